@@ -1,0 +1,359 @@
+"""FuzzyKMeans: the fuzzy k-means model as a scikit-learn clusterer."""
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    ClusterMixin,
+    TransformerMixin,
+)
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from askmeans.estimators.validation import (
+    as_generator,
+    check_items,
+    check_number,
+    check_option,
+    check_sample_weight,
+)
+from askmeans.exceptions import CollapseWarning, ParameterError
+from askmeans.fuzzy.model import check_fuzzifier
+
+__all__ = ["FuzzyKMeans"]
+
+SEEDINGS = ("k-means++", "fuzzy++", "random")
+
+
+class FuzzyKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
+    """Fuzzy k-means (fuzzy c-means): items belong to clusters by degrees.
+
+    Minimises the sum over items and clusters of ``membership ** fuzzifier * distance ** 2`` by
+    Lloyd's iterations; every item's memberships sum to one.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters.
+    fuzzifier : float or "auto", default=2.0
+        How soft the clusters are, above 1; near 1 they are those of k-means. At 2, the usual
+        value, clusters tend to merge in many dimensions (a :class:`CollapseWarning` tells);
+        "auto" takes the softest value up to 2 that keeps them apart.
+    init : {"k-means++", "fuzzy++", "random"} or array-like of shape (n_clusters, n_features), \
+            default="k-means++"
+        Where to start. "k-means++" spreads seeds over the items by squared distance; "fuzzy++" by
+        each item's part of the fuzzy objective; "random" takes items at random. An array is a
+        warm start from these centres.
+    n_init : int, default=1
+        How many starts; the best by objective is kept. An array as `init` is one start.
+    max_iter : int, default=300
+        Most iterations from one start.
+    tol : float, default=1e-4
+        Iterations end when no centre moves farther than this, relative to the data's spread (the
+        root of the features' mean variance).
+    algorithm : {"auto", "lloyd"}, default="auto"
+        "lloyd" is the only one so far, and what "auto" means.
+    random_state : int, numpy Generator, RandomState or None, default=None
+        Where the seeds' randomness comes from; an int makes the fit repeatable.
+
+    Attributes
+    ----------
+    cluster_centers_ : ndarray of shape (n_clusters, n_features)
+        The centres, in the data's float type.
+    memberships_ : ndarray of shape (n_items, n_clusters)
+        How much each item belongs to each cluster.
+    labels_ : ndarray of shape (n_items,)
+        The cluster each item belongs to most: its nearest centre.
+    objective_ : float
+        The objective reached.
+    objective_history_ : ndarray of shape (n_iter_ + 1,)
+        The objective at the start and after each iteration.
+    fuzzifier_ : float
+        The fuzzifier used, which "auto" has chosen.
+    n_iter_ : int
+        Iterations made from the start that was kept.
+    n_features_in_ : int
+        Number of features seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, when X had names that are all strings.
+
+    See Also
+    --------
+    sklearn.cluster.KMeans : Hard clusters.
+
+    Notes
+    -----
+    Passes over the data run in compiled blocks and on as many threads as scikit-learn may use
+    (OMP_NUM_THREADS, threadpoolctl); no array of n_items x n_clusters is made while iterating.
+    The first fit on a machine compiles for some seconds; the result is kept on disk.
+
+    Seeding treats equal items as one heavier item, so an integer `sample_weight` is the same as
+    writing an item that often.
+
+    Examples
+    --------
+    >>> from askmeans import FuzzyKMeans
+    >>> X = [[0.0], [1.0], [5.0], [9.0], [10.0]]
+    >>> model = FuzzyKMeans(n_clusters=2, random_state=0).fit(X)
+    >>> model.memberships_[2].round(2)
+    array([0.5, 0.5])
+    >>> sorted(model.cluster_centers_.ravel().round(1).tolist())
+    [1.0, 9.0]
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        fuzzifier: float | str = 2.0,
+        init: str | ArrayLike = "k-means++",
+        n_init: int = 1,
+        max_iter: int = 300,
+        tol: float = 1e-4,
+        algorithm: str = "auto",
+        random_state: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.fuzzifier = fuzzifier
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.algorithm = algorithm
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:  # noqa: ARG002 - scikit-learn's signature
+        """Find centres and memberships.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_items, n_features)
+            The items: an array, a memory map, nested lists or a pandas, polars or pyarrow table.
+        y : Ignored
+            Not used; here because scikit-learn's pipelines pass it.
+        sample_weight : array-like of shape (n_items,), default=None
+            How much each item counts; None counts all alike.
+
+        Returns
+        -------
+        self : FuzzyKMeans
+            The fitted estimator.
+
+        Raises
+        ------
+        ParameterError
+            If a parameter breaks its rule.
+        DataError
+            If X or sample_weight cannot be used.
+
+        Examples
+        --------
+        >>> FuzzyKMeans(n_clusters=2, random_state=0).fit([[0.0], [1.0], [9.0]]).labels_.shape
+        (3,)
+        """
+        from askmeans.fuzzy import lloyd  # brings numba, which `import askmeans` must not wait for
+
+        self._check_parameters()
+        items = check_items(self, X, reset=True)
+        if self.n_clusters > len(items):
+            raise ParameterError(
+                "The 'n_clusters' parameter of FuzzyKMeans must be at most "
+                f"n_samples={len(items)}. Got {self.n_clusters} instead; ask for fewer clusters "
+                "or give more rows."
+            )
+        found = lloyd.fit(
+            items,
+            self.n_clusters,
+            fuzzifier="auto" if self.fuzzifier == "auto" else float(self.fuzzifier),
+            init=self._starting_point(items),
+            n_init=self.n_init,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            weights=check_sample_weight(sample_weight, len(items)),
+            rng=as_generator(self.random_state),
+        )
+        self._warn(found)
+        self.cluster_centers_ = found.centers.astype(items.dtype)
+        self.fuzzifier_ = found.fuzzifier
+        self.memberships_ = lloyd.memberships(items, self.cluster_centers_, self.fuzzifier_)
+        self.labels_ = lloyd.nearest_centers(items, self.cluster_centers_)
+        self.objective_ = found.objective
+        self.objective_history_ = found.history
+        self.n_iter_ = found.n_iter
+        return self
+
+    def predict(self, X: Any) -> NDArray[np.int32]:
+        """The cluster to which each item belongs most: its nearest centre.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_items, n_features)
+            Items, new or old.
+
+        Returns
+        -------
+        ndarray of shape (n_items,)
+            Numbers of clusters; the lower one on ties.
+
+        Examples
+        --------
+        >>> model = FuzzyKMeans(init=[[0.0], [10.0]], n_clusters=2).fit([[0.0], [1.0], [9.0]])
+        >>> model.predict([[2.0], [8.0]])
+        array([0, 1], dtype=int32)
+        """
+        from askmeans.fuzzy import lloyd
+
+        return lloyd.nearest_centers(self._check_new(X), self.cluster_centers_)
+
+    def predict_proba(self, X: Any) -> NDArray[np.floating]:
+        """How much each item belongs to each cluster, by the closed form.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_items, n_features)
+            Items, new or old.
+
+        Returns
+        -------
+        ndarray of shape (n_items, n_clusters)
+            Memberships; every row sums to one.
+
+        Examples
+        --------
+        >>> model = FuzzyKMeans(init=[[0.0], [10.0]], n_clusters=2).fit([[0.0], [10.0]])
+        >>> model.predict_proba([[5.0]])
+        array([[0.5, 0.5]])
+        """
+        from askmeans.fuzzy import lloyd
+
+        items = self._check_new(X)
+        return lloyd.memberships(items, self.cluster_centers_, self.fuzzifier_)
+
+    def transform(self, X: Any) -> NDArray[np.floating]:
+        """Distances to the centres, as new features.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_items, n_features)
+            Items, new or old.
+
+        Returns
+        -------
+        ndarray of shape (n_items, n_clusters)
+            Euclidean distances.
+
+        Examples
+        --------
+        >>> model = FuzzyKMeans(init=[[0.0], [10.0]], n_clusters=2).fit([[0.0], [10.0]])
+        >>> model.transform([[4.0]])
+        array([[4., 6.]])
+        """
+        from askmeans.fuzzy import lloyd
+
+        return lloyd.distances(self._check_new(X), self.cluster_centers_)
+
+    def score(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> float:  # noqa: ARG002 - scikit-learn's signature
+        """Minus the objective of these items: the larger, the better.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_items, n_features)
+            Items, new or old.
+        y : Ignored
+            Not used; here because scikit-learn's pipelines pass it.
+        sample_weight : array-like of shape (n_items,), default=None
+            How much each item counts; None counts all alike.
+
+        Returns
+        -------
+        float
+            Minus the objective, with closed-form memberships.
+
+        Examples
+        --------
+        >>> model = FuzzyKMeans(init=[[0.0], [10.0]], n_clusters=2).fit([[0.0], [10.0]])
+        >>> model.score([[5.0]])
+        -12.5
+        """
+        from askmeans.fuzzy import lloyd
+
+        items = self._check_new(X)
+        weights = check_sample_weight(sample_weight, len(items))
+        return -lloyd.objective(items, self.cluster_centers_, self.fuzzifier_, weights)
+
+    @property
+    def _n_features_out(self) -> int:
+        """How many columns `transform` returns, for get_feature_names_out."""
+        return len(self.cluster_centers_)
+
+    def _check_new(self, X: Any) -> NDArray[np.floating]:
+        """Items that fit the fitted model, in its float type or their own."""
+        check_is_fitted(self)
+        return check_items(self, X, reset=False)
+
+    def _check_parameters(self) -> None:
+        """Refuse parameters that break their rules, before the data is looked at."""
+        check_number(self, "n_clusters", integer=True, minimum=1)
+        check_number(self, "n_init", integer=True, minimum=1)
+        check_number(self, "max_iter", integer=True, minimum=1)
+        check_number(self, "tol", integer=False, minimum=0)
+        check_option(self, "algorithm", ("auto", "lloyd"))
+        if not (isinstance(self.fuzzifier, str) and self.fuzzifier == "auto"):
+            check_fuzzifier(self.fuzzifier, owner="FuzzyKMeans")
+        if isinstance(self.init, str):
+            check_option(self, "init", SEEDINGS)
+
+    def _starting_point(self, items: NDArray[np.floating]) -> str | NDArray[np.float64]:
+        """The seeding's name, or the centres given, checked."""
+        if isinstance(self.init, str):
+            return self.init
+        try:
+            centers = np.array(self.init, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise ParameterError(
+                "The 'init' parameter of FuzzyKMeans must be a str among "
+                f"{set(SEEDINGS)} or an array of numbers. Got {self.init!r:.60} instead."
+            ) from error
+        expected = (self.n_clusters, items.shape[1])
+        if centers.shape != expected:
+            raise ParameterError(
+                "The 'init' parameter of FuzzyKMeans must have shape (n_clusters, n_features) = "
+                f"{expected} when it is an array. Got shape {centers.shape} instead."
+            )
+        if not np.isfinite(centers).all():
+            raise ParameterError(
+                "The 'init' parameter of FuzzyKMeans must be finite when it is an array. "
+                "Got NaN or infinity."
+            )
+        if self.n_init > 1:
+            warnings.warn(
+                f"The 'n_init' parameter of FuzzyKMeans is {self.n_init}, but 'init' is an array, "
+                "which is one start: n_init=1 is used.",
+                RuntimeWarning,
+                stacklevel=3,
+            )
+        return centers
+
+    def _warn(self, found: Any) -> None:
+        """Say when clusters merged, or the iterations ended early."""
+        if found.merged:
+            names = ", ".join(f"{a} and {b}" for a, b in found.merged[:5])
+            warnings.warn(
+                f"Clusters have merged ({names}{', ...' if len(found.merged) > 5 else ''}): the "
+                f"items cannot tell them apart at fuzzifier={found.fuzzifier:.3g}. Use a smaller "
+                'fuzzifier (1.1 to 1.5 suits many features), fuzzifier="auto", or fewer clusters '
+                f"than {self.n_clusters}.",
+                CollapseWarning,
+                stacklevel=3,
+            )
+        if not found.converged and self.tol > 0:
+            warnings.warn(
+                f"FuzzyKMeans made max_iter={self.max_iter} iterations and its centres still move "
+                f"by more than tol={self.tol:g}. Increase max_iter or tol.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )

@@ -1,0 +1,62 @@
+"""When clusters merge, and how soft the clustering may be before they do.
+
+Fuzzy k-means with a large fuzzifier can prefer all centres in one place, above all in many
+dimensions, where distances differ little. That is the model's own optimum, not a failed search.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from askmeans.fuzzy.problem import Problem
+
+__all__ = ["even_sample", "fuzzifier_bound", "merged_clusters"]
+
+Floats = NDArray[np.float64]
+
+
+def even_sample(array: NDArray[Any], size: int = 10_000) -> NDArray[Any]:
+    """At most `size` evenly spaced rows: enough for the rules of thumb below."""
+    return array[:: max(1, -(-len(array) // size))]
+
+
+def merged_clusters(
+    memberships: NDArray[np.floating], weights: Floats, *, tolerance: float = 0.02
+) -> list[tuple[int, int]]:
+    """Pairs of clusters that the items cannot tell apart, the lower number first.
+
+    Two clusters count as merged when the memberships to them differ by less than `tolerance` of
+    their sum, over all items.
+    """
+    if weights.size:
+        memberships = memberships * weights[:, None]
+    sizes = memberships.sum(axis=0)
+    return [
+        (j, j + 1 + int(other))
+        for j in range(len(sizes) - 1)
+        for other in np.flatnonzero(
+            np.abs(memberships[:, j, None] - memberships[:, j + 1 :]).sum(axis=0)
+            < tolerance * (sizes[j] + sizes[j + 1 :])
+        )
+    ]
+
+
+def fuzzifier_bound(problem: Problem) -> float:
+    """The fuzzifier from which on all centres in the mean of the data are a stable solution.
+
+    With lambda the largest eigenvalue of the mean of z z' / |z|^2, z = x - mean, the bound is
+    1 / (1 - 2 lambda), and infinite for lambda >= 1/2 (Yu, Cheng and Huang, 2004: Analysis of the
+    weighting exponent in the FCM). Items in d directions alike have lambda = 1 / d, so the bound
+    is d / (d - 2): in many dimensions only nearly hard clusters are safe.
+    """
+    z = problem.frame.inner(even_sample(problem.X))
+    weights = even_sample(problem.weights) if problem.weights.size else np.ones(len(z))
+    lengths = np.linalg.norm(z, axis=1)
+    weights = np.where(lengths > 0.0, weights, 0.0)
+    if not weights.any():
+        return np.inf
+    directions = z / np.where(lengths > 0.0, lengths, 1.0)[:, None]
+    mean = (directions * weights[:, None]).T @ directions / weights.sum()
+    largest = float(np.linalg.eigvalsh(mean)[-1])
+    return np.inf if largest >= 0.5 else 1.0 / (1.0 - 2.0 * largest)

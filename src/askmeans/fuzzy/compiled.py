@@ -1,0 +1,29 @@
+"""How kernels are compiled: the one switch for numba's caching, threads and float rules."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+import numba
+
+__all__ = ["compiled", "compiled_sums"]
+
+Kernel = TypeVar("Kernel", bound=Callable[..., Any])
+
+# cache: compiled once per machine, kept beside the source or in the user's cache folder.
+# nogil: rows are shared among Python threads (threads.py); numba's own threading layers stay
+#   unused, since its fallback aborts the process when two threads call it at once.
+# error_model: 0 / 0 is NaN as in numpy, not an exception that would stop vectorisation.
+_OPTIONS: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy"}
+
+
+def compiled(kernel: Kernel) -> Kernel:
+    """Compile on first call, every float operation as written."""
+    return cast(Kernel, numba.njit(**_OPTIONS)(kernel))
+
+
+def compiled_sums(kernel: Kernel) -> Kernel:
+    """Compile on first call; sums may be taken in another order, so that they vectorise.
+
+    Not full fastmath: NaN and infinity keep their meaning.
+    """
+    return cast(Kernel, numba.njit(fastmath={"reassoc", "contract", "nsz"}, **_OPTIONS)(kernel))

@@ -1,0 +1,364 @@
+"""Compiled passes over the items, in blocks small enough to stay in the cache.
+
+Rules of this file:
+- No validation and no objects: arrays in, arrays out. model.py is the truth they are tested by.
+- A block of items is transposed while it is read, so that every inner loop runs over items and
+  vectorises; no array of n_items x n_clusters exists unless it is the result.
+- Coordinates inside are (x - shift) * scale. The shift keeps data that lies far out exact, the
+  scale (a power of two) keeps squares of very small or large data from vanishing or overflowing.
+- All arithmetic is in float64, whatever the items are stored in.
+- Arrays with a row per item come first, what all items share after them (see threads.py).
+- An empty `weights` means that every item counts once.
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from askmeans.fuzzy.compiled import compiled, compiled_sums
+
+Items = NDArray[np.floating]
+Floats = NDArray[np.float64]
+Labels = NDArray[np.int32]
+
+_CACHE_FLOATS = 4096  # a block's working set: 32 KiB
+_LN2 = math.log(2.0)
+_INVERSE_LN2 = 1.0 / _LN2
+# ln 2 in two parts, the first with trailing zeros, so that its small multiples are exact.
+_LN2_HIGH = float.fromhex("0x1.62e42feep-1")
+_LN2_LOW = float.fromhex("0x1.a39ef35793c76p-33")
+_SQRT_HALF_BITS = 0x3FE6A09E667F3BCD
+_MANTISSA = 0x000FFFFFFFFFFFFF
+
+
+@compiled
+def block_size(n_features: int, n_clusters: int) -> int:
+    """Items per block: a multiple of 16, at most 256."""
+    rows = _CACHE_FLOATS // (n_features + 2 * n_clusters + 4)
+    return max(16, min(256, rows // 16 * 16))
+
+
+@compiled
+def powers(base: Floats, exponent: float, out: Floats, m: int) -> None:
+    """Write base ** exponent to out, for m bases in [0, 1] and an exponent above 0.
+
+    The library's pow does not vectorise. log: the base is 2^e * f with f in [sqrt(1/2), sqrt(2)),
+    log f = 2 atanh((f - 1) / (f + 1)) by its series. exp: 2^q * e^r with |r| <= ln(2) / 2, by its
+    series. Both series end below rounding error. Results under e^-700 are 0.
+    """
+    for b in range(m):
+        bits = np.float64(base[b]).view(np.int64) - _SQRT_HALF_BITS
+        f = np.int64((bits & _MANTISSA) + _SQRT_HALF_BITS).view(np.float64)
+        z = (f - 1.0) / (f + 1.0)
+        z2 = z * z
+        tail = 1.0 / 17.0 + z2 * (1.0 / 19.0)
+        tail = 1.0 / 13.0 + z2 * (1.0 / 15.0 + z2 * tail)
+        tail = 1.0 / 9.0 + z2 * (1.0 / 11.0 + z2 * tail)
+        tail = 1.0 / 5.0 + z2 * (1.0 / 7.0 + z2 * tail)
+        tail = z2 * (1.0 / 3.0 + z2 * tail)
+        log = (bits >> 52) * _LN2 + 2.0 * (z + z * tail)
+        y = max(exponent * log, -700.0)
+        q = math.floor(y * _INVERSE_LN2 + 0.5)
+        r = (y - q * _LN2_HIGH) - q * _LN2_LOW
+        exp = 1.0 / 3628800.0 + r * (1.0 / 39916800.0 + r * (1.0 / 479001600.0))
+        exp = 1.0 / 40320.0 + r * (1.0 / 362880.0 + r * exp)
+        exp = 1.0 / 720.0 + r * (1.0 / 5040.0 + r * exp)
+        exp = 1.0 / 24.0 + r * (1.0 / 120.0 + r * exp)
+        exp = 1.0 + r * (1.0 + r * (0.5 + r * (1.0 / 6.0 + r * exp)))
+        two_to_q = np.int64((np.int64(q) + 1023) << 52).view(np.float64)
+        # Bases below the normal range (zero above all) have no bits to read an exponent from.
+        out[b] = exp * two_to_q if (y > -700.0 and base[b] > 1e-300) else 0.0
+
+
+@compiled
+def load(X: Items, start: int, m: int, shift: Floats, scale: float, block: Floats) -> None:
+    """Read m items into the columns of the block, in inner coordinates."""
+    for b in range(m):
+        for c in range(X.shape[1]):
+            block[c, b] = (X[start + b, c] - shift[c]) * scale
+
+
+@compiled_sums
+def measure(block: Floats, m: int, centers: Floats, distances: Floats) -> None:
+    """Squared distances of the block's items (columns) to the centres (rows)."""
+    k, d = centers.shape
+    even = d - d % 4
+    for j in range(k):
+        row = distances[j]
+        for b in range(m):
+            row[b] = 0.0
+        for c in range(0, even, 4):  # four features a pass: a quarter of the loads and stores
+            x0, x1, x2, x3 = block[c], block[c + 1], block[c + 2], block[c + 3]
+            c0, c1, c2, c3 = (
+                centers[j, c],
+                centers[j, c + 1],
+                centers[j, c + 2],
+                centers[j, c + 3],
+            )
+            for b in range(m):
+                a0, a1, a2, a3 = x0[b] - c0, x1[b] - c1, x2[b] - c2, x3[b] - c3
+                row[b] += (a0 * a0 + a1 * a1) + (a2 * a2 + a3 * a3)
+        for c in range(even, d):
+            x0, c0 = block[c], centers[j, c]
+            for b in range(m):
+                a0 = x0[b] - c0
+                row[b] += a0 * a0
+
+
+@compiled
+def soften(
+    distances: Floats, m: int, fuzzifier: float, nearest: Floats, shares: Floats, sums: Floats
+) -> None:
+    """Turn squared distances into unnormalised memberships (equation 3), in place.
+
+    After it, `nearest` holds each item's smallest squared distance D_min, `distances` the ratios
+    D_min / D_j, `shares` those ratios to the power 1 / (alpha - 1), and `sums` the shares' sum:
+    membership = share / sum. Where D_j = D_min the ratio is 1, so 0 / 0 never arises (note N6).
+    """
+    k = distances.shape[0]
+    for b in range(m):
+        nearest[b] = distances[0, b]
+        sums[b] = 0.0
+    for j in range(1, k):
+        row = distances[j]
+        for b in range(m):
+            nearest[b] = min(nearest[b], row[b])
+    for j in range(k):
+        row, share = distances[j], shares[j]
+        for b in range(m):
+            row[b] = 1.0 if row[b] == nearest[b] else nearest[b] / row[b]
+        if fuzzifier == 2.0:
+            for b in range(m):
+                share[b] = row[b]
+        else:
+            powers(row, 1.0 / (fuzzifier - 1.0), share, m)
+        for b in range(m):
+            sums[b] += share[b]
+
+
+@compiled_sums
+def accumulate(
+    X: Items, weights: Floats, centers: Floats, shift: Floats, scale: float, fuzzifier: float
+) -> tuple[Floats, Floats, float]:
+    """One of Lloyd's iterations over these items, as sums that add up over parts of the items.
+
+    Returns sum_i U_ij^alpha x_i (k x d), sum_i U_ij^alpha (k) and the objective, with U the
+    closed-form memberships for the centres given. Since share^alpha = share * ratio, one power per
+    entry and one per item suffice, and the objective is sum_i D_min * sum_i^(1 - alpha).
+    """
+    n, d = X.shape
+    k = centers.shape[0]
+    size = block_size(d, k)
+    block = np.empty((d, size))
+    distances = np.empty((k, size))
+    shares = np.empty((k, size))
+    nearest = np.empty(size)
+    sums = np.empty(size)
+    factor = np.empty(size)
+    moments = np.zeros((k, d))
+    totals = np.zeros(k)
+    objective = 0.0
+    even = d - d % 4
+    for start in range(0, n, size):
+        m = min(size, n - start)
+        load(X, start, m, shift, scale, block)
+        measure(block, m, centers, distances)
+        soften(distances, m, fuzzifier, nearest, shares, sums)
+        if fuzzifier == 2.0:
+            for b in range(m):
+                factor[b] = 1.0 / (sums[b] * sums[b])
+        else:
+            for b in range(m):
+                factor[b] = 1.0 / sums[b]
+            powers(factor, fuzzifier, factor, m)
+        if weights.size:
+            for b in range(m):
+                factor[b] *= weights[start + b]
+        for b in range(m):
+            objective += nearest[b] * sums[b] * factor[b]
+        for j in range(k):
+            weight, ratio = shares[j], distances[j]
+            total = 0.0
+            for b in range(m):
+                weight[b] = weight[b] * ratio[b] * factor[b]
+                total += weight[b]
+            totals[j] += total
+            for c in range(0, even, 4):
+                x0, x1, x2, x3 = block[c], block[c + 1], block[c + 2], block[c + 3]
+                t0, t1, t2, t3 = 0.0, 0.0, 0.0, 0.0
+                for b in range(m):
+                    w = weight[b]
+                    t0 += w * x0[b]
+                    t1 += w * x1[b]
+                    t2 += w * x2[b]
+                    t3 += w * x3[b]
+                moments[j, c] += t0
+                moments[j, c + 1] += t1
+                moments[j, c + 2] += t2
+                moments[j, c + 3] += t3
+            for c in range(even, d):
+                x0 = block[c]
+                t0 = 0.0
+                for b in range(m):
+                    t0 += weight[b] * x0[b]
+                moments[j, c] += t0
+    return moments, totals, objective
+
+
+@compiled
+def fill_memberships(
+    X: Items, out: Items, centers: Floats, shift: Floats, scale: float, fuzzifier: float
+) -> None:
+    """Write the closed-form memberships of these items (n x k)."""
+    n, d = X.shape
+    k = centers.shape[0]
+    size = block_size(d, k)
+    block = np.empty((d, size))
+    distances = np.empty((k, size))
+    shares = np.empty((k, size))
+    nearest = np.empty(size)
+    sums = np.empty(size)
+    for start in range(0, n, size):
+        m = min(size, n - start)
+        load(X, start, m, shift, scale, block)
+        measure(block, m, centers, distances)
+        soften(distances, m, fuzzifier, nearest, shares, sums)
+        for b in range(m):
+            for j in range(k):
+                out[start + b, j] = shares[j, b] / sums[b]
+
+
+@compiled
+def fill_distances(X: Items, out: Items, centers: Floats, shift: Floats, scale: float) -> None:
+    """Write the Euclidean distances of these items to the centres (n x k)."""
+    n, d = X.shape
+    k = centers.shape[0]
+    size = block_size(d, k)
+    block = np.empty((d, size))
+    distances = np.empty((k, size))
+    for start in range(0, n, size):
+        m = min(size, n - start)
+        load(X, start, m, shift, scale, block)
+        measure(block, m, centers, distances)
+        for b in range(m):
+            for j in range(k):
+                out[start + b, j] = math.sqrt(distances[j, b]) / scale
+
+
+@compiled
+def fill_labels(X: Items, out: Labels, centers: Floats, shift: Floats, scale: float) -> None:
+    """Write the nearest centre of each of these items, the lowest index on ties."""
+    n, d = X.shape
+    k = centers.shape[0]
+    size = block_size(d, k)
+    block = np.empty((d, size))
+    distances = np.empty((k, size))
+    for start in range(0, n, size):
+        m = min(size, n - start)
+        load(X, start, m, shift, scale, block)
+        measure(block, m, centers, distances)
+        for b in range(m):
+            best = 0
+            for j in range(1, k):
+                if distances[j, b] < distances[best, b]:
+                    best = j
+            out[start + b] = best
+
+
+@compiled_sums
+def first_moment(X: Items, weights: Floats, shift: Floats) -> tuple[Floats, float]:
+    """Sums of x - shift per feature, and of the weights, over these items."""
+    n, d = X.shape
+    sums = np.zeros(d)
+    total = 0.0
+    for i in range(n):
+        w = weights[i] if weights.size else 1.0
+        total += w
+        for c in range(d):
+            sums[c] += w * (X[i, c] - shift[c])
+    return sums, total
+
+
+@compiled_sums
+def second_moment(X: Items, weights: Floats, shift: Floats) -> float:
+    """Sum of the squares of x - shift over these items and all features."""
+    n, d = X.shape
+    total = 0.0
+    for i in range(n):
+        w = weights[i] if weights.size else 1.0
+        row = 0.0
+        for c in range(d):
+            row += (X[i, c] - shift[c]) ** 2
+        total += w * row
+    return total
+
+
+@compiled
+def with_seed(new: float, nearest: float, sums: float, fuzzifier: float) -> tuple[float, float]:
+    """D_min and the sum of shares of an item, once a seed at squared distance `new` joins."""
+    if fuzzifier == 1.0:
+        return min(new, nearest), 1.0
+    low, high = min(new, nearest), max(new, nearest)
+    power = (1.0 if low == high else low / high) ** (1.0 / (fuzzifier - 1.0))
+    # The nearest seed has share 1; when the new one is nearer, the others shrink beside it.
+    return low, (1.0 + sums * power if new < nearest else sums + power)
+
+
+@compiled
+def seed_totals(
+    X: Items,
+    weights: Floats,
+    nearest: Floats,
+    sums: Floats,
+    candidates: Floats,
+    shift: Floats,
+    scale: float,
+    fuzzifier: float,
+) -> Floats:
+    """The objective over these items if a candidate joined the seeds, for each candidate.
+
+    An item's part is D_min * sums^(1 - alpha) with `nearest` = D_min to the seeds so far and
+    `sums` = sum_l (D_min / D_l)^(1 / (alpha - 1)). At fuzzifier 1, the limit, it is D_min.
+    """
+    n, d = X.shape
+    t = candidates.shape[0]
+    size = block_size(d, t)
+    block = np.empty((d, size))
+    distances = np.empty((t, size))
+    totals = np.zeros(t)
+    for start in range(0, n, size):
+        m = min(size, n - start)
+        load(X, start, m, shift, scale, block)
+        measure(block, m, candidates, distances)
+        for j in range(t):
+            for b in range(m):
+                i = start + b
+                low, total = with_seed(distances[j, b], nearest[i], sums[i], fuzzifier)
+                cost = low if fuzzifier == 1.0 else low * total ** (1.0 - fuzzifier)
+                totals[j] += cost * (weights[i] if weights.size else 1.0)
+    return totals
+
+
+@compiled
+def add_seed(
+    X: Items,
+    nearest: Floats,
+    sums: Floats,
+    seed: Floats,
+    shift: Floats,
+    scale: float,
+    fuzzifier: float,
+) -> None:
+    """Bring `nearest` and `sums` (see seed_totals) of these items up to date for a new seed."""
+    n, d = X.shape
+    size = block_size(d, 1)
+    block = np.empty((d, size))
+    distances = np.empty((1, size))
+    for start in range(0, n, size):
+        m = min(size, n - start)
+        load(X, start, m, shift, scale, block)
+        measure(block, m, seed, distances)
+        for b in range(m):
+            i = start + b
+            nearest[i], sums[i] = with_seed(distances[0, b], nearest[i], sums[i], fuzzifier)

@@ -1,0 +1,266 @@
+"""The fuzzy k-means model of the paper's section 2.1, written plainly in numpy.
+
+These functions are the truth that the compiled kernels are tested against.
+Notation: n items in the rows of X, k centres mu in the rows of `centers`,
+memberships U (n x k), fuzzifier alpha.
+"""
+
+from numbers import Real
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from askmeans.exceptions import DataError, ParameterError
+
+__all__ = ["closed_form_memberships", "objective", "squared_distances", "weighted_centers"]
+
+Floats = NDArray[np.floating]
+
+# Rows per step where an n x k x d intermediate would otherwise appear.
+_BLOCK_ELEMENTS = 1 << 20
+
+
+def squared_distances(X: ArrayLike, centers: ArrayLike) -> NDArray[np.float64]:
+    """Squared Euclidean distance of every item to every centre.
+
+    Differences are taken before squaring, so an offset common to items and
+    centres costs no precision.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_items, n_features)
+        The items.
+    centers : array-like of shape (n_clusters, n_features)
+        The centres.
+
+    Returns
+    -------
+    ndarray of shape (n_items, n_clusters)
+        Squared distances.
+
+    Examples
+    --------
+    >>> squared_distances([[0.0, 0.0], [3.0, 4.0]], [[0.0, 0.0]])
+    array([[ 0.],
+           [25.]])
+    """
+    items, mu = _items_and_centers(X, centers)
+    distances = np.empty((len(items), len(mu)))
+    step = max(1, _BLOCK_ELEMENTS // max(1, mu.size))
+    for start in range(0, len(items), step):
+        rows = slice(start, start + step)
+        difference = items[rows, None, :] - mu
+        distances[rows] = np.einsum("ijd,ijd->ij", difference, difference)
+    return distances
+
+
+def closed_form_memberships(
+    X: ArrayLike, centers: ArrayLike, fuzzifier: float = 2.0
+) -> NDArray[np.float64]:
+    """Memberships that minimise the objective for given centres.
+
+    An item that coincides with one centre or several is shared evenly among
+    those (paper note N6).
+
+    Parameters
+    ----------
+    X : array-like of shape (n_items, n_features)
+        The items.
+    centers : array-like of shape (n_clusters, n_features)
+        The centres.
+    fuzzifier : float, default=2.0
+        Alpha of the paper, above 1: the larger, the softer.
+
+    Returns
+    -------
+    ndarray of shape (n_items, n_clusters)
+        Memberships; every row lies in [0, 1] and sums to one.
+
+    Raises
+    ------
+    ParameterError
+        If the fuzzifier is not above 1.
+    DataError
+        If the shapes do not fit.
+
+    Examples
+    --------
+    >>> closed_form_memberships([[0.0], [5.0], [-10.0]], [[0.0], [10.0]])
+    array([[1. , 0. ],
+           [0.5, 0.5],
+           [0.8, 0.2]])
+    """
+    check_fuzzifier(fuzzifier)
+    distances = squared_distances(X, centers)
+    nearest = distances.min(axis=1, keepdims=True)
+    # Ratios to the nearest centre lie in [0, 1]: no power of them overflows, 0 / 0 never arises.
+    ratios = np.divide(nearest, distances, out=np.ones_like(distances), where=distances > nearest)
+    powers = ratios ** (1.0 / (fuzzifier - 1.0))
+    memberships: NDArray[np.float64] = powers / powers.sum(axis=1, keepdims=True)
+    return memberships
+
+
+def weighted_centers(
+    X: ArrayLike,
+    memberships: ArrayLike,
+    fuzzifier: float = 2.0,
+    *,
+    sample_weight: ArrayLike | None = None,
+) -> NDArray[np.float64]:
+    """Centres that minimise the objective for given memberships.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_items, n_features)
+        The items.
+    memberships : array-like of shape (n_items, n_clusters)
+        Memberships in [0, 1].
+    fuzzifier : float, default=2.0
+        Alpha of the paper, at least 1 (1 weighs by the membership itself).
+    sample_weight : array-like of shape (n_items,), default=None
+        How much each item counts; None counts all alike.
+
+    Returns
+    -------
+    ndarray of shape (n_clusters, n_features)
+        Centres; a row of NaN for a cluster to which no item belongs at all.
+
+    Raises
+    ------
+    ParameterError
+        If the fuzzifier is below 1.
+    DataError
+        If the shapes do not fit.
+
+    Examples
+    --------
+    >>> weighted_centers([[0.0], [10.0]], [[1.0, 0.5], [0.0, 0.5]])
+    array([[0.],
+           [5.]])
+    """
+    check_fuzzifier(fuzzifier, minimum=1.0, strict=False)
+    items = _matrix(X, "X")
+    weights = _item_weights(_memberships_for(items, memberships), fuzzifier, sample_weight)
+    shift = items.mean(axis=0)  # sums of small numbers stay exact when the data lies far out
+    totals = weights.sum(axis=0)
+    with np.errstate(invalid="ignore"):
+        centers: NDArray[np.float64] = weights.T @ (items - shift) / totals[:, None] + shift
+    return centers
+
+
+def objective(
+    X: ArrayLike,
+    centers: ArrayLike,
+    memberships: ArrayLike,
+    fuzzifier: float = 2.0,
+    *,
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    """The fuzzy k-means objective, equation (2) of the paper.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_items, n_features)
+        The items.
+    centers : array-like of shape (n_clusters, n_features)
+        The centres.
+    memberships : array-like of shape (n_items, n_clusters)
+        Memberships in [0, 1].
+    fuzzifier : float, default=2.0
+        Alpha of the paper, at least 1 (1 is the objective of hard k-means).
+    sample_weight : array-like of shape (n_items,), default=None
+        How much each item counts; None counts all alike.
+
+    Returns
+    -------
+    float
+        Sum over items and clusters of U^alpha times the squared distance.
+
+    Raises
+    ------
+    ParameterError
+        If the fuzzifier is below 1.
+    DataError
+        If the shapes do not fit.
+
+    Examples
+    --------
+    >>> objective([[0.0], [4.0]], [[0.0], [2.0]], [[1.0, 0.0], [0.5, 0.5]])
+    5.0
+    """
+    check_fuzzifier(fuzzifier, minimum=1.0, strict=False)
+    items, mu = _items_and_centers(X, centers)
+    weights = _item_weights(_memberships_for(items, memberships), fuzzifier, sample_weight)
+    if weights.shape[1] != len(mu):
+        raise DataError(
+            f"memberships must have one column for each of the {len(mu)} centers. "
+            f"Got {weights.shape[1]} columns instead."
+        )
+    return float((weights * squared_distances(items, mu)).sum())
+
+
+def check_fuzzifier(
+    fuzzifier: object, *, owner: str = "", minimum: float = 1.0, strict: bool = True
+) -> None:
+    """Refuse a fuzzifier that the formula at hand cannot take."""
+    if isinstance(fuzzifier, Real):  # True counts as 1 and is refused with it where strict
+        value = float(fuzzifier)
+        if minimum < value < np.inf or (value == minimum and not strict):
+            return
+    left = "(" if strict else "["
+    of = f" of {owner}" if owner else ""
+    raise ParameterError(
+        f"The 'fuzzifier' parameter{of} must be a float in the range {left}{minimum:g}, inf). "
+        f"Got {fuzzifier!r} instead. Usual values lie between 1.1 and 2; near 1 clusters are hard."
+    )
+
+
+def _matrix(array: ArrayLike, name: str) -> NDArray[np.float64]:
+    """Return the array in two dimensions as float64."""
+    matrix = np.asarray(array, dtype=np.float64)
+    if matrix.ndim != 2 or matrix.size == 0:
+        raise DataError(
+            f"{name} must be two-dimensional and not empty. Got shape {matrix.shape} instead; "
+            "a single feature is reshaped with .reshape(-1, 1)."
+        )
+    return matrix
+
+
+def _items_and_centers(
+    X: ArrayLike, centers: ArrayLike
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return both as matrices with the same features."""
+    items, mu = _matrix(X, "X"), _matrix(centers, "centers")
+    if items.shape[1] != mu.shape[1]:
+        raise DataError(
+            f"centers must have the {items.shape[1]} features of X. "
+            f"Got {mu.shape[1]} features instead."
+        )
+    return items, mu
+
+
+def _memberships_for(items: NDArray[np.float64], memberships: ArrayLike) -> NDArray[np.float64]:
+    """Return memberships with one row per item."""
+    matrix = _matrix(memberships, "memberships")
+    if len(matrix) != len(items):
+        raise DataError(
+            f"memberships must have one row for each of the {len(items)} rows of X. "
+            f"Got {len(matrix)} rows instead."
+        )
+    return matrix
+
+
+def _item_weights(
+    memberships: NDArray[np.float64], fuzzifier: float, sample_weight: ArrayLike | None
+) -> NDArray[np.float64]:
+    """U^alpha, times how much each item counts."""
+    weights: NDArray[np.float64] = memberships**fuzzifier
+    if sample_weight is None:
+        return weights
+    counts = np.asarray(sample_weight, dtype=np.float64)
+    if counts.shape != (len(memberships),):
+        raise DataError(
+            f"sample_weight must have shape ({len(memberships)},), one number per row of X. "
+            f"Got shape {counts.shape} instead."
+        )
+    return weights * counts[:, None]

@@ -1,0 +1,68 @@
+"""Sharing rows among threads: how many, and which rows each takes.
+
+Kernels release the interpreter's lock, so plain Python threads run them side by side. The number
+is scikit-learn's: OMP_NUM_THREADS, `threadpoolctl.threadpool_limits` or one per core.
+"""
+
+import itertools
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+import threadpoolctl
+from numpy.typing import NDArray
+
+__all__ = ["RowThreads"]
+
+Part = TypeVar("Part")
+
+# Below so many multiplications a pass is over before a second thread has started.
+_WORTHWHILE = 1 << 20
+
+
+class RowThreads:
+    """A few threads that each take a run of rows; used in a `with` block."""
+
+    def __init__(self, n_rows: int, work_per_row: int) -> None:
+        n_threads = 1
+        if n_rows * work_per_row >= _WORTHWHILE:
+            n_threads = min(n_rows, thread_limit())
+        bounds = [n_rows * t // n_threads for t in range(n_threads + 1)]
+        self.rows = [slice(low, high) for low, high in itertools.pairwise(bounds)]
+        self._pool = ThreadPoolExecutor(n_threads) if n_threads > 1 else None
+
+    def map(
+        self, kernel: Callable[..., Part], per_row: tuple[NDArray[Any], ...], *shared: Any
+    ) -> list[Part]:
+        """Call the kernel on every run of rows of the first arrays; results in row order."""
+
+        def call(rows: slice) -> Part:
+            return kernel(*(array[rows] for array in per_row), *shared)
+
+        if self._pool is None:
+            return [call(rows) for rows in self.rows]
+        return list(self._pool.map(call, self.rows))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._pool is not None:
+            self._pool.shutdown()
+
+
+def thread_limit() -> int:
+    """How many threads a numerical library may use in this process now."""
+    pools = threadpoolctl.threadpool_info()
+    limits = [int(pool["num_threads"]) for pool in pools if pool["user_api"] == "openmp"]
+    if limits:
+        return max(1, min(limits))
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return int(os.environ.get("OMP_NUM_THREADS", cores or 1))

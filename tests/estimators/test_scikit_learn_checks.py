@@ -1,0 +1,18 @@
+"""scikit-learn's whole estimator suite: nothing skipped, nothing expected to fail."""
+
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from askmeans import FuzzyKMeans
+
+
+@pytest.mark.filterwarnings("ignore::askmeans.exceptions.CollapseWarning")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@parametrize_with_checks([FuzzyKMeans(), FuzzyKMeans(fuzzifier="auto", init="fuzzy++")])
+def test_scikit_learn_check(estimator, check):
+    try:
+        check(estimator)
+    except pytest.skip.Exception as skip:  # a skipped check proves nothing
+        pytest.fail(f"skipped: {skip}")
+    except __import__("unittest").SkipTest as skip:
+        pytest.fail(f"skipped: {skip}")
