@@ -1,4 +1,4 @@
-"""askmeans: fuzzy clustering with questions.
+"""Fuzzy clustering with questions.
 
 Everything public is reachable from here and loads when first used, so that
 ``import askmeans`` stays light.

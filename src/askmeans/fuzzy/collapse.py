@@ -16,8 +16,12 @@ __all__ = ["even_sample", "fuzzifier_bound", "merged_clusters"]
 Floats = NDArray[np.float64]
 
 
-def even_sample(array: NDArray[Any], size: int = 10_000) -> NDArray[Any]:
-    """At most `size` evenly spaced rows: enough for the rules of thumb below."""
+def even_sample(array: NDArray[Any], width: int) -> NDArray[Any]:
+    """Evenly spaced rows, enough for the rules of thumb below and 8 MiB at the most.
+
+    At most 10,000, fewer where what is made of them has more than 100 columns.
+    """
+    size = max(100, min(10_000, (1 << 20) // width))
     return array[:: max(1, -(-len(array) // size))]
 
 
@@ -50,8 +54,9 @@ def fuzzifier_bound(problem: Problem) -> float:
     weighting exponent in the FCM). Items in d directions alike have lambda = 1 / d, so the bound
     is d / (d - 2): in many dimensions only nearly hard clusters are safe.
     """
-    z = problem.frame.inner(even_sample(problem.X))
-    weights = even_sample(problem.weights) if problem.weights.size else np.ones(len(z))
+    d = problem.X.shape[1]
+    z = problem.frame.inner(even_sample(problem.X, d))
+    weights = even_sample(problem.weights, d) if problem.weights.size else np.ones(len(z))
     lengths = np.linalg.norm(z, axis=1)
     weights = np.where(lengths > 0.0, weights, 0.0)
     if not weights.any():

@@ -17,8 +17,8 @@ _OPTIONS: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy"
 
 
 def compiled(kernel: Kernel) -> Kernel:
-    """Compile on first call, every float operation as written."""
-    return cast(Kernel, numba.njit(**_OPTIONS)(kernel))
+    """Compile on first call; float operations in the order written, a * b + c rounded once."""
+    return cast(Kernel, numba.njit(fastmath={"contract"}, **_OPTIONS)(kernel))
 
 
 def compiled_sums(kernel: Kernel) -> Kernel:

@@ -22,7 +22,8 @@ Items = NDArray[np.floating]
 Floats = NDArray[np.float64]
 Labels = NDArray[np.int32]
 
-_CACHE_FLOATS = 4096  # a block's working set: 32 KiB
+BLOCK = 64  # items: whole vectors of any width, and few enough for the first-level cache
+_TWO_54 = 2.0**54
 _LN2 = math.log(2.0)
 _INVERSE_LN2 = 1.0 / _LN2
 # ln 2 in two parts, the first with trailing zeros, so that its small multiples are exact.
@@ -33,42 +34,40 @@ _MANTISSA = 0x000FFFFFFFFFFFFF
 
 
 @compiled
-def block_size(n_features: int, n_clusters: int) -> int:
-    """Items per block: a multiple of 16, at most 256."""
-    rows = _CACHE_FLOATS // (n_features + 2 * n_clusters + 4)
-    return max(16, min(256, rows // 16 * 16))
-
-
-@compiled
 def powers(base: Floats, exponent: float, out: Floats, m: int) -> None:
     """Write base ** exponent to out, for m bases in [0, 1] and an exponent above 0.
 
     The library's pow does not vectorise. log: the base is 2^e * f with f in [sqrt(1/2), sqrt(2)),
     log f = 2 atanh((f - 1) / (f + 1)) by its series. exp: 2^q * e^r with |r| <= ln(2) / 2, by its
-    series. Both series end below rounding error. Results under e^-700 are 0.
+    series. Both series end below rounding error, and are summed in a tree, so that the processor
+    need not wait for each term. Results under e^-700 are 0.
     """
     for b in range(m):
-        bits = np.float64(base[b]).view(np.int64) - _SQRT_HALF_BITS
+        # Bases below the normal range have no exponent to read: they are lifted by 2^54 first.
+        tiny = base[b] < 1e-300
+        lifted = base[b] * (_TWO_54 if tiny else 1.0)
+        bits = np.float64(lifted).view(np.int64) - _SQRT_HALF_BITS
         f = np.int64((bits & _MANTISSA) + _SQRT_HALF_BITS).view(np.float64)
         z = (f - 1.0) / (f + 1.0)
         z2 = z * z
-        tail = 1.0 / 17.0 + z2 * (1.0 / 19.0)
-        tail = 1.0 / 13.0 + z2 * (1.0 / 15.0 + z2 * tail)
-        tail = 1.0 / 9.0 + z2 * (1.0 / 11.0 + z2 * tail)
-        tail = 1.0 / 5.0 + z2 * (1.0 / 7.0 + z2 * tail)
-        tail = z2 * (1.0 / 3.0 + z2 * tail)
-        log = (bits >> 52) * _LN2 + 2.0 * (z + z * tail)
+        z4 = z2 * z2
+        low = (1.0 / 3.0 + z2 * (1.0 / 5.0)) + z4 * (1.0 / 7.0 + z2 * (1.0 / 9.0))
+        high = (1.0 / 11.0 + z2 * (1.0 / 13.0)) + z4 * (1.0 / 15.0 + z2 * (1.0 / 17.0))
+        tail = z2 * (low + z4 * z4 * (high + z4 * z4 * (1.0 / 19.0)))
+        log = ((bits >> 52) - (54.0 if tiny else 0.0)) * _LN2 + 2.0 * (z + z * tail)
         y = max(exponent * log, -700.0)
         q = math.floor(y * _INVERSE_LN2 + 0.5)
         r = (y - q * _LN2_HIGH) - q * _LN2_LOW
-        exp = 1.0 / 3628800.0 + r * (1.0 / 39916800.0 + r * (1.0 / 479001600.0))
-        exp = 1.0 / 40320.0 + r * (1.0 / 362880.0 + r * exp)
-        exp = 1.0 / 720.0 + r * (1.0 / 5040.0 + r * exp)
-        exp = 1.0 / 24.0 + r * (1.0 / 120.0 + r * exp)
-        exp = 1.0 + r * (1.0 + r * (0.5 + r * (1.0 / 6.0 + r * exp)))
+        r2 = r * r
+        r4 = r2 * r2
+        low = (1.0 + r) + r2 * (1.0 / 2.0 + r * (1.0 / 6.0))
+        middle = (1.0 / 24.0 + r * (1.0 / 120.0)) + r2 * (1.0 / 720.0 + r * (1.0 / 5040.0))
+        high = (1.0 / 40320.0 + r * (1.0 / 362880.0)) + r2 * (
+            1.0 / 3628800.0 + r * (1.0 / 39916800.0)
+        )
+        exp = low + r4 * (middle + r4 * (high + r4 * (1.0 / 479001600.0)))
         two_to_q = np.int64((np.int64(q) + 1023) << 52).view(np.float64)
-        # Bases below the normal range (zero above all) have no bits to read an exponent from.
-        out[b] = exp * two_to_q if (y > -700.0 and base[b] > 1e-300) else 0.0
+        out[b] = exp * two_to_q if (y > -700.0 and base[b] > 0.0) else 0.0
 
 
 @compiled
@@ -138,6 +137,32 @@ def soften(
 
 
 @compiled_sums
+def add_moments(block: Floats, m: int, weights: Floats, moments: Floats) -> None:
+    """Add the block's items, weighed by each cluster's row of weights, to its moments (k x d)."""
+    k, d = moments.shape
+    even = d - d % 4
+    for j in range(k):
+        weight = weights[j]
+        for c in range(0, even, 4):  # four sums at once hide the latency of each
+            x0, x1, x2, x3 = block[c], block[c + 1], block[c + 2], block[c + 3]
+            t0, t1, t2, t3 = 0.0, 0.0, 0.0, 0.0
+            for b in range(m):
+                t0 += weight[b] * x0[b]
+                t1 += weight[b] * x1[b]
+                t2 += weight[b] * x2[b]
+                t3 += weight[b] * x3[b]
+            moments[j, c] += t0
+            moments[j, c + 1] += t1
+            moments[j, c + 2] += t2
+            moments[j, c + 3] += t3
+        for c in range(even, d):
+            x0, t0 = block[c], 0.0
+            for b in range(m):
+                t0 += weight[b] * x0[b]
+            moments[j, c] += t0
+
+
+@compiled_sums
 def accumulate(
     X: Items, weights: Floats, centers: Floats, shift: Floats, scale: float, fuzzifier: float
 ) -> tuple[Floats, Floats, float]:
@@ -145,23 +170,21 @@ def accumulate(
 
     Returns sum_i U_ij^alpha x_i (k x d), sum_i U_ij^alpha (k) and the objective, with U the
     closed-form memberships for the centres given. Since share^alpha = share * ratio, one power per
-    entry and one per item suffice, and the objective is sum_i D_min * sum_i^(1 - alpha).
+    entry and one per item suffice, and an item's part of the objective is D_min * sums^(1 - alpha).
     """
     n, d = X.shape
     k = centers.shape[0]
-    size = block_size(d, k)
-    block = np.empty((d, size))
-    distances = np.empty((k, size))
-    shares = np.empty((k, size))
-    nearest = np.empty(size)
-    sums = np.empty(size)
-    factor = np.empty(size)
+    block = np.empty((d, BLOCK))
+    distances = np.empty((k, BLOCK))
+    shares = np.empty((k, BLOCK))
+    nearest = np.empty(BLOCK)
+    sums = np.empty(BLOCK)
+    factor = np.empty(BLOCK)
     moments = np.zeros((k, d))
     totals = np.zeros(k)
     objective = 0.0
-    even = d - d % 4
-    for start in range(0, n, size):
-        m = min(size, n - start)
+    for start in range(0, n, BLOCK):
+        m = min(BLOCK, n - start)
         load(X, start, m, shift, scale, block)
         measure(block, m, centers, distances)
         soften(distances, m, fuzzifier, nearest, shares, sums)
@@ -184,25 +207,7 @@ def accumulate(
                 weight[b] = weight[b] * ratio[b] * factor[b]
                 total += weight[b]
             totals[j] += total
-            for c in range(0, even, 4):
-                x0, x1, x2, x3 = block[c], block[c + 1], block[c + 2], block[c + 3]
-                t0, t1, t2, t3 = 0.0, 0.0, 0.0, 0.0
-                for b in range(m):
-                    w = weight[b]
-                    t0 += w * x0[b]
-                    t1 += w * x1[b]
-                    t2 += w * x2[b]
-                    t3 += w * x3[b]
-                moments[j, c] += t0
-                moments[j, c + 1] += t1
-                moments[j, c + 2] += t2
-                moments[j, c + 3] += t3
-            for c in range(even, d):
-                x0 = block[c]
-                t0 = 0.0
-                for b in range(m):
-                    t0 += weight[b] * x0[b]
-                moments[j, c] += t0
+        add_moments(block, m, shares, moments)
     return moments, totals, objective
 
 
@@ -213,14 +218,13 @@ def fill_memberships(
     """Write the closed-form memberships of these items (n x k)."""
     n, d = X.shape
     k = centers.shape[0]
-    size = block_size(d, k)
-    block = np.empty((d, size))
-    distances = np.empty((k, size))
-    shares = np.empty((k, size))
-    nearest = np.empty(size)
-    sums = np.empty(size)
-    for start in range(0, n, size):
-        m = min(size, n - start)
+    block = np.empty((d, BLOCK))
+    distances = np.empty((k, BLOCK))
+    shares = np.empty((k, BLOCK))
+    nearest = np.empty(BLOCK)
+    sums = np.empty(BLOCK)
+    for start in range(0, n, BLOCK):
+        m = min(BLOCK, n - start)
         load(X, start, m, shift, scale, block)
         measure(block, m, centers, distances)
         soften(distances, m, fuzzifier, nearest, shares, sums)
@@ -234,11 +238,10 @@ def fill_distances(X: Items, out: Items, centers: Floats, shift: Floats, scale: 
     """Write the Euclidean distances of these items to the centres (n x k)."""
     n, d = X.shape
     k = centers.shape[0]
-    size = block_size(d, k)
-    block = np.empty((d, size))
-    distances = np.empty((k, size))
-    for start in range(0, n, size):
-        m = min(size, n - start)
+    block = np.empty((d, BLOCK))
+    distances = np.empty((k, BLOCK))
+    for start in range(0, n, BLOCK):
+        m = min(BLOCK, n - start)
         load(X, start, m, shift, scale, block)
         measure(block, m, centers, distances)
         for b in range(m):
@@ -251,11 +254,10 @@ def fill_labels(X: Items, out: Labels, centers: Floats, shift: Floats, scale: fl
     """Write the nearest centre of each of these items, the lowest index on ties."""
     n, d = X.shape
     k = centers.shape[0]
-    size = block_size(d, k)
-    block = np.empty((d, size))
-    distances = np.empty((k, size))
-    for start in range(0, n, size):
-        m = min(size, n - start)
+    block = np.empty((d, BLOCK))
+    distances = np.empty((k, BLOCK))
+    for start in range(0, n, BLOCK):
+        m = min(BLOCK, n - start)
         load(X, start, m, shift, scale, block)
         measure(block, m, centers, distances)
         for b in range(m):
@@ -323,12 +325,11 @@ def seed_totals(
     """
     n, d = X.shape
     t = candidates.shape[0]
-    size = block_size(d, t)
-    block = np.empty((d, size))
-    distances = np.empty((t, size))
+    block = np.empty((d, BLOCK))
+    distances = np.empty((t, BLOCK))
     totals = np.zeros(t)
-    for start in range(0, n, size):
-        m = min(size, n - start)
+    for start in range(0, n, BLOCK):
+        m = min(BLOCK, n - start)
         load(X, start, m, shift, scale, block)
         measure(block, m, candidates, distances)
         for j in range(t):
@@ -352,11 +353,10 @@ def add_seed(
 ) -> None:
     """Bring `nearest` and `sums` (see seed_totals) of these items up to date for a new seed."""
     n, d = X.shape
-    size = block_size(d, 1)
-    block = np.empty((d, size))
-    distances = np.empty((1, size))
-    for start in range(0, n, size):
-        m = min(size, n - start)
+    block = np.empty((d, BLOCK))
+    distances = np.empty((1, BLOCK))
+    for start in range(0, n, BLOCK):
+        m = min(BLOCK, n - start)
         load(X, start, m, shift, scale, block)
         measure(block, m, seed, distances)
         for b in range(m):

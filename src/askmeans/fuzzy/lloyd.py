@@ -77,8 +77,9 @@ def fit(
                     start = problem.frame.inner(np.asarray(init))
                 runs.append(_iterate(problem, start, fuzzifier=alpha, max_iter=max_iter, tol=tol))
             best = min(runs, key=lambda run: run.objective)
-            sample = memberships(even_sample(X), best.centers, alpha)
-            return replace(best, merged=merged_clusters(sample, even_sample(weights)))
+            sample = memberships(even_sample(X, n_clusters), best.centers, alpha)
+            merged = merged_clusters(sample, even_sample(weights, n_clusters))
+            return replace(best, merged=merged)
 
         if fuzzifier != "auto":
             return best_at(fuzzifier)

@@ -1,0 +1,51 @@
+# Two commands matter: `make demo` and `make test`. Each sets up all it needs, from a bare clone.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.PHONY: help env demo test lint types unit bench clean
+
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.installed
+
+help:  ## say what can be made
+	@grep -hE '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/: [^#]*## /\t/' | while IFS=$$'\t' read -r name text; do printf 'make %-6s %s\n' "$$name" "$$text"; done
+
+env: $(READY)  ## create .venv and install askmeans with everything it can use
+
+$(READY): pyproject.toml constraints.txt tools/make-env.sh
+	@tools/make-env.sh $(VENV)
+	@touch $@
+
+demo: $(READY)  ## cluster Iris softly, print a table, draw a picture (seconds, once installed)
+	@$(BIN)/askmeans demo
+
+test: lint types unit  ## everything CI checks: lint, types, tests (some minutes)
+	@echo "All checks passed."
+
+lint: $(READY)  ## ruff, import directions, docstrings
+	@echo "== lint: ruff, import-linter, numpydoc (about 10 seconds)"
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/lint-imports --no-cache --no-logo
+	@$(BIN)/python tools/check_docstrings.py
+
+types: $(READY)  ## mypy, strict
+	@echo "== types: mypy --strict (about 20 seconds)"
+	@$(BIN)/mypy
+
+unit: $(READY)  ## pytest: tests, docstring examples, documentation
+	@echo "== tests: pytest on every core (about 2 minutes)"
+	@$(BIN)/python -m pytest -q -n auto
+
+bench: $(READY)  ## speed beside scikit-learn and the peers, as ratios (about 5 minutes)
+	@echo "== benchmarks: askmeans, scikit-learn, fuzzy-c-means, scikit-fuzzy (about 5 minutes)"
+	@$(BIN)/python -m pip install --quiet --no-deps scikit-fuzzy==0.5.0 fuzzy-c-means==2.3.1
+	@$(BIN)/python benchmarks/speed.py
+	@$(BIN)/python benchmarks/memory.py
+	@$(BIN)/python benchmarks/imports.py
+
+clean:  ## remove the environment and all caches
+	rm -rf $(VENV) demo .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,45 @@
+"""How good a clustering is: by itself, against a reference, and under the paper's assumptions."""
+
+from askmeans.metrics.agreement import (
+    center_error,
+    is_solution,
+    match_clusters,
+    matched_accuracy,
+    membership_error,
+)
+from askmeans.metrics.assumptions import (
+    are_centers_consistent,
+    beta,
+    gamma,
+    is_monotone,
+    largest_inversion,
+    rho_pure,
+    rho_weight,
+)
+from askmeans.metrics.validity import (
+    fukuyama_sugeno,
+    objective,
+    partition_coefficient,
+    partition_entropy,
+    xie_beni,
+)
+
+__all__ = [
+    "are_centers_consistent",
+    "beta",
+    "center_error",
+    "fukuyama_sugeno",
+    "gamma",
+    "is_monotone",
+    "is_solution",
+    "largest_inversion",
+    "match_clusters",
+    "matched_accuracy",
+    "membership_error",
+    "objective",
+    "partition_coefficient",
+    "partition_entropy",
+    "rho_pure",
+    "rho_weight",
+    "xie_beni",
+]

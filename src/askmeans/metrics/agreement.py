@@ -1,0 +1,298 @@
+"""Judging a clustering against a reference, up to one permutation of the clusters.
+
+Under similarity queries the names of the clusters are arbitrary (paper note
+N10), so every figure here is the best over all ways to pair them.
+"""
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import linear_sum_assignment
+
+from askmeans.exceptions import DataError
+from askmeans.fuzzy.model import squared_distances
+from askmeans.metrics._checks import (
+    Matrix,
+    check_choice,
+    check_columns,
+    check_same_shape,
+    check_tolerance,
+    finite_matrix,
+    membership_matrix,
+)
+
+__all__ = ["center_error", "is_solution", "match_clusters", "matched_accuracy", "membership_error"]
+
+
+def match_clusters(reference: ArrayLike, estimate: ArrayLike) -> NDArray[np.intp]:
+    """Permutation that brings the clusters of an estimate into the reference's order.
+
+    Among all permutations it has the smallest sum of absolute differences.
+
+    Parameters
+    ----------
+    reference : array-like of shape (n_items, n_clusters)
+        Memberships in [0, 1].
+    estimate : array-like of shape (n_items, n_clusters)
+        Memberships in [0, 1] of the same items.
+
+    Returns
+    -------
+    ndarray of shape (n_clusters,)
+        Permutation p such that ``estimate[:, p]`` is matched to `reference`.
+
+    Raises
+    ------
+    DataError
+        If the shapes differ or either is not a finite matrix in [0, 1].
+
+    Examples
+    --------
+    >>> match_clusters([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]], [[0.0, 0.9, 0.1], [0.2, 0.0, 0.8]])
+    array([1, 2, 0])
+    """
+    return _assign(_column_differences(*_memberships_pair(reference, estimate), "mean"))
+
+
+def center_error(reference: ArrayLike, estimate: ArrayLike) -> float:
+    """Largest distance between matched centres, for the pairing that makes it smallest.
+
+    Parameters
+    ----------
+    reference : array-like of shape (n_clusters, n_features)
+        Centres.
+    estimate : array-like of shape (n_clusters, n_features)
+        As many centres, in any order.
+
+    Returns
+    -------
+    float
+        The first error of the paper's definition 4.
+
+    Raises
+    ------
+    DataError
+        If the shapes differ or an entry is not finite.
+
+    Examples
+    --------
+    >>> center_error([[0.0], [10.0]], [[9.0], [0.5]])
+    1.0
+    """
+    mu, found = finite_matrix(reference, "reference"), finite_matrix(estimate, "estimate")
+    check_same_shape(mu, found, "reference", "estimate")
+    return _bottleneck(np.sqrt(squared_distances(mu, found)))
+
+
+def membership_error(
+    reference: ArrayLike, estimate: ArrayLike, *, how: Literal["max", "mean"] = "max"
+) -> float:
+    """Absolute difference of memberships, for the pairing that makes it smallest.
+
+    Parameters
+    ----------
+    reference : array-like of shape (n_items, n_clusters)
+        Memberships in [0, 1].
+    estimate : array-like of shape (n_items, n_clusters)
+        Memberships in [0, 1] of the same items.
+    how : {"max", "mean"}, default="max"
+        The largest difference, the second error of the paper's definition 4,
+        or the mean over items and clusters.
+
+    Returns
+    -------
+    float
+        The error, between 0 and 1.
+
+    Raises
+    ------
+    ParameterError
+        If `how` is unknown.
+    DataError
+        If the shapes differ or either is not a finite matrix in [0, 1].
+
+    Examples
+    --------
+    >>> membership_error([[1.0, 0.0], [0.0, 1.0]], [[0.0, 1.0], [0.75, 0.25]])
+    0.25
+    >>> membership_error([[1.0, 0.0], [0.0, 1.0]], [[0.0, 1.0], [0.75, 0.25]], how="mean")
+    0.125
+    """
+    check_choice(how, ("max", "mean"), "how", "membership_error")
+    costs = _column_differences(*_memberships_pair(reference, estimate), how)
+    if how == "max":
+        return _bottleneck(costs)
+    return float(costs[np.arange(len(costs)), _assign(costs)].mean())
+
+
+def matched_accuracy(y_true: ArrayLike, labels: ArrayLike) -> float:
+    """Share of items whose cluster is the one matched to their class.
+
+    Every class is matched to one cluster at most, so that the share is
+    largest. Clusters in excess of the classes stay unmatched and their items
+    count as wrong, and so do those of classes in excess of the clusters.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_items,)
+        Classes: numbers or strings.
+    labels : array-like of shape (n_items,) or (n_items, n_clusters)
+        The cluster of each item; or memberships, whose largest in the row is
+        taken (the first of several).
+
+    Returns
+    -------
+    float
+        The accuracy, above 0 and at most 1.
+
+    Raises
+    ------
+    DataError
+        If the lengths differ, a label is missing, or memberships are not a
+        finite matrix in [0, 1].
+
+    Examples
+    --------
+    >>> matched_accuracy(["cat", "cat", "dog", "dog"], [1, 1, 0, 1])
+    0.75
+    >>> matched_accuracy(["cat", "dog"], [[0.2, 0.8], [0.7, 0.3]])
+    1.0
+    """
+    found = np.asarray(labels)
+    if found.ndim == 2:
+        found = membership_matrix(labels, "labels").argmax(axis=1)
+    true, clusters = _codes(y_true, "y_true"), _codes(found, "labels")
+    if len(true) != len(clusters):
+        raise DataError(
+            f"labels must have one entry for each of the {len(true)} items of y_true. "
+            f"Got {len(clusters)} instead."
+        )
+    table = np.zeros((true.max() + 1, clusters.max() + 1), dtype=np.int64)
+    np.add.at(table, (true, clusters), 1)
+    return float(table[linear_sum_assignment(table, maximize=True)].sum() / len(true))
+
+
+def is_solution(
+    centers: ArrayLike,
+    memberships: ArrayLike,
+    estimated_centers: ArrayLike,
+    estimated_memberships: ArrayLike,
+    *,
+    center_tolerance: float,
+    membership_tolerance: float,
+) -> bool:
+    """Whether an estimate is a solution in the sense of the paper's definition 4.
+
+    There must be one permutation of the clusters under which every centre is
+    within its tolerance and every membership within its own. This asks more
+    than two small errors, each of which may need a permutation of its own.
+
+    Parameters
+    ----------
+    centers : array-like of shape (n_clusters, n_features)
+        The target's centres.
+    memberships : array-like of shape (n_items, n_clusters)
+        The target's memberships in [0, 1].
+    estimated_centers : array-like of shape (n_clusters, n_features)
+        The estimate's centres.
+    estimated_memberships : array-like of shape (n_items, n_clusters)
+        The estimate's memberships in [0, 1], clusters in the order of its centres.
+    center_tolerance : float
+        Epsilon_1 of the paper: largest distance allowed between matched centres.
+    membership_tolerance : float
+        Epsilon_2 of the paper: largest difference allowed between memberships.
+
+    Returns
+    -------
+    bool
+        True if such a permutation exists.
+
+    Raises
+    ------
+    ParameterError
+        If a tolerance is negative or not a number.
+    DataError
+        If the shapes do not fit, an entry is not finite or a membership lies
+        outside [0, 1].
+
+    Examples
+    --------
+    >>> is_solution(
+    ...     [[0.0], [10.0]], [[1.0, 0.0], [0.0, 1.0]],
+    ...     [[9.5], [0.0]], [[0.1, 0.9], [1.0, 0.0]],
+    ...     center_tolerance=0.5, membership_tolerance=0.2,
+    ... )
+    True
+    """
+    check_tolerance(center_tolerance, "center_tolerance", "is_solution")
+    check_tolerance(membership_tolerance, "membership_tolerance", "is_solution")
+    mu = finite_matrix(centers, "centers")
+    found = finite_matrix(estimated_centers, "estimated_centers")
+    check_same_shape(mu, found, "centers", "estimated_centers")
+    U, V = _memberships_pair(
+        memberships, estimated_memberships, ("memberships", "estimated_memberships")
+    )
+    check_columns(U, mu)
+    near = np.sqrt(squared_distances(mu, found)) <= center_tolerance
+    alike = _column_differences(U, V, "max") <= membership_tolerance
+    return _has_perfect_matching(near & alike)
+
+
+def _memberships_pair(
+    reference: ArrayLike,
+    estimate: ArrayLike,
+    names: tuple[str, str] = ("reference", "estimate"),
+) -> tuple[Matrix, Matrix]:
+    """Return two membership matrices of the same shape."""
+    U, V = membership_matrix(reference, names[0]), membership_matrix(estimate, names[1])
+    check_same_shape(U, V, *names)
+    return U, V
+
+
+def _column_differences(U: Matrix, V: Matrix, how: Literal["max", "mean"]) -> Matrix:
+    """Largest or mean absolute difference of every column of U to every column of V."""
+    costs = np.empty((U.shape[1], V.shape[1]))
+    for j, column in enumerate(U.T):  # one column at a time: n x k numbers in memory, not n x k x k
+        difference = np.abs(V - column[:, None])
+        costs[j] = difference.max(axis=0) if how == "max" else difference.mean(axis=0)
+    return costs
+
+
+def _assign(costs: Matrix) -> NDArray[np.intp]:
+    """Column of each row in the assignment of least total cost."""
+    return linear_sum_assignment(costs)[1]
+
+
+def _has_perfect_matching(allowed: NDArray[np.bool_]) -> bool:
+    """Whether rows and columns can be paired off through allowed entries only."""
+    return bool(allowed[linear_sum_assignment(allowed, maximize=True)].all())
+
+
+def _bottleneck(costs: Matrix) -> float:
+    """Smallest, over the assignments, of the largest cost in them."""
+    values = np.unique(costs)
+    low, high = 0, len(values) - 1  # the answer is one of values[low:high + 1]
+    while low < high:
+        middle = (low + high) // 2
+        if _has_perfect_matching(costs <= values[middle]):
+            high = middle
+        else:
+            low = middle + 1
+    return float(values[low])
+
+
+def _codes(labels: ArrayLike, name: str) -> NDArray[np.intp]:
+    """Number the distinct labels from zero in sorted order."""
+    values = np.asarray(labels)
+    if values.ndim != 1 or values.size == 0:
+        raise DataError(
+            f"{name} must be one-dimensional and not empty. Got shape {values.shape} instead; "
+            "a column is flattened with .ravel()."
+        )
+    if any(value is None or value != value for value in values.tolist()):
+        raise DataError(
+            f"{name} must hold a label for every item. Got a missing one instead; "
+            "leave such items out of both arguments."
+        )
+    return np.unique(values, return_inverse=True)[1]

@@ -1,0 +1,81 @@
+"""The compiled kernels: the model's contract, and what is theirs alone."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+
+from askmeans.fuzzy import kernels, lloyd
+from askmeans.fuzzy.problem import Problem
+from askmeans.fuzzy.threads import RowThreads
+from askmeans.testing import ModelContract
+
+
+class TestCompiledModel(ModelContract):
+    def memberships(self, X, centers, fuzzifier):
+        return lloyd.memberships(X, centers, fuzzifier)
+
+    def step(self, X, centers, fuzzifier, weights):
+        weights = np.empty(0) if weights is None else weights
+        with RowThreads(len(X), 1) as threads:
+            problem = Problem.of(X, weights, threads)
+            frame = problem.frame
+            moments, totals, objective = kernels.accumulate(
+                X, weights, frame.inner(centers), frame.shift, frame.scale, fuzzifier
+            )
+        return frame.outer(moments / totals[:, None]), objective / frame.scale**2
+
+
+@given(
+    base=st.floats(0.0, 1.0),
+    exponent=st.floats(1e-3, 1e3),
+)
+def test_powers_are_those_of_the_library(base, exponent):
+    out = np.empty(1)
+    kernels.powers(np.array([base]), exponent, out, 1)
+    assert_allclose(out[0], base**exponent, rtol=1e-13, atol=1e-300)
+
+
+@pytest.mark.parametrize("base", [5e-324, 1e-310, 1e-300, 1e-299])
+def test_powers_of_next_to_nothing_are_exact_too(base):
+    out = np.empty(1)
+    kernels.powers(np.array([base]), 0.01, out, 1)
+    assert_allclose(out[0], base**0.01, rtol=1e-13)
+
+
+def test_powers_of_zero_are_zero():
+    out = np.empty(1)
+    kernels.powers(np.zeros(1), 1e-3, out, 1)
+    assert out[0] == 0.0
+
+
+def test_powers_of_one_are_exactly_one():
+    out = np.empty(3)
+    kernels.powers(np.ones(3), 1e15, out, 3)
+    assert (out == 1.0).all()
+
+
+@pytest.mark.parametrize("d", [1, 3, 4, 5, 16, 17, 3000])
+@pytest.mark.parametrize("n", [1, 15, 16, 257])
+def test_blocks_of_any_size_give_the_same_distances(n, d):
+    rng = np.random.default_rng(0)
+    X, centers = rng.normal(size=(n, d)), rng.normal(size=(3, d))
+    expected = np.linalg.norm(X[:, None] - centers, axis=2)
+    assert_allclose(lloyd.distances(X, centers), expected, rtol=1e-12)
+    assert (lloyd.nearest_centers(X, centers) == expected.argmin(axis=1)).all()
+
+
+def test_the_lower_of_two_equally_near_centers_is_the_label():
+    labels = lloyd.nearest_centers(np.array([[0.0]]), np.array([[1.0], [-1.0], [1.0]]))
+    assert labels[0] == 0
+
+
+def test_items_in_any_memory_layout_give_the_same_result():
+    rng = np.random.default_rng(0)
+    wide = rng.normal(size=(50, 8))
+    X = wide[:, ::2]
+    centers = X[:3].copy()
+    expected = lloyd.memberships(X.copy(), centers, 1.5)
+    assert_allclose(lloyd.memberships(X, centers, 1.5), expected, rtol=1e-15)
+    assert_allclose(lloyd.memberships(np.asfortranarray(X), centers, 1.5), expected, rtol=1e-15)

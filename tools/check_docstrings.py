@@ -1,0 +1,58 @@
+"""Hold the docstring of every public object to numpydoc's rules; private helpers go free.
+
+Public is what `askmeans.__all__` reaches: its classes with their methods, and the functions and
+classes in the `__all__` of its modules.
+"""
+
+import inspect
+import sys
+from collections.abc import Iterator
+
+from numpydoc.validate import validate
+
+import askmeans
+
+# Of numpydoc's rules: form, all parameters with types, returns, an example. Errors that are only
+# a class with a sentence need neither parameters nor example.
+RULES = {
+    "GL01", "GL02", "GL03", "GL05", "GL06", "GL07", "GL08", "GL10",
+    "SS01", "SS02", "SS03", "SS04",
+    "PR01", "PR02", "PR03", "PR04", "PR05", "PR06", "PR07", "PR08", "PR09", "PR10",
+    "RT01", "RT03", "RT04", "RT05", "YD01", "EX01",
+}  # fmt: skip
+
+
+def public_names() -> Iterator[str]:
+    """Dotted names of all public functions, classes and methods."""
+    for name in askmeans.__all__:
+        value = getattr(askmeans, name)
+        members = [value]
+        if inspect.ismodule(value):
+            members = [getattr(value, member) for member in value.__all__]
+        for member in members:
+            path = f"{member.__module__}.{member.__qualname__}"
+            yield path
+            if inspect.isclass(member):
+                for method, function in vars(member).items():
+                    plain = getattr(function, "__func__", function)
+                    if not method.startswith("_") and inspect.isfunction(plain):
+                        yield f"{path}.{method}"
+
+
+def main() -> int:
+    """Print what breaks a rule; exit with 1 if anything does."""
+    names = sorted(set(public_names()))
+    faults = 0
+    for name in names:
+        report = validate(name)
+        is_error = name.startswith("askmeans.exceptions.")
+        for code, message in report["errors"]:
+            if code in RULES and not (is_error and code == "EX01"):
+                faults += 1
+                print(f"{report['file']}:{report['file_line']}: {name}: {code} {message}")
+    print(f"Docstrings of {len(names)} public objects checked, {faults} faults.")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
