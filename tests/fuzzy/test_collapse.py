@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from askmeans.fuzzy.collapse import even_sample, fuzzifier_bound, merged_clusters
+from askmeans.fuzzy.collapse import fuzzifier_bound, merged_clusters
 from askmeans.fuzzy.problem import Problem
 from askmeans.fuzzy.threads import RowThreads
 
@@ -42,12 +42,3 @@ def test_clusters_that_differ_on_one_item_in_ten_are_not_merged():
     U[0] = [0.8, 0.2]
     assert merged_clusters(U, np.empty(0)) == []
     assert merged_clusters(U, np.r_[0.0, np.ones(9)]) == [(0, 1)]
-
-
-def test_even_sample_is_bounded_and_spans_the_rows():
-    sample = even_sample(np.arange(25_001), 3)
-    assert 5_000 < len(sample) <= 10_000
-    assert sample[0] == 0
-    assert sample[-1] >= 24_998
-    assert len(even_sample(np.arange(7), 3)) == 7
-    assert len(even_sample(np.arange(25_001), 1 << 12)) <= 256

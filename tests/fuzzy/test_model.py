@@ -49,7 +49,8 @@ def test_a_cluster_without_any_member_has_no_center():
 @pytest.mark.parametrize("fuzzifier", [1, 1.0, 0.5, -2, np.nan, np.inf, "2", None, True])
 def test_closed_form_refuses_a_fuzzifier_that_is_not_above_one(fuzzifier):
     with pytest.raises(
-        ParameterError, match=r"'fuzzifier' parameter must be a float in .*\(1, inf"
+        ParameterError,
+        match=r"'fuzzifier' parameter of .* must be a float in .*\(1, inf",
     ):
         closed_form_memberships([[0.0]], [[1.0]], fuzzifier)
 

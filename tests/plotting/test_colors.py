@@ -1,3 +1,5 @@
+"""Colours of clusters and of items between them."""
+
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,3 +1,5 @@
+"""The convergence plot: what is drawn, and what is refused."""
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest

@@ -1,3 +1,5 @@
+"""The soft scatter: positions, colours, centres, and what is refused."""
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -245,7 +247,7 @@ def test_names_are_refused_where_the_estimator_knows_none(model, blobs):
         ((POINTS[:2], MEMBERSHIPS), "one row for each of the 2 rows of points. Got 3"),
         ((POINTS, MEMBERSHIPS, POINTS), r"centers must have shape \(2, 2\).*Got shape \(3, 2\)"),
         ((POINTS * np.nan, MEMBERSHIPS), "points must be finite"),
-        ((POINTS, MEMBERSHIPS * 2), "memberships must lie in"),
+        ((POINTS, MEMBERSHIPS * 2), "memberships must lie between"),
     ],
 )
 def test_arrays_that_do_not_fit_are_refused(arguments, message):

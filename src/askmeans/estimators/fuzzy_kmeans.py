@@ -14,15 +14,9 @@ from sklearn.base import (
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from askmeans.estimators.validation import (
-    as_generator,
-    check_items,
-    check_number,
-    check_option,
-    check_sample_weight,
-)
+from askmeans.checks import as_weights, check_choice, check_fuzzifier, check_number
+from askmeans.estimators.validation import as_generator, check_items
 from askmeans.exceptions import CollapseWarning, ParameterError
-from askmeans.fuzzy.model import check_fuzzifier
 
 __all__ = ["FuzzyKMeans"]
 
@@ -173,7 +167,7 @@ class FuzzyKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
             n_init=self.n_init,
             max_iter=self.max_iter,
             tol=self.tol,
-            weights=check_sample_weight(sample_weight, len(items)),
+            weights=as_weights(sample_weight, len(items)),
             rng=as_generator(self.random_state),
         )
         self._warn(found)
@@ -282,7 +276,7 @@ class FuzzyKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         from askmeans.fuzzy import lloyd
 
         items = self._check_new(X)
-        weights = check_sample_weight(sample_weight, len(items))
+        weights = as_weights(sample_weight, len(items))
         return -lloyd.objective(items, self.cluster_centers_, self.fuzzifier_, weights)
 
     @property
@@ -297,15 +291,15 @@ class FuzzyKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
 
     def _check_parameters(self) -> None:
         """Refuse parameters that break their rules, before the data is looked at."""
-        check_number(self, "n_clusters", integer=True, minimum=1)
-        check_number(self, "n_init", integer=True, minimum=1)
-        check_number(self, "max_iter", integer=True, minimum=1)
-        check_number(self, "tol", integer=False, minimum=0)
-        check_option(self, "algorithm", ("auto", "lloyd"))
+        owner = type(self).__name__
+        for name in ("n_clusters", "n_init", "max_iter"):
+            check_number(getattr(self, name), name, owner, integer=True, minimum=1)
+        check_number(self.tol, "tol", owner)
+        check_choice(self.algorithm, ("auto", "lloyd"), "algorithm", owner)
         if not (isinstance(self.fuzzifier, str) and self.fuzzifier == "auto"):
-            check_fuzzifier(self.fuzzifier, owner="FuzzyKMeans")
+            check_fuzzifier(self.fuzzifier, owner)
         if isinstance(self.init, str):
-            check_option(self, "init", SEEDINGS)
+            check_choice(self.init, SEEDINGS, "init", owner)
 
     def _starting_point(self, items: NDArray[np.floating]) -> str | NDArray[np.float64]:
         """The seeding's name, or the centres given, checked."""

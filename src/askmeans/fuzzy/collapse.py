@@ -4,25 +4,20 @@ Fuzzy k-means with a large fuzzifier can prefer all centres in one place, above 
 dimensions, where distances differ little. That is the model's own optimum, not a failed search.
 """
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
+from askmeans.fuzzy.even_rows import even_rows
 from askmeans.fuzzy.problem import Problem
 
-__all__ = ["even_sample", "fuzzifier_bound", "merged_clusters"]
+__all__ = ["fuzzifier_bound", "merged_clusters", "sample_rows"]
 
 Floats = NDArray[np.float64]
 
 
-def even_sample(array: NDArray[Any], width: int) -> NDArray[Any]:
-    """Evenly spaced rows, enough for the rules of thumb below and 8 MiB at the most.
-
-    At most 10,000, fewer where what is made of them has more than 100 columns.
-    """
-    size = max(100, min(10_000, (1 << 20) // width))
-    return array[:: max(1, -(-len(array) // size))]
+def sample_rows(n_items: int, width: int) -> NDArray[np.intp]:
+    """Rows enough for the rules of thumb below: a matrix of them this wide takes at most 8 MiB."""
+    return even_rows(n_items, max(100, min(10_000, (1 << 20) // width)))
 
 
 def merged_clusters(
@@ -54,9 +49,9 @@ def fuzzifier_bound(problem: Problem) -> float:
     weighting exponent in the FCM). Items in d directions alike have lambda = 1 / d, so the bound
     is d / (d - 2): in many dimensions only nearly hard clusters are safe.
     """
-    d = problem.X.shape[1]
-    z = problem.frame.inner(even_sample(problem.X, d))
-    weights = even_sample(problem.weights, d) if problem.weights.size else np.ones(len(z))
+    rows = sample_rows(*problem.X.shape)
+    z = problem.frame.inner(problem.X[rows])
+    weights = problem.weights[rows] if problem.weights.size else np.ones(len(rows))
     lengths = np.linalg.norm(z, axis=1)
     weights = np.where(lengths > 0.0, weights, 0.0)
     if not weights.any():

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans.fuzzy import kernels
-from askmeans.fuzzy.collapse import even_sample, fuzzifier_bound, merged_clusters
+from askmeans.fuzzy.collapse import fuzzifier_bound, merged_clusters, sample_rows
 from askmeans.fuzzy.problem import Frame, Problem
 from askmeans.fuzzy.seeding import canonical_order, draw_seeds
 from askmeans.fuzzy.threads import RowThreads
@@ -65,6 +65,7 @@ def fit(
     with RowThreads(len(X), n_clusters * X.shape[1]) as threads:
         problem = Problem.of(X, weights, threads)
         order = canonical_order(X) if isinstance(init, str) else None
+        rows = sample_rows(len(X), n_clusters)
 
         def best_at(alpha: float) -> Fit:
             runs = []
@@ -77,8 +78,8 @@ def fit(
                     start = problem.frame.inner(np.asarray(init))
                 runs.append(_iterate(problem, start, fuzzifier=alpha, max_iter=max_iter, tol=tol))
             best = min(runs, key=lambda run: run.objective)
-            sample = memberships(even_sample(X, n_clusters), best.centers, alpha)
-            merged = merged_clusters(sample, even_sample(weights, n_clusters))
+            sample = memberships(X[rows], best.centers, alpha)
+            merged = merged_clusters(sample, weights[rows] if weights.size else weights)
             return replace(best, merged=merged)
 
         if fuzzifier != "auto":

@@ -5,16 +5,20 @@ Notation: n items in the rows of X, k centres mu in the rows of `centers`,
 memberships U (n x k), fuzzifier alpha.
 """
 
-from numbers import Real
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from askmeans.exceptions import DataError, ParameterError
+from askmeans.checks import (
+    as_clustering,
+    as_items_and_centers,
+    as_matrix,
+    as_memberships,
+    as_weights,
+    check_fuzzifier,
+    check_rows,
+)
 
 __all__ = ["closed_form_memberships", "objective", "squared_distances", "weighted_centers"]
-
-Floats = NDArray[np.floating]
 
 # Rows per step where an n x k x d intermediate would otherwise appear.
 _BLOCK_ELEMENTS = 1 << 20
@@ -44,7 +48,7 @@ def squared_distances(X: ArrayLike, centers: ArrayLike) -> NDArray[np.float64]:
     array([[ 0.],
            [25.]])
     """
-    items, mu = _items_and_centers(X, centers)
+    items, mu = as_items_and_centers(X, centers)
     distances = np.empty((len(items), len(mu)))
     step = max(1, _BLOCK_ELEMENTS // max(1, mu.size))
     for start in range(0, len(items), step):
@@ -90,7 +94,7 @@ def closed_form_memberships(
            [0.5, 0.5],
            [0.8, 0.2]])
     """
-    check_fuzzifier(fuzzifier)
+    check_fuzzifier(fuzzifier, "closed_form_memberships")
     distances = squared_distances(X, centers)
     nearest = distances.min(axis=1, keepdims=True)
     # Ratios to the nearest centre lie in [0, 1]: no power of them overflows, 0 / 0 never arises.
@@ -138,9 +142,10 @@ def weighted_centers(
     array([[0.],
            [5.]])
     """
-    check_fuzzifier(fuzzifier, minimum=1.0, strict=False)
-    items = _matrix(X, "X")
-    weights = _item_weights(_memberships_for(items, memberships), fuzzifier, sample_weight)
+    check_fuzzifier(fuzzifier, "weighted_centers", strict=False)
+    items, U = as_matrix(X, "X"), as_memberships(memberships)
+    check_rows(U, len(items))
+    weights = _item_weights(U, fuzzifier, sample_weight)
     shift = items.mean(axis=0)  # sums of small numbers stay exact when the data lies far out
     totals = weights.sum(axis=0)
     with np.errstate(invalid="ignore"):
@@ -188,79 +193,16 @@ def objective(
     >>> objective([[0.0], [4.0]], [[0.0], [2.0]], [[1.0, 0.0], [0.5, 0.5]])
     5.0
     """
-    check_fuzzifier(fuzzifier, minimum=1.0, strict=False)
-    items, mu = _items_and_centers(X, centers)
-    weights = _item_weights(_memberships_for(items, memberships), fuzzifier, sample_weight)
-    if weights.shape[1] != len(mu):
-        raise DataError(
-            f"memberships must have one column for each of the {len(mu)} centers. "
-            f"Got {weights.shape[1]} columns instead."
-        )
+    check_fuzzifier(fuzzifier, "objective", strict=False)
+    items, mu, U = as_clustering(X, centers, memberships)
+    weights = _item_weights(U, fuzzifier, sample_weight)
     return float((weights * squared_distances(items, mu)).sum())
-
-
-def check_fuzzifier(
-    fuzzifier: object, *, owner: str = "", minimum: float = 1.0, strict: bool = True
-) -> None:
-    """Refuse a fuzzifier that the formula at hand cannot take."""
-    if isinstance(fuzzifier, Real):  # True counts as 1 and is refused with it where strict
-        value = float(fuzzifier)
-        if minimum < value < np.inf or (value == minimum and not strict):
-            return
-    left = "(" if strict else "["
-    of = f" of {owner}" if owner else ""
-    raise ParameterError(
-        f"The 'fuzzifier' parameter{of} must be a float in the range {left}{minimum:g}, inf). "
-        f"Got {fuzzifier!r} instead. Usual values lie between 1.1 and 2; near 1 clusters are hard."
-    )
-
-
-def _matrix(array: ArrayLike, name: str) -> NDArray[np.float64]:
-    """Return the array in two dimensions as float64."""
-    matrix = np.asarray(array, dtype=np.float64)
-    if matrix.ndim != 2 or matrix.size == 0:
-        raise DataError(
-            f"{name} must be two-dimensional and not empty. Got shape {matrix.shape} instead; "
-            "a single feature is reshaped with .reshape(-1, 1)."
-        )
-    return matrix
-
-
-def _items_and_centers(
-    X: ArrayLike, centers: ArrayLike
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return both as matrices with the same features."""
-    items, mu = _matrix(X, "X"), _matrix(centers, "centers")
-    if items.shape[1] != mu.shape[1]:
-        raise DataError(
-            f"centers must have the {items.shape[1]} features of X. "
-            f"Got {mu.shape[1]} features instead."
-        )
-    return items, mu
-
-
-def _memberships_for(items: NDArray[np.float64], memberships: ArrayLike) -> NDArray[np.float64]:
-    """Return memberships with one row per item."""
-    matrix = _matrix(memberships, "memberships")
-    if len(matrix) != len(items):
-        raise DataError(
-            f"memberships must have one row for each of the {len(items)} rows of X. "
-            f"Got {len(matrix)} rows instead."
-        )
-    return matrix
 
 
 def _item_weights(
     memberships: NDArray[np.float64], fuzzifier: float, sample_weight: ArrayLike | None
 ) -> NDArray[np.float64]:
     """U^alpha, times how much each item counts."""
+    counts = as_weights(sample_weight, len(memberships))
     weights: NDArray[np.float64] = memberships**fuzzifier
-    if sample_weight is None:
-        return weights
-    counts = np.asarray(sample_weight, dtype=np.float64)
-    if counts.shape != (len(memberships),):
-        raise DataError(
-            f"sample_weight must have shape ({len(memberships)},), one number per row of X. "
-            f"Got shape {counts.shape} instead."
-        )
-    return weights * counts[:, None]
+    return weights * counts[:, None] if counts.size else weights

@@ -10,17 +10,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linear_sum_assignment
 
-from askmeans.exceptions import DataError
-from askmeans.fuzzy.model import squared_distances
-from askmeans.metrics._checks import (
+from askmeans.checks import (
     Matrix,
+    as_matrix,
+    as_memberships,
     check_choice,
     check_columns,
-    check_same_shape,
-    check_tolerance,
-    finite_matrix,
-    membership_matrix,
+    check_number,
 )
+from askmeans.exceptions import DataError
+from askmeans.fuzzy.model import squared_distances
 
 __all__ = ["center_error", "is_solution", "match_clusters", "matched_accuracy", "membership_error"]
 
@@ -80,8 +79,8 @@ def center_error(reference: ArrayLike, estimate: ArrayLike) -> float:
     >>> center_error([[0.0], [10.0]], [[9.0], [0.5]])
     1.0
     """
-    mu, found = finite_matrix(reference, "reference"), finite_matrix(estimate, "estimate")
-    check_same_shape(mu, found, "reference", "estimate")
+    mu, found = as_matrix(reference, "reference"), as_matrix(estimate, "estimate")
+    _check_same_shape(mu, found, "reference", "estimate")
     return _bottleneck(np.sqrt(squared_distances(mu, found)))
 
 
@@ -161,7 +160,7 @@ def matched_accuracy(y_true: ArrayLike, labels: ArrayLike) -> float:
     """
     found = np.asarray(labels)
     if found.ndim == 2:
-        found = membership_matrix(labels, "labels").argmax(axis=1)
+        found = as_memberships(labels, "labels").argmax(axis=1)
     true, clusters = _codes(y_true, "y_true"), _codes(found, "labels")
     if len(true) != len(clusters):
         raise DataError(
@@ -225,15 +224,15 @@ def is_solution(
     ... )
     True
     """
-    check_tolerance(center_tolerance, "center_tolerance", "is_solution")
-    check_tolerance(membership_tolerance, "membership_tolerance", "is_solution")
-    mu = finite_matrix(centers, "centers")
-    found = finite_matrix(estimated_centers, "estimated_centers")
-    check_same_shape(mu, found, "centers", "estimated_centers")
+    check_number(center_tolerance, "center_tolerance", "is_solution")
+    check_number(membership_tolerance, "membership_tolerance", "is_solution")
+    mu = as_matrix(centers, "centers")
+    found = as_matrix(estimated_centers, "estimated_centers")
+    _check_same_shape(mu, found, "centers", "estimated_centers")
     U, V = _memberships_pair(
         memberships, estimated_memberships, ("memberships", "estimated_memberships")
     )
-    check_columns(U, mu)
+    check_columns(U, len(mu))
     near = np.sqrt(squared_distances(mu, found)) <= center_tolerance
     alike = _column_differences(U, V, "max") <= membership_tolerance
     return _has_perfect_matching(near & alike)
@@ -245,8 +244,8 @@ def _memberships_pair(
     names: tuple[str, str] = ("reference", "estimate"),
 ) -> tuple[Matrix, Matrix]:
     """Return two membership matrices of the same shape."""
-    U, V = membership_matrix(reference, names[0]), membership_matrix(estimate, names[1])
-    check_same_shape(U, V, *names)
+    U, V = as_memberships(reference, names[0]), as_memberships(estimate, names[1])
+    _check_same_shape(U, V, *names)
     return U, V
 
 
@@ -296,3 +295,15 @@ def _codes(labels: ArrayLike, name: str) -> NDArray[np.intp]:
             "leave such items out of both arguments."
         )
     return np.unique(values, return_inverse=True)[1]
+
+
+def _check_same_shape(
+    reference: NDArray[np.float64], estimate: NDArray[np.float64], name: str, other: str
+) -> None:
+    """Refuse an estimate that has not the shape of its reference."""
+    if reference.shape != estimate.shape:
+        raise DataError(
+            f"{other} must have the shape of {name}, {reference.shape}. "
+            f"Got {estimate.shape} instead; both need the same items or features in the same "
+            "order, and as many clusters."
+        )

@@ -9,19 +9,15 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from askmeans.fuzzy.model import (
-    check_fuzzifier,
-    closed_form_memberships,
-    squared_distances,
-    weighted_centers,
-)
-from askmeans.metrics._checks import (
+from askmeans.checks import (
+    as_clustering,
+    as_items_and_centers,
+    as_memberships,
     check_choice,
-    check_tolerance,
-    clustering,
-    items_and_centers,
-    membership_matrix,
+    check_fuzzifier,
+    check_number,
 )
+from askmeans.fuzzy.model import closed_form_memberships, squared_distances, weighted_centers
 
 __all__ = [
     "are_centers_consistent",
@@ -58,7 +54,7 @@ def beta(memberships: ArrayLike) -> float:
     >>> beta([[1.0, 0.0], [1.0, 0.0], [0.5, 0.5], [0.5, 0.5]])
     0.5
     """
-    U = membership_matrix(memberships)
+    U = as_memberships(memberships)
     return float(U.mean(axis=0).min() * U.shape[1])
 
 
@@ -91,8 +87,8 @@ def rho_weight(memberships: ArrayLike, fuzzifier: float = 2.0) -> float:
     >>> rho_weight([[1.0, 0.0], [0.5, 0.5]])
     0.125
     """
-    check_fuzzifier(fuzzifier, owner="rho_weight", strict=False)
-    return float((membership_matrix(memberships) ** fuzzifier).mean(axis=0).min())
+    check_fuzzifier(fuzzifier, "rho_weight", strict=False)
+    return float((as_memberships(memberships) ** fuzzifier).mean(axis=0).min())
 
 
 def rho_pure(memberships: ArrayLike, *, tolerance: float = 0.0) -> float:
@@ -128,8 +124,8 @@ def rho_pure(memberships: ArrayLike, *, tolerance: float = 0.0) -> float:
     >>> rho_pure(U, tolerance=0.1)
     0.5
     """
-    check_tolerance(tolerance, "tolerance", "rho_pure")
-    pure = membership_matrix(memberships) >= 1.0 - tolerance - 1e-12
+    check_number(tolerance, "tolerance", "rho_pure")
+    pure = as_memberships(memberships) >= 1.0 - tolerance - 1e-12
     return float(pure.mean(axis=0).min())
 
 
@@ -164,7 +160,7 @@ def gamma(X: ArrayLike, centers: ArrayLike) -> float:
     >>> gamma([[0.0], [1.0], [4.0]], [[1.75]])
     0.25
     """
-    items, mu = items_and_centers(X, centers)
+    items, mu = as_items_and_centers(X, centers)
     rows = np.unique(items, axis=0)
     smallest = float("inf")
     for squared in squared_distances(rows, mu).T:
@@ -230,8 +226,8 @@ def largest_inversion(
     0.0
     """
     check_choice(order, ("distance", "relative"), "order", "largest_inversion")
-    check_fuzzifier(fuzzifier, owner="largest_inversion", strict=order == "relative")
-    items, mu, U = clustering(X, centers, memberships)
+    check_fuzzifier(fuzzifier, "largest_inversion", strict=order == "relative")
+    items, mu, U = as_clustering(X, centers, memberships)
     if order == "distance":
         ranks = squared_distances(items, mu)
     else:
@@ -288,9 +284,9 @@ def are_centers_consistent(
     >>> are_centers_consistent(X, [[2.1], [10.0]], U)
     False
     """
-    check_fuzzifier(fuzzifier, owner="are_centers_consistent", strict=False)
-    check_tolerance(tolerance, "tolerance", "are_centers_consistent")
-    items, mu, U = clustering(X, centers, memberships)
+    check_fuzzifier(fuzzifier, "are_centers_consistent", strict=False)
+    check_number(tolerance, "tolerance", "are_centers_consistent")
+    items, mu, U = as_clustering(X, centers, memberships)
     spread = np.sqrt(np.square(items - items.mean(axis=0)).sum(axis=1).mean())
     # Where the spread is nothing beside the data's size, a centre is exact only up to rounding.
     rounding = 8.0 * np.finfo(np.float64).eps * np.linalg.norm(np.abs(items).max(axis=0))
@@ -338,7 +334,7 @@ def is_monotone(
     >>> is_monotone([[5.0], [-10.0]], [[0.0], [10.0]], [[0.5, 0.5], [0.8, 0.2]])
     False
     """
-    check_tolerance(tolerance, "tolerance", "is_monotone")
+    check_number(tolerance, "tolerance", "is_monotone")
     return largest_inversion(X, centers, memberships) <= tolerance
 
 

@@ -11,9 +11,14 @@ from numpy.typing import ArrayLike
 from scipy.spatial.distance import pdist
 from scipy.special import entr
 
+from askmeans.checks import (
+    as_clustering,
+    as_memberships,
+    check_choice,
+    check_fuzzifier,
+)
 from askmeans.exceptions import DataError
-from askmeans.fuzzy.model import check_fuzzifier, objective
-from askmeans.metrics._checks import check_choice, clustering, membership_matrix
+from askmeans.fuzzy.model import objective
 
 __all__ = [
     "fukuyama_sugeno",
@@ -73,8 +78,8 @@ def xie_beni(
     0.125
     """
     check_choice(variant, ("classic", "paper"), "variant", "xie_beni")
-    check_fuzzifier(fuzzifier, owner="xie_beni", strict=False)
-    items, mu, U = clustering(X, centers, memberships)
+    check_fuzzifier(fuzzifier, "xie_beni", strict=False)
+    items, mu, U = as_clustering(X, centers, memberships)
     if len(mu) < 2:
         raise DataError(
             "centers must have at least 2 rows for xie_beni, which divides by the distance "
@@ -110,7 +115,7 @@ def partition_coefficient(memberships: ArrayLike) -> float:
     >>> partition_coefficient([[1.0, 0.0], [0.5, 0.5]])
     0.75
     """
-    U = membership_matrix(memberships)
+    U = as_memberships(memberships)
     return float(np.square(U).sum() / len(U))
 
 
@@ -138,7 +143,7 @@ def partition_entropy(memberships: ArrayLike) -> float:
     >>> round(partition_entropy([[1.0, 0.0], [0.5, 0.5]]), 4)
     0.3466
     """
-    U = membership_matrix(memberships)
+    U = as_memberships(memberships)
     return float(entr(U).sum() / len(U))
 
 
@@ -180,7 +185,7 @@ def fukuyama_sugeno(
     >>> fukuyama_sugeno([[0.0], [6.0]], [[1.0], [5.0]], [[1.0, 0.0], [0.0, 1.0]])
     -6.0
     """
-    check_fuzzifier(fuzzifier, owner="fukuyama_sugeno", strict=False)
-    items, mu, U = clustering(X, centers, memberships)
+    check_fuzzifier(fuzzifier, "fukuyama_sugeno", strict=False)
+    items, mu, U = as_clustering(X, centers, memberships)
     from_mean = np.square(mu - items.mean(axis=0)).sum(axis=1)
     return objective(items, mu, U, fuzzifier) - float((U**fuzzifier).sum(axis=0) @ from_mean)

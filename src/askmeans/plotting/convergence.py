@@ -9,9 +9,10 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator, ScalarFormatter
 from numpy.typing import ArrayLike
 
+from askmeans.checks import as_matrix
 from askmeans.exceptions import DataError
 from askmeans.plotting._axes import axes_or_new
-from askmeans.plotting._checks import as_matrix, fitted_attribute
+from askmeans.plotting._checks import fitted_attribute
 from askmeans.plotting._colors import cluster_palette
 
 __all__ = ["ConvergenceDisplay"]

@@ -10,8 +10,9 @@ from matplotlib.figure import Figure, SubFigure
 from matplotlib.image import AxesImage
 from numpy.typing import ArrayLike, NDArray
 
+from askmeans.checks import as_memberships
 from askmeans.plotting._axes import axes_or_new
-from askmeans.plotting._checks import as_memberships, as_names, fitted_attribute
+from askmeans.plotting._checks import as_names, fitted_attribute
 
 __all__ = ["MembershipHeatmapDisplay"]
 

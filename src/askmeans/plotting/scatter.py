@@ -12,15 +12,16 @@ from matplotlib.lines import Line2D
 from matplotlib.patheffects import withStroke
 from numpy.typing import ArrayLike, NDArray
 
+from askmeans.checks import as_matrix, as_memberships
 from askmeans.exceptions import DataError, ParameterError
+from askmeans.fuzzy.even_rows import GOLDEN, even_rows
 from askmeans.plotting._axes import axes_or_new
-from askmeans.plotting._checks import as_matrix, as_memberships, as_names, fitted_attribute
+from askmeans.plotting._checks import as_names, fitted_attribute
 from askmeans.plotting._colors import blend, cluster_palette
 
 __all__ = ["SoftScatterDisplay"]
 
 _MAX_POINTS = 20_000
-_GOLDEN = (np.sqrt(5.0) - 1.0) / 2.0
 # Opacity of an item that belongs to all clusters alike; a certain one has 1.
 _FAINTEST = 0.35
 _MAX_LEGEND_ROWS = 16
@@ -216,10 +217,10 @@ class SoftScatterDisplay:
         """
         ax = axes_or_new(ax)
         self.ax_, self.figure_ = ax, ax.figure
-        self.shown_ = _even_subsample(len(self.points))
+        self.shown_ = even_rows(len(self.points), _MAX_POINTS)
         memberships, points = self.memberships[self.shown_], self.points[self.shown_]
         if points.shape[1] == 1:
-            jitter = np.arange(len(points)) * _GOLDEN % 1.0 - 0.5
+            jitter = np.arange(len(points)) * GOLDEN % 1.0 - 0.5
             points = np.column_stack([points, jitter])
             ax.set(ylim=(-1.0, 1.0), yticks=[])
             ax.spines["left"].set_visible(False)
@@ -315,21 +316,11 @@ def _free_sides(spots: NDArray[np.float64]) -> NDArray[np.float64]:
     nearest = distances.argmin(axis=1)
     rows = np.arange(len(spots))
     # Centres that coincide have no side of their own: their names go round in golden angles.
-    angles = np.pi / 2 + 2 * np.pi * _GOLDEN * rows
+    angles = np.pi / 2 + 2 * np.pi * GOLDEN * rows
     sides = np.column_stack([np.cos(angles), np.sin(angles)])
     length = np.linalg.norm(away[rows, nearest], axis=1, keepdims=True)
     np.divide(away[rows, nearest], length, out=sides, where=length > 0)
     return sides
-
-
-def _even_subsample(n: int) -> NDArray[np.intp]:
-    """Rows to draw, ascending: all, or `_MAX_POINTS` of them spread evenly."""
-    if n <= _MAX_POINTS:
-        return np.arange(n)
-    # Multiples of the golden ratio, modulo 1, fall evenly over all rows and over every residue
-    # class of them. A fixed stride would not: where the data goes round the clusters in turn, it
-    # would show one cluster only.
-    return np.sort(np.argsort(np.arange(n) * _GOLDEN % 1.0)[:_MAX_POINTS])
 
 
 def _principal_axes(

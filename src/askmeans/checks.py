@@ -1,0 +1,157 @@
+"""What is asked of arguments before anything is computed; every refusal is a typed error.
+
+A message names the parameter, the rule, the value received and, where there is one, the remedy.
+"""
+
+from collections.abc import Iterable
+from numbers import Integral, Real
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from askmeans.exceptions import DataError, ParameterError
+
+Matrix = NDArray[np.float64]
+
+
+def as_matrix(array: ArrayLike, name: str) -> Matrix:
+    """Return the array in two dimensions as finite float64."""
+    try:
+        matrix = np.asarray(array, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError(
+            f"{name} must hold numbers in rows of equal length. Got {error}; "
+            "encode or drop what is not a number first."
+        ) from error
+    if matrix.ndim != 2 or matrix.size == 0:
+        raise DataError(
+            f"{name} must be two-dimensional and not empty. Got shape {matrix.shape} instead; "
+            "a single column is reshaped with .reshape(-1, 1)."
+        )
+    if not np.isfinite(matrix).all():
+        row, column = np.argwhere(~np.isfinite(matrix))[0]
+        raise DataError(
+            f"{name} must be finite. Got {matrix[row, column]} in row {row}, column {column} "
+            "instead; drop such rows or fill them in first."
+        )
+    return matrix
+
+
+def as_items_and_centers(X: ArrayLike, centers: ArrayLike) -> tuple[Matrix, Matrix]:
+    """Return both as matrices with the same features."""
+    items, mu = as_matrix(X, "X"), as_matrix(centers, "centers")
+    if items.shape[1] != mu.shape[1]:
+        raise DataError(
+            f"centers must have the {items.shape[1]} features of X. "
+            f"Got {mu.shape[1]} features instead."
+        )
+    return items, mu
+
+
+def as_memberships(memberships: ArrayLike, name: str = "memberships") -> Matrix:
+    """Return memberships as a matrix in [0, 1]; what rounding put outside is clipped."""
+    matrix = as_matrix(memberships, name)
+    single = np.asarray(memberships).dtype in (np.float16, np.float32)
+    slack = 1e-6 if single else 1e-9
+    low, high = float(matrix.min()), float(matrix.max())
+    if low < -slack or high > 1.0 + slack:
+        raise DataError(
+            f"{name} must lie between 0 and 1. Got {low if low < -slack else high!r} instead; "
+            "weights or percentages are divided by the sum of their row first."
+        )
+    return np.clip(matrix, 0.0, 1.0)  # a power of -1e-10 would be NaN
+
+
+def as_clustering(
+    X: ArrayLike, centers: ArrayLike, memberships: ArrayLike
+) -> tuple[Matrix, Matrix, Matrix]:
+    """Return items, centres and memberships whose shapes fit."""
+    items, mu = as_items_and_centers(X, centers)
+    U = as_memberships(memberships)
+    check_rows(U, len(items))
+    check_columns(U, len(mu))
+    return items, mu, U
+
+
+def check_rows(memberships: Matrix, n_items: int) -> None:
+    """Refuse memberships of another number of items."""
+    if len(memberships) != n_items:
+        raise DataError(
+            f"memberships must have one row for each of the {n_items} rows of X. "
+            f"Got {len(memberships)} rows instead."
+        )
+
+
+def check_columns(memberships: Matrix, n_clusters: int) -> None:
+    """Refuse memberships to another number of clusters than there are centres."""
+    if memberships.shape[1] != n_clusters:
+        raise DataError(
+            f"memberships must have one column for each of the {n_clusters} centers. "
+            f"Got {memberships.shape[1]} columns instead."
+        )
+
+
+def as_weights(sample_weight: ArrayLike | None, n_items: int) -> NDArray[np.float64]:
+    """What each item weighs; an empty array when all weigh alike, as the kernels want it."""
+    if sample_weight is None:
+        return np.empty(0)
+    try:
+        weights = np.array(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError(
+            f"sample_weight must be one number per row of X. Got {sample_weight!r:.60} instead."
+        ) from error
+    if weights.ndim == 0:
+        weights = np.full(n_items, weights)
+    if weights.shape != (n_items,):
+        raise DataError(
+            f"sample_weight must have shape ({n_items},), one number per row of X. "
+            f"Got shape {weights.shape} instead."
+        )
+    if not np.isfinite(weights).all():
+        raise DataError("sample_weight must be finite. Got NaN or infinity; drop those rows.")
+    if weights.min() < 0.0:
+        raise DataError(
+            f"sample_weight must not be negative. Got {weights.min():g} instead; "
+            "a weight of 0 leaves a row out."
+        )
+    if weights.max() == 0.0:
+        raise DataError("sample_weight must be above 0 for some row. Got zeros only.")
+    return weights
+
+
+def check_fuzzifier(fuzzifier: object, owner: str, *, strict: bool = True) -> None:
+    """Refuse a fuzzifier that is not above 1 (not below 1, unless strict)."""
+    if isinstance(fuzzifier, Real):  # True counts as 1
+        value = float(fuzzifier)
+        if 1.0 < value < np.inf or (value == 1.0 and not strict):
+            return
+    raise ParameterError(
+        f"The 'fuzzifier' parameter of {owner} must be a float in the range "
+        f"{'(' if strict else '['}1, inf). Got {fuzzifier!r} instead. "
+        "Usual values lie between 1.1 and 2; near 1 clusters are hard."
+    )
+
+
+def check_number(
+    value: object, parameter: str, owner: str, *, integer: bool = False, minimum: int = 0
+) -> None:
+    """Refuse what is not such a number, or is below its minimum; infinity passes for floats."""
+    is_number = isinstance(value, Integral if integer else Real) and not isinstance(value, bool)
+    if is_number and float(value) >= minimum:  # type: ignore[arg-type]  # mypy sees no numbers ABC
+        return
+    raise ParameterError(
+        f"The {parameter!r} parameter of {owner} must be {'an int' if integer else 'a float'} in "
+        f"the range [{minimum}, inf{')' if integer else ']'}. Got {value!r} instead."
+    )
+
+
+def check_choice(value: object, choices: Iterable[str], parameter: str, owner: str) -> None:
+    """Refuse what is none of the words it may be."""
+    if isinstance(value, str) and value in choices:
+        return
+    words = ", ".join(repr(choice) for choice in choices)
+    raise ParameterError(
+        f"The {parameter!r} parameter of {owner} must be a str among {{{words}}}. "
+        f"Got {value!r} instead."
+    )
