@@ -5,6 +5,7 @@ The tree::
     AskmeansError
     |-- ParameterError (ValueError)   a parameter breaks its rule
     `-- DataError (ValueError)        the data, or an array beside it, cannot be used
+        `-- DataTypeError (TypeError) it is of a kind that cannot: sparse, objects, complex
 
     AskmeansWarning (UserWarning)
     `-- CollapseWarning               clusters have merged: the result has fewer than asked
@@ -12,7 +13,14 @@ The tree::
 A message names the parameter, the rule, the value received and the remedy.
 """
 
-__all__ = ["AskmeansError", "AskmeansWarning", "CollapseWarning", "DataError", "ParameterError"]
+__all__ = [
+    "AskmeansError",
+    "AskmeansWarning",
+    "CollapseWarning",
+    "DataError",
+    "DataTypeError",
+    "ParameterError",
+]
 
 
 class AskmeansError(Exception):
@@ -25,6 +33,10 @@ class ParameterError(AskmeansError, ValueError):
 
 class DataError(AskmeansError, ValueError):
     """The data, or an array that goes with it, cannot be used; nothing was done."""
+
+
+class DataTypeError(DataError, TypeError):
+    """The data is of a kind that cannot be used: sparse, objects, complex numbers."""
 
 
 class AskmeansWarning(UserWarning):

@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from askmeans.checks import as_weights, check_choice, check_fuzzifier, check_number
-from askmeans.estimators.validation import as_generator, check_items
+from askmeans.estimators.validation import as_generator, check_items, check_new_items
 from askmeans.exceptions import CollapseWarning, ParameterError
 
 __all__ = ["FuzzyKMeans"]
@@ -152,7 +152,7 @@ class FuzzyKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         from askmeans.fuzzy import lloyd  # brings numba, which `import askmeans` must not wait for
 
         self._check_parameters()
-        items = check_items(self, X, reset=True)
+        items, seen = check_items(self, X)
         if self.n_clusters > len(items):
             raise ParameterError(
                 "The 'n_clusters' parameter of FuzzyKMeans must be at most "
@@ -168,9 +168,11 @@ class FuzzyKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
             max_iter=self.max_iter,
             tol=self.tol,
             weights=as_weights(sample_weight, len(items)),
-            rng=as_generator(self.random_state),
+            rng=as_generator(self.random_state, "FuzzyKMeans"),
         )
         self._warn(found)
+        vars(self).pop("feature_names_in_", None)
+        vars(self).update(seen)
         self.cluster_centers_ = found.centers.astype(items.dtype)
         self.fuzzifier_ = found.fuzzifier
         self.memberships_ = lloyd.memberships(items, self.cluster_centers_, self.fuzzifier_)
@@ -287,7 +289,7 @@ class FuzzyKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
     def _check_new(self, X: Any) -> NDArray[np.floating]:
         """Items that fit the fitted model, in its float type or their own."""
         check_is_fitted(self)
-        return check_items(self, X, reset=False)
+        return check_new_items(self, X)
 
     def _check_parameters(self) -> None:
         """Refuse parameters that break their rules, before the data is looked at."""

@@ -1,5 +1,6 @@
 """What estimators check in scikit-learn's way."""
 
+import copy
 from numbers import Integral
 from typing import Any
 
@@ -8,31 +9,51 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_random_state, validate_data
 
-from askmeans.exceptions import DataError
+from askmeans.checks import check_number
+from askmeans.exceptions import DataError, DataTypeError
 
-__all__ = ["as_generator", "check_items"]
+__all__ = ["as_generator", "check_items", "check_new_items"]
 
 
-def check_items(estimator: BaseEstimator, X: Any, *, reset: bool) -> NDArray[np.floating]:
-    """Items as a float64 or float32 matrix without NaN; no copy where they are one already.
+_SEEN = ("n_features_in_", "feature_names_in_")
 
-    scikit-learn's own check does the work and writes the message, so the words are familiar.
+
+def check_items(estimator: BaseEstimator, X: Any) -> tuple[NDArray[np.floating], dict[str, Any]]:
+    """Items to fit, as a float64 or float32 matrix without NaN, and what to remember of them.
+
+    The second is `n_features_in_` and, where the features have names, `feature_names_in_`: to be
+    set once the fit is done, so that a refused one changes nothing.
     """
+    probe = copy.copy(estimator)
+    items = _validate(probe, X, reset=True)
+    seen = {key: vars(probe)[key] for key in _SEEN if key in vars(probe)}
+    return items, seen
+
+
+def check_new_items(estimator: BaseEstimator, X: Any) -> NDArray[np.floating]:
+    """Items that have the features of those fitted."""
+    return _validate(estimator, X, reset=False)
+
+
+def as_generator(random_state: Any, owner: str) -> np.random.Generator:
+    """A numpy Generator from whatever scikit-learn accepts as random_state."""
+    if random_state is None or isinstance(random_state, np.random.Generator):
+        return np.random.default_rng(random_state)
+    if isinstance(random_state, Integral):
+        check_number(random_state, "random_state", owner, integer=True)
+        return np.random.default_rng(int(random_state))
+    legacy = check_random_state(random_state)
+    return np.random.default_rng(legacy.randint(np.iinfo(np.int32).max, size=4))
+
+
+def _validate(estimator: BaseEstimator, X: Any, *, reset: bool) -> NDArray[np.floating]:
+    """scikit-learn's own check, whose words are familiar, with our type of error."""
     try:
         items: NDArray[np.floating] = validate_data(
             estimator, X, reset=reset, dtype=(np.float64, np.float32)
         )
+    except TypeError as error:
+        raise DataTypeError(str(error)) from error
     except ValueError as error:
         raise DataError(str(error)) from error
     return items
-
-
-def as_generator(random_state: Any) -> np.random.Generator:
-    """A numpy Generator from whatever scikit-learn accepts as random_state."""
-    if isinstance(random_state, np.random.Generator):
-        return random_state
-    if random_state is None or isinstance(random_state, Integral):
-        check_random_state(random_state)  # refuses a negative seed in scikit-learn's words
-        return np.random.default_rng(None if random_state is None else int(random_state))
-    legacy = check_random_state(random_state)
-    return np.random.default_rng(legacy.randint(np.iinfo(np.int32).max, size=4))
