@@ -171,8 +171,8 @@ class FuzzyKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
             rng=as_generator(self.random_state, "FuzzyKMeans"),
         )
         self._warn(found)
-        vars(self).pop("feature_names_in_", None)
-        vars(self).update(seen)
+        self.__dict__.pop("feature_names_in_", None)
+        self.__dict__.update(seen)
         self.cluster_centers_ = found.centers.astype(items.dtype)
         self.fuzzifier_ = found.fuzzifier
         self.memberships_ = lloyd.memberships(items, self.cluster_centers_, self.fuzzifier_)

@@ -60,12 +60,12 @@ def powers(base: Floats, exponent: float, out: Floats, m: int) -> None:
         r = (y - q * _LN2_HIGH) - q * _LN2_LOW
         r2 = r * r
         r4 = r2 * r2
-        low = (1.0 + r) + r2 * (1.0 / 2.0 + r * (1.0 / 6.0))
-        middle = (1.0 / 24.0 + r * (1.0 / 120.0)) + r2 * (1.0 / 720.0 + r * (1.0 / 5040.0))
-        high = (1.0 / 40320.0 + r * (1.0 / 362880.0)) + r2 * (
+        first = (1.0 + r) + r2 * (1.0 / 2.0 + r * (1.0 / 6.0))
+        second = (1.0 / 24.0 + r * (1.0 / 120.0)) + r2 * (1.0 / 720.0 + r * (1.0 / 5040.0))
+        third = (1.0 / 40320.0 + r * (1.0 / 362880.0)) + r2 * (
             1.0 / 3628800.0 + r * (1.0 / 39916800.0)
         )
-        exp = low + r4 * (middle + r4 * (high + r4 * (1.0 / 479001600.0)))
+        exp = first + r4 * (second + r4 * (third + r4 * (1.0 / 479001600.0)))
         two_to_q = np.int64((np.int64(q) + 1023) << 52).view(np.float64)
         out[b] = exp * two_to_q if (y > -700.0 and base[b] > 0.0) else 0.0
 

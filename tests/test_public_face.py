@@ -1,0 +1,74 @@
+"""What `import askmeans` gives, and how little it loads."""
+
+import inspect
+import subprocess
+import sys
+
+import pytest
+
+import askmeans
+
+
+def modules_after(code):
+    """Names of the modules a fresh interpreter holds after running the code."""
+    done = subprocess.run(
+        [sys.executable, "-c", f"{code}\nimport sys\nprint(*sys.modules)"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return set(done.stdout.split())
+
+
+def test_importing_askmeans_loads_nothing_heavy():
+    heavy = {"numpy", "scipy", "sklearn", "numba", "matplotlib", "sqlalchemy", "fastapi", "dask"}
+    assert not modules_after("import askmeans") & heavy
+
+
+def test_the_estimator_loads_neither_numba_nor_matplotlib_before_it_fits():
+    loaded = modules_after("from askmeans import FuzzyKMeans; FuzzyKMeans()")
+    assert "sklearn" in loaded
+    assert not loaded & {"numba", "matplotlib"}
+
+
+def test_every_public_name_is_there_and_sorted():
+    assert list(askmeans.__all__) == sorted(askmeans.__all__)
+    for name in askmeans.__all__:
+        assert getattr(askmeans, name) is not None
+    assert set(askmeans.__all__) <= set(dir(askmeans))
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="no attribute 'FuzzyCMeans'"):
+        askmeans.FuzzyCMeans  # noqa: B018 - the access is the test
+
+
+def test_the_estimators_parameters_are_the_pinned_ones():
+    parameters = inspect.signature(askmeans.FuzzyKMeans).parameters
+    assert {name: parameter.default for name, parameter in parameters.items()} == {
+        "n_clusters": 8,
+        "fuzzifier": 2.0,
+        "init": "k-means++",
+        "n_init": 1,
+        "max_iter": 300,
+        "tol": 1e-4,
+        "algorithm": "auto",
+        "random_state": None,
+    }
+    kinds = [parameter.kind for parameter in parameters.values()]
+    assert kinds[0] is inspect.Parameter.POSITIONAL_OR_KEYWORD
+    assert set(kinds[1:]) == {inspect.Parameter.KEYWORD_ONLY}
+
+
+def test_plotting_without_matplotlib_says_what_to_install():
+    code = """
+import sys
+sys.modules["matplotlib"] = None
+try:
+    from askmeans import plotting
+except ImportError as error:
+    assert 'pip install "askmeans[plot]"' in str(error), error
+else:
+    raise SystemExit("no error")
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
