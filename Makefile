@@ -41,8 +41,8 @@ unit: $(READY)  ## pytest: tests, docstring examples, documentation
 
 bench: $(READY)  ## speed beside scikit-learn and the peers, as ratios (about 5 minutes)
 	@echo "== benchmarks: askmeans, scikit-learn, fuzzy-c-means, scikit-fuzzy (about 5 minutes)"
-	@$(BIN)/python -m pip install --quiet tqdm
-	@$(BIN)/python -m pip install --quiet --no-deps scikit-fuzzy==0.5.0 fuzzy-c-means==2.3.1  # its pin of numpy is too old, it runs
+	@$(BIN)/python -m pip install -qq tqdm
+	@$(BIN)/python -m pip install -qq --no-deps scikit-fuzzy==0.5.0 fuzzy-c-means==2.3.1  # its pin of numpy is too old, it runs
 	@$(BIN)/python benchmarks/speed.py
 	@$(BIN)/python benchmarks/memory.py
 	@$(BIN)/python benchmarks/imports.py

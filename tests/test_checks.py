@@ -29,7 +29,7 @@ def test_rounding_outside_the_unit_interval_is_clipped_and_no_more():
 
 
 def test_the_first_cell_that_is_not_finite_is_named():
-    with pytest.raises(DataError, match="X must be finite. Got nan in row 1, column 0"):
+    with pytest.raises(DataError, match=r"X must be finite. Got nan in row 1, column 0"):
         checks.as_matrix([[1.0, 2.0], [np.nan, np.inf]], "X")
 
 

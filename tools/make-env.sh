@@ -24,6 +24,6 @@ done
 
 echo "== environment: $("$python" --version) in $venv, with .[all,dev] (1 to 3 minutes, once)"
 "$python" -m venv "$venv" || fail "could not create $venv; remove it and try again."
-"$venv/bin/python" -m pip install --quiet --disable-pip-version-check \
+"$venv/bin/python" -m pip install -qq --disable-pip-version-check \
     --constraint constraints.txt --editable '.[all,dev]' ||
     fail "pip could not install the packages (see above). Is the package index within reach?"
