@@ -9,6 +9,11 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.installed
 
+# An environment whose interpreter is gone (an upgrade, a moved folder) is made anew.
+ifneq ($(shell $(BIN)/python -c 'print(1)' 2>/dev/null),1)
+$(shell rm -f $(READY))
+endif
+
 help:  ## say what can be made
 	@grep -hE '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/: [^#]*## /\t/' | while IFS=$$'\t' read -r name text; do printf 'make %-6s %s\n' "$$name" "$$text"; done
 
@@ -48,5 +53,5 @@ bench: $(READY)  ## speed beside scikit-learn and the peers, as ratios (about 5 
 	@$(BIN)/python benchmarks/imports.py
 
 clean:  ## remove the environment and all caches
-	rm -rf $(VENV) demo .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) demo .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -9,21 +9,29 @@ fail() {
     exit 1
 }
 
+usable() { # new enough, and able to make environments
+    command -v "$1" >/dev/null &&
+        "$1" -c 'import sys, ensurepip, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null
+}
+
 python=""
-for name in "${PYTHON:-python3}" python3.13 python3.12 python3.11; do
-    if command -v "$name" >/dev/null &&
-        "$name" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
-        python=$name
-        break
-    fi
-done
-[ -n "$python" ] || fail "needs Python 3.11 or newer, and found none. Install it" \
-    "(Debian: apt-get install python3 python3-venv), or say where it is: make PYTHON=/path/to/python3"
-"$python" -c 'import ensurepip, venv' 2>/dev/null ||
-    fail "$("$python" --version) has no venv module. Install it (Debian: apt-get install python3-venv)."
+if [ -n "${PYTHON:-}" ]; then
+    usable "$PYTHON" || fail "PYTHON=$PYTHON is not Python 3.11 or newer with its venv module."
+    python=$PYTHON
+else
+    for name in python3 python3.14 python3.13 python3.12 python3.11; do
+        if usable "$name"; then
+            python=$name
+            break
+        fi
+    done
+fi
+[ -n "$python" ] || fail "needs Python 3.11 or newer with its venv module, and found none." \
+    "Install it (Debian: apt-get install python3 python3-venv), or say where it is:" \
+    "make env PYTHON=/path/to/python3"
 
 echo "== environment: $("$python" --version) in $venv, with .[all,dev] (1 to 3 minutes, once)"
-"$python" -m venv "$venv" || fail "could not create $venv; remove it and try again."
+"$python" -m venv --clear "$venv" || fail "could not create $venv; remove it and try again."
 "$venv/bin/python" -m pip install -qq --disable-pip-version-check \
     --constraint constraints.txt --editable '.[all,dev]' ||
     fail "pip could not install the packages (see above). Is the package index within reach?"

@@ -4,6 +4,7 @@ A message names the parameter, the rule, the value received and, where there is 
 """
 
 from collections.abc import Iterable
+from contextlib import suppress
 from numbers import Integral, Real
 
 import numpy as np
@@ -17,6 +18,8 @@ Matrix = NDArray[np.float64]
 def as_matrix(array: ArrayLike, name: str) -> Matrix:
     """Return the array in two dimensions as finite float64."""
     try:
+        if np.iscomplexobj(array):
+            raise TypeError("complex numbers")
         matrix = np.asarray(array, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise DataError(
@@ -108,24 +111,32 @@ def as_weights(sample_weight: ArrayLike | None, n_items: int) -> NDArray[np.floa
             f"sample_weight must have shape ({n_items},), one number per row of X. "
             f"Got shape {weights.shape} instead."
         )
-    if not np.isfinite(weights).all():
-        raise DataError("sample_weight must be finite. Got NaN or infinity; drop those rows.")
+    with np.errstate(over="ignore"):
+        total = weights.sum()
+    if not np.isfinite(total):
+        raise DataError(
+            "sample_weight must be finite, and so must its sum. "
+            f"Got a sum of {total}; drop such rows, or divide by a constant."
+        )
     if weights.min() < 0.0:
         raise DataError(
             f"sample_weight must not be negative. Got {weights.min():g} instead; "
             "a weight of 0 leaves a row out."
         )
     if weights.max() == 0.0:
-        raise DataError("sample_weight must be above 0 for some row. Got zeros only.")
+        raise DataError(
+            "sample_weight must be above 0 for some row. Got zeros only; None counts all alike."
+        )
     return weights
 
 
 def check_fuzzifier(fuzzifier: object, owner: str, *, strict: bool = True) -> None:
     """Refuse a fuzzifier that is not above 1 (not below 1, unless strict)."""
     if isinstance(fuzzifier, Real):  # True counts as 1
-        value = float(fuzzifier)
-        if 1.0 < value < np.inf or (value == 1.0 and not strict):
-            return
+        with suppress(OverflowError):
+            value = float(fuzzifier)
+            if 1.0 < value < np.inf or (value == 1.0 and not strict):
+                return
     raise ParameterError(
         f"The 'fuzzifier' parameter of {owner} must be a float in the range "
         f"{'(' if strict else '['}1, inf). Got {fuzzifier!r} instead. "

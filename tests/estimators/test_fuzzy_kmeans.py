@@ -93,7 +93,7 @@ def test_every_kind_of_random_state_is_taken(iris, state):
     assert FuzzyKMeans(3, random_state=state).fit(iris).memberships_.shape == (150, 3)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(seed=st.integers(0, 1000), scale=st.sampled_from([1e-5, 0.3, 1e4]))
 def test_permuting_items_permutes_and_scaling_data_scales(seed, scale):
     rng = np.random.default_rng(seed)
@@ -156,8 +156,8 @@ def planted(d, seed=0, k=5, n=1000):
 def test_a_collapse_is_told_with_its_remedy(d):
     X, y, truth = planted(d, k=8)
     with pytest.warns(CollapseWarning, match=r'smaller fuzzifier .*fuzzifier="auto"'):
-        model = FuzzyKMeans(8, init=truth, tol=1e-9).fit(X)
-    assert adjusted_rand_score(y, model.labels_) < 0.7
+        model = FuzzyKMeans(8, init=truth).fit(X)
+    assert adjusted_rand_score(y, model.labels_) < 0.6
     remedy = FuzzyKMeans(8, fuzzifier=1.3, init=truth).fit(X)  # and no warning, which would fail
     assert adjusted_rand_score(y, remedy.labels_) > 0.97
 
@@ -171,6 +171,17 @@ def test_auto_fuzzifier_recovers_the_structure(d, k):
         model = FuzzyKMeans(k, fuzzifier="auto", n_init=5, random_state=seed).fit(X)
         assert adjusted_rand_score(y, model.labels_) > 0.97
         assert 1.05 <= model.fuzzifier_ <= 2.0
+
+
+def test_auto_fuzzifier_does_not_take_clusters_on_their_way_to_merge():
+    # Three groups along one of 100 features: at 2 they merge, but slower than max_iter allows.
+    for seed in (0, 1, 4):
+        rng = np.random.default_rng(seed)
+        y = np.arange(900) % 3
+        X = rng.normal(size=(900, 100))
+        X[:, 0] += 8 * y
+        model = FuzzyKMeans(3, fuzzifier="auto", n_init=5, random_state=0).fit(X)
+        assert adjusted_rand_score(y, model.labels_) > 0.95
 
 
 def test_auto_fuzzifier_is_the_usual_two_where_that_is_safe(iris):
@@ -244,6 +255,31 @@ def test_the_float_type_is_kept(iris, dtype):
     assert model.transform(iris.astype(dtype)).dtype == dtype
     exact = FuzzyKMeans(3, random_state=0).fit(iris)
     assert_allclose(model.memberships_, exact.memberships_, atol=1e-5)
+
+
+def test_the_float_type_of_tables_is_kept(frame):
+    single = frame.astype(np.float32)
+    for X in (
+        single,
+        single.astype("Float32"),
+        pl.from_pandas(single),
+        pa.Table.from_pandas(single),
+    ):
+        model = FuzzyKMeans(3, random_state=0).fit(X)
+        assert model.cluster_centers_.dtype == np.float32
+        assert model.predict_proba(X).dtype == np.float32
+
+
+def test_large_fuzzifiers_leave_the_seeds():
+    X = load_iris().data
+    model = FuzzyKMeans(3, fuzzifier=10.0, n_init=3, random_state=0).fit(X)
+    assert model.n_iter_ > 2
+    nearest = np.linalg.norm(X[:, None] - model.cluster_centers_, axis=2).min(axis=0)
+    assert (nearest > 1e-6).all()  # no centre sits on an item
+
+
+def test_small_integer_types_are_numbers_of_clusters(iris):
+    assert FuzzyKMeans(np.uint8(3), random_state=0).fit(iris).memberships_.shape == (150, 3)
 
 
 def test_integers_become_floats():
@@ -352,6 +388,12 @@ def test_a_parameter_that_breaks_its_rule_is_named(iris, parameters, message):
         FuzzyKMeans(**{"n_clusters": 3, **parameters}).fit(iris)
 
 
+@pytest.mark.parametrize("state", [1.5, "seed"])
+def test_a_seed_that_is_none_is_refused(iris, state):
+    with pytest.raises(ParameterError, match=r"'random_state' parameter .* must be an int"):
+        FuzzyKMeans(3, random_state=state).fit(iris)
+
+
 def test_a_negative_seed_is_refused(iris):
     with pytest.raises(ParameterError, match=r"'random_state' parameter .* Got -1 instead"):
         FuzzyKMeans(3, random_state=-1).fit(iris)
@@ -371,7 +413,7 @@ def test_a_negative_seed_is_refused(iris):
         (np.array([[1.0 + 2.0j], [3.0]]), "Complex data not supported"),
         ([[1.0 + 2.0j], [3.0]], "not 'complex'"),
         ([[{"width": 1.0}], [3.0]], "not 'dict'"),
-        ([[1.7e308], [-1.7e308]], "X must have a variance that a float64 can hold"),
+        ([[1.7e308], [1.6e308]], "X must have a mean that a float64 can hold"),
     ],
 )
 def test_data_that_cannot_be_used_is_refused(X, message):

@@ -34,7 +34,9 @@ class TestCompiledModel(ModelContract):
 def test_powers_are_those_of_the_library(base, exponent):
     out = np.empty(1)
     kernels.powers(np.array([base]), exponent, out, 1)
-    assert_allclose(out[0], base**exponent, rtol=1e-13, atol=1e-300)
+    # A rounding error in the logarithm counts as often as the result is e-fold.
+    size = exponent * abs(np.log(base)) if base > 0 else 1.0
+    assert_allclose(out[0], base**exponent, rtol=4e-16 * (10 + min(size, 700)), atol=1e-300)
 
 
 @pytest.mark.parametrize("base", [5e-324, 1e-310, 1e-300, 1e-299])

@@ -34,7 +34,7 @@ def test_the_result_is_a_fixed_point_of_both_formulas(blobs, fuzzifier):
     assert found.objective == pytest.approx(objective(blobs, found.centers, U, fuzzifier))
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(fuzzifier=st.floats(1.05, 5.0), k=st.integers(1, 6), seed=st.integers(0, 100))
 def test_no_iteration_raises_the_objective(fuzzifier, k, seed):
     X = np.random.default_rng(seed).normal(size=(80, 3))
@@ -72,7 +72,7 @@ def test_offset_and_scale_give_the_memberships_of_centred_data(blobs, offset, sc
     )
 
 
-@pytest.mark.parametrize("scale", [1e-150, 1e150])
+@pytest.mark.parametrize("scale", [1e-200, 1e-150, 1e150, 1e200])
 def test_squares_that_would_vanish_or_overflow_do_no_harm(blobs, scale):
     a, b = fit(blobs, 3), fit(blobs * scale, 3)
     assert_allclose(b.centers / scale, a.centers, rtol=1e-6)

@@ -6,9 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from askmeans.estimators.fuzzy_kmeans import SEEDINGS
 from askmeans.fuzzy.model import closed_form_memberships
 from askmeans.fuzzy.problem import Problem
-from askmeans.fuzzy.seeding import SEEDINGS, canonical_order, draw_seeds
+from askmeans.fuzzy.seeding import canonical_order, draw_seeds
 from askmeans.fuzzy.threads import RowThreads
 
 
@@ -21,10 +22,10 @@ def draw(X, k, how, seed=0, weights=None, fuzzifier=2.0):
         seeds = draw_seeds(
             problem,
             k,
+            canonical_order(X),
+            np.random.default_rng(seed),
             how=how,
             fuzzifier=fuzzifier,
-            order=canonical_order(X),
-            rng=np.random.default_rng(seed),
         )
         return problem.frame.outer(seeds)
 

@@ -297,3 +297,8 @@ def test_is_solution_refuses_a_tolerance_that_is_none(parameter, value):
 def test_is_solution_refuses_arrays_that_do_not_fit(arguments, message):
     with pytest.raises(DataError, match=message):
         is_solution(*arguments, center_tolerance=1.0, membership_tolerance=1.0)
+
+
+def test_a_column_of_labels_is_not_taken_for_memberships():
+    with pytest.raises(DataError, match=r"flatten a column with .ravel\(\)"):
+        matched_accuracy([0, 1, 1], [[0], [1], [1]])

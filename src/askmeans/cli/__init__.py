@@ -20,7 +20,9 @@ def main() -> None:
 
 @app.command()
 def demo(
-    out: Annotated[Path, typer.Option(help="Folder for the picture.")] = Path("demo"),
+    out: Annotated[Path, typer.Option(help="Folder for the picture.", file_okay=False)] = Path(
+        "demo"
+    ),
 ) -> None:
     """Cluster Iris softly, show what was found, draw a picture."""
     from askmeans.cli.demo import run

@@ -36,7 +36,7 @@ class FuzzyKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
     fuzzifier : float or "auto", default=2.0
         How soft the clusters are, above 1; near 1 they are those of k-means. At 2, the usual
         value, clusters tend to merge in many dimensions (a :class:`CollapseWarning` tells);
-        "auto" takes the softest value up to 2 that keeps them apart.
+        "auto" goes down from 2, in steps, until they stay apart.
     init : {"k-means++", "fuzzy++", "random"} or array-like of shape (n_clusters, n_features), \
             default="k-means++"
         Where to start. "k-means++" spreads seeds over the items by squared distance; "fuzzy++" by
@@ -48,7 +48,8 @@ class FuzzyKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         Most iterations from one start.
     tol : float, default=1e-4
         Iterations end when no centre moves farther than this, relative to the data's spread (the
-        root of the features' mean variance).
+        root of the features' mean variance). At 0 they end when nothing moves at all, or silently
+        after `max_iter`.
     algorithm : {"auto", "lloyd"}, default="auto"
         "lloyd" is the only one so far, and what "auto" means.
     random_state : int, numpy Generator, RandomState or None, default=None
@@ -161,22 +162,26 @@ class FuzzyKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
             )
         found = lloyd.fit(
             items,
-            self.n_clusters,
+            int(self.n_clusters),
             fuzzifier="auto" if self.fuzzifier == "auto" else float(self.fuzzifier),
             init=self._starting_point(items),
-            n_init=self.n_init,
-            max_iter=self.max_iter,
-            tol=self.tol,
+            n_init=int(self.n_init),
+            max_iter=int(self.max_iter),
+            tol=float(self.tol),
             weights=as_weights(sample_weight, len(items)),
             rng=as_generator(self.random_state, "FuzzyKMeans"),
         )
         self._warn(found)
+        centers = found.centers.astype(items.dtype)
+        memberships = lloyd.memberships(items, centers, found.fuzzifier)
+        labels = lloyd.nearest_centers(items, centers)
+        # All is computed: from here on nothing can fail and leave half of it.
         self.__dict__.pop("feature_names_in_", None)
         self.__dict__.update(seen)
-        self.cluster_centers_ = found.centers.astype(items.dtype)
+        self.cluster_centers_ = centers
         self.fuzzifier_ = found.fuzzifier
-        self.memberships_ = lloyd.memberships(items, self.cluster_centers_, self.fuzzifier_)
-        self.labels_ = lloyd.nearest_centers(items, self.cluster_centers_)
+        self.memberships_ = memberships
+        self.labels_ = labels
         self.objective_ = found.objective
         self.objective_history_ = found.history
         self.n_iter_ = found.n_iter
@@ -312,7 +317,7 @@ class FuzzyKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         except (TypeError, ValueError) as error:
             raise ParameterError(
                 "The 'init' parameter of FuzzyKMeans must be a str among "
-                f"{set(SEEDINGS)} or an array of numbers. Got {self.init!r:.60} instead."
+                f"{SEEDINGS} or an array of numbers. Got {self.init!r:.60} instead."
             ) from error
         expected = (self.n_clusters, items.shape[1])
         if centers.shape != expected:
@@ -323,7 +328,7 @@ class FuzzyKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         if not np.isfinite(centers).all():
             raise ParameterError(
                 "The 'init' parameter of FuzzyKMeans must be finite when it is an array. "
-                "Got NaN or infinity."
+                "Got NaN or infinity; leave those centres out, or use a seeding."
             )
         if self.n_init > 1:
             warnings.warn(

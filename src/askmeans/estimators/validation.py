@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_random_state, validate_data
 
 from askmeans.checks import check_number
-from askmeans.exceptions import DataError, DataTypeError
+from askmeans.exceptions import DataError, DataTypeError, ParameterError
 
 __all__ = ["as_generator", "check_items", "check_new_items"]
 
@@ -42,8 +42,24 @@ def as_generator(random_state: Any, owner: str) -> np.random.Generator:
     if isinstance(random_state, Integral):
         check_number(random_state, "random_state", owner, integer=True)
         return np.random.default_rng(int(random_state))
-    legacy = check_random_state(random_state)
+    try:
+        legacy = check_random_state(random_state)
+    except ValueError as error:
+        raise ParameterError(
+            f"The 'random_state' parameter of {owner} must be an int, a numpy Generator or "
+            f"RandomState, or None. Got {random_state!r} instead."
+        ) from error
     return np.random.default_rng(legacy.randint(np.iinfo(np.int32).max, size=4))
+
+
+def _holds_float32(X: Any) -> bool:
+    """Whether a table's columns are all float32: scikit-learn sees that of arrays only."""
+    kinds = getattr(X, "dtypes", None)
+    if kinds is None:
+        kinds = getattr(getattr(X, "schema", None), "types", None)
+    if kinds is None or len(kinds) == 0:
+        return False
+    return all(str(kind).lower() in ("float", "float32") for kind in kinds)  # pyarrow says float
 
 
 def _validate(estimator: BaseEstimator, X: Any, *, reset: bool) -> NDArray[np.floating]:
@@ -56,4 +72,4 @@ def _validate(estimator: BaseEstimator, X: Any, *, reset: bool) -> NDArray[np.fl
         raise DataTypeError(str(error)) from error
     except ValueError as error:
         raise DataError(str(error)) from error
-    return items
+    return items.astype(np.float32, copy=False) if _holds_float32(X) else items

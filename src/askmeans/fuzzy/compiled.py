@@ -16,9 +16,17 @@ Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 _OPTIONS: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy"}
 
 
+def _compile(kernel: Kernel, fastmath: set[str]) -> Kernel:
+    """Compile on first call, without a cache where there is no place that can be written to."""
+    try:
+        return cast(Kernel, numba.njit(fastmath=fastmath, **_OPTIONS)(kernel))
+    except RuntimeError:
+        return cast(Kernel, numba.njit(fastmath=fastmath, **(_OPTIONS | {"cache": False}))(kernel))
+
+
 def compiled(kernel: Kernel) -> Kernel:
     """Compile on first call; float operations in the order written, a * b + c rounded once."""
-    return cast(Kernel, numba.njit(fastmath={"contract"}, **_OPTIONS)(kernel))
+    return _compile(kernel, {"contract"})
 
 
 def compiled_sums(kernel: Kernel) -> Kernel:
@@ -26,4 +34,4 @@ def compiled_sums(kernel: Kernel) -> Kernel:
 
     Not full fastmath: NaN and infinity keep their meaning.
     """
-    return cast(Kernel, numba.njit(fastmath={"reassoc", "contract", "nsz"}, **_OPTIONS)(kernel))
+    return _compile(kernel, {"reassoc", "contract", "nsz"})

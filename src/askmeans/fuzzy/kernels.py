@@ -268,6 +268,65 @@ def fill_labels(X: Items, out: Labels, centers: Floats, shift: Floats, scale: fl
             out[start + b] = best
 
 
+@compiled
+def fill_scores(
+    X: Items, out: Floats, centers: Floats, shift: Floats, scale: float, exponent: float
+) -> None:
+    """Write how far each item is from each cluster relative to all others (n x k); see scores.py.
+
+    score_j = log D_j - log M_j + log(sum over l != j of (M_j / D_l)^exponent) / exponent, with
+    M_j = min over l != j of D_l; the last term is 0 at an infinite exponent. Terms are at most 1,
+    so nothing overflows, and no score is rounded to a tie with another.
+    """
+    n, d = X.shape
+    k = centers.shape[0]
+    block = np.empty((d, BLOCK))
+    distances = np.empty((k, BLOCK))
+    for start in range(0, n, BLOCK):
+        m = min(BLOCK, n - start)
+        load(X, start, m, shift, scale, block)
+        measure(block, m, centers, distances)
+        for b in range(m):
+            first, nearest, second = 0, math.inf, math.inf
+            for j in range(k):
+                if distances[j, b] < nearest:
+                    first, nearest, second = j, distances[j, b], nearest
+                elif distances[j, b] < second:
+                    second = distances[j, b]
+            shares = 0.0  # of all but the nearest, beside the nearest
+            others = 0.0  # of all but the nearest, beside the second
+            if exponent < math.inf:
+                for j in range(k):
+                    if j != first:
+                        shares += share(nearest, distances[j, b]) ** exponent
+                        others += share(second, distances[j, b]) ** exponent
+            for j in range(k):
+                rival = second if j == first else nearest
+                score = log_ratio(distances[j, b], rival)
+                if exponent < math.inf and k > 2:
+                    rest = others if j == first else 1.0 + shares
+                    if j != first:
+                        rest -= share(nearest, distances[j, b]) ** exponent
+                    score += math.log(max(rest, 1.0)) / exponent
+                out[start + b, j] = score
+
+
+@compiled
+def share(nearer: float, farther: float) -> float:
+    """The ratio of two squared distances, the first the smaller; 1 where both are 0."""
+    return 1.0 if nearer == farther else nearer / farther
+
+
+@compiled
+def log_ratio(mine: float, rival: float) -> float:
+    """Log of the ratio of two squared distances; 0 where they are equal, also at 0."""
+    if mine == rival:
+        return 0.0
+    if mine == 0.0:
+        return -math.inf
+    return math.inf if rival == 0.0 else math.log(mine) - math.log(rival)
+
+
 @compiled_sums
 def first_moment(X: Items, weights: Floats, shift: Floats) -> tuple[Floats, float]:
     """Sums of x - shift per feature, and of the weights, over these items."""
@@ -276,23 +335,37 @@ def first_moment(X: Items, weights: Floats, shift: Floats) -> tuple[Floats, floa
     total = 0.0
     for i in range(n):
         w = weights[i] if weights.size else 1.0
-        total += w
-        for c in range(d):
-            sums[c] += w * (X[i, c] - shift[c])
+        if w > 0.0:
+            total += w
+            for c in range(d):
+                sums[c] += w * (X[i, c] - shift[c])
     return sums, total
 
 
+@compiled
+def largest_deviation(X: Items, weights: Floats, shift: Floats) -> float:
+    """The largest |x - shift| of any feature of an item that weighs anything."""
+    n, d = X.shape
+    largest = 0.0
+    for i in range(n):
+        if weights.size == 0 or weights[i] > 0.0:
+            for c in range(d):
+                largest = max(largest, abs(X[i, c] - shift[c]))
+    return largest
+
+
 @compiled_sums
-def second_moment(X: Items, weights: Floats, shift: Floats) -> float:
-    """Sum of the squares of x - shift over these items and all features."""
+def second_moment(X: Items, weights: Floats, shift: Floats, scale: float) -> float:
+    """Sum of the squares of (x - shift) * scale over these items and all features."""
     n, d = X.shape
     total = 0.0
     for i in range(n):
         w = weights[i] if weights.size else 1.0
-        row = 0.0
-        for c in range(d):
-            row += (X[i, c] - shift[c]) ** 2
-        total += w * row
+        if w > 0.0:
+            row = 0.0
+            for c in range(d):
+                row += ((X[i, c] - shift[c]) * scale) ** 2
+            total += w * row
     return total
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -13,7 +14,7 @@ from askmeans.fuzzy.problem import Frame, Problem
 from askmeans.fuzzy.seeding import canonical_order, draw_seeds
 from askmeans.fuzzy.threads import RowThreads
 
-__all__ = ["Fit", "distances", "fit", "memberships", "nearest_centers", "objective"]
+__all__ = ["Fit", "distances", "fill", "fit", "memberships", "nearest_centers", "objective"]
 
 Items = NDArray[np.floating]
 Floats = NDArray[np.float64]
@@ -64,19 +65,19 @@ def fit(
     X = _read_only(X)
     with RowThreads(len(X), n_clusters * X.shape[1]) as threads:
         problem = Problem.of(X, weights, threads)
-        order = canonical_order(X) if isinstance(init, str) else None
+        order = canonical_order(X) if isinstance(init, str) else np.empty(0, dtype=np.intp)
         rows = sample_rows(len(X), n_clusters)
 
         def best_at(alpha: float) -> Fit:
-            runs = []
-            for _ in range(n_init if order is not None else 1):
-                if isinstance(init, str) and order is not None:
-                    start = draw_seeds(
-                        problem, n_clusters, how=init, fuzzifier=alpha, order=order, rng=rng
-                    )
-                else:
-                    start = problem.frame.inner(np.asarray(init))
-                runs.append(_iterate(problem, start, fuzzifier=alpha, max_iter=max_iter, tol=tol))
+            if isinstance(init, str):
+                seeding = partial(draw_seeds, problem, n_clusters, how=init, fuzzifier=alpha)
+                starts = [_off_the_items(problem, seeding(order, rng)) for _ in range(n_init)]
+            else:
+                starts = [problem.frame.inner(init)]
+            runs = [
+                _iterate(problem, start, fuzzifier=alpha, max_iter=max_iter, tol=tol)
+                for start in starts
+            ]
             best = min(runs, key=lambda run: run.objective)
             sample = memberships(X[rows], best.centers, alpha)
             merged = merged_clusters(sample, weights[rows] if weights.size else weights)
@@ -85,29 +86,34 @@ def fit(
         if fuzzifier != "auto":
             return best_at(fuzzifier)
         alpha = max(_AUTO_LOWEST, min(_AUTO_HIGHEST, fuzzifier_bound(problem)))
-        while (found := best_at(alpha)).merged and alpha > _AUTO_LOWEST:
+        while _too_soft(found := best_at(alpha), tol) and alpha > _AUTO_LOWEST:
             alpha = max(_AUTO_LOWEST, 1.0 + _AUTO_FACTOR * (alpha - 1.0))
         return found
+
+
+def _too_soft(found: Fit, tol: float) -> bool:
+    """Whether clusters have merged, or are still on their way when the iterations ended."""
+    return bool(found.merged) or (tol > 0.0 and not found.converged)
 
 
 def memberships(X: Items, centers: Items, fuzzifier: float) -> Items:
     """Closed-form memberships of items, in the items' own float type."""
     out = np.empty((len(X), len(centers)), dtype=X.dtype)
-    _fill(kernels.fill_memberships, X, centers, out, fuzzifier)
+    fill(kernels.fill_memberships, X, centers, out, fuzzifier)
     return out
 
 
 def distances(X: Items, centers: Items) -> Items:
     """Euclidean distances of items to centres, in the items' own float type."""
     out = np.empty((len(X), len(centers)), dtype=X.dtype)
-    _fill(kernels.fill_distances, X, centers, out)
+    fill(kernels.fill_distances, X, centers, out)
     return out
 
 
 def nearest_centers(X: Items, centers: Items) -> NDArray[np.int32]:
     """Number of each item's nearest centre, which is the cluster of its largest membership."""
     out = np.empty(len(X), dtype=np.int32)
-    _fill(kernels.fill_labels, X, centers, out)
+    fill(kernels.fill_labels, X, centers, out)
     return out
 
 
@@ -118,10 +124,10 @@ def objective(X: Items, centers: Items, fuzzifier: float, weights: Floats) -> fl
         problem = Problem(
             X=_read_only(X), weights=weights, frame=frame, spread=1.0, threads=threads
         )
-        return _pass(problem, frame.inner(centers), fuzzifier)[2] / frame.scale**2
+        return _pass(problem, frame.inner(centers), fuzzifier)[2] / frame.scale / frame.scale
 
 
-def _fill(
+def fill(
     kernel: Callable[..., None], X: Items, centers: Items, out: NDArray[Any], *parameters: float
 ) -> None:
     """Let the kernel write one row of `out` per item."""
@@ -148,7 +154,7 @@ def _iterate(
     converged = False
     while True:
         moments, totals, objective = _pass(problem, centers, fuzzifier)
-        history.append(objective / frame.scale**2)
+        history.append(objective / frame.scale / frame.scale)
         if converged or len(history) > max_iter:
             break
         # A cluster whose weights all vanish (fuzzifiers near 1) stays where it is.
@@ -164,6 +170,16 @@ def _iterate(
         converged=converged,
         merged=[],
     )
+
+
+def _off_the_items(problem: Problem, seeds: Floats) -> Floats:
+    """Seeds after one nearly hard step: the means of the items around them.
+
+    An item on which a centre lies belongs to it alone, and at a large fuzzifier that outweighs all
+    others: the centre would never leave it.
+    """
+    moments, totals, _ = _pass(problem, seeds, 1.1)
+    return np.divide(moments, totals[:, None], out=seeds.copy(), where=totals[:, None] > 0.0)
 
 
 def _pass(problem: Problem, centers: Floats, fuzzifier: float) -> tuple[Floats, Floats, float]:

@@ -19,7 +19,7 @@ Floats = NDArray[np.float64]
 class Frame:
     """Inner coordinates, (x - shift) * scale, in which arithmetic on the data stays exact.
 
-    The scale is a power of two, so that going there and back changes no digit.
+    The scale is a power of two, so that it changes no digit.
     """
 
     shift: Floats
@@ -67,13 +67,16 @@ class Problem:
         for _ in range(2):
             parts = threads.map(kernels.first_moment, (X, weights), mean)
             total = sum(part[1] for part in parts)
-            mean = mean + sum(part[0] for part in parts) / total
-        squares = sum(threads.map(kernels.second_moment, (X, weights), mean))
-        spread = float(np.sqrt(squares / (total * X.shape[1])))
-        if not np.isfinite(spread):
+            with np.errstate(over="ignore", invalid="ignore"):  # told below
+                mean = mean + sum(part[0] for part in parts) / total
+        width = max(threads.map(kernels.largest_deviation, (X, weights), mean))
+        if not (np.isfinite(mean).all() and np.isfinite(width)):
             raise DataError(
-                "X must have a variance that a float64 can hold. "
+                "X must have a mean that a float64 can hold. "
                 f"Got values up to {np.abs(X).max():.3g} in size; divide X by a constant first."
             )
+        wide = Frame.around(mean, width)  # squares within it neither vanish nor overflow
+        squares = sum(threads.map(kernels.second_moment, (X, weights), mean, wide.scale))
+        spread = float(np.sqrt(squares / (total * X.shape[1]))) / wide.scale
         frame = Frame.around(mean, spread)
         return cls(X=X, weights=weights, frame=frame, spread=spread * frame.scale, threads=threads)

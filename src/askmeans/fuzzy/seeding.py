@@ -13,22 +13,20 @@ from numpy.typing import NDArray
 from askmeans.fuzzy import kernels
 from askmeans.fuzzy.problem import Problem
 
-__all__ = ["SEEDINGS", "canonical_order", "draw_seeds"]
+__all__ = ["canonical_order", "draw_seeds"]
 
 Items = NDArray[np.floating]
 Floats = NDArray[np.float64]
-
-SEEDINGS = ("k-means++", "fuzzy++", "random")
 
 
 def draw_seeds(
     problem: Problem,
     n_clusters: int,
+    order: NDArray[np.intp],
+    rng: np.random.Generator,
     *,
     how: str,
     fuzzifier: float,
-    order: NDArray[np.intp],
-    rng: np.random.Generator,
 ) -> Floats:
     """Draw items as starting centres, in inner coordinates.
 
@@ -72,7 +70,7 @@ def canonical_order(X: Items) -> NDArray[np.intp]:
     """
     order: NDArray[np.intp] = np.argsort(X[:, 0], kind="stable")
     starts = np.ones(len(X), dtype=bool)  # a run of equal rows starts here
-    starts[1:] = np.diff(X[order, 0]) != 0
+    starts[1:] = X[order[1:], 0] != X[order[:-1], 0]
     for c in range(1, X.shape[1]):
         tied = ~starts
         tied[:-1] |= ~starts[1:]
@@ -80,7 +78,7 @@ def canonical_order(X: Items) -> NDArray[np.intp]:
             break
         rows, runs = order[tied], np.cumsum(starts)[tied]
         order[tied] = rows[np.lexsort((X[rows, c], runs))]
-        starts[1:] |= np.diff(X[order, c]) != 0
+        starts[1:] |= X[order[1:], c] != X[order[:-1], c]
     return order
 
 

@@ -64,5 +64,4 @@ def thread_limit() -> int:
     limits = [int(pool["num_threads"]) for pool in pools if pool["user_api"] == "openmp"]
     if limits:
         return max(1, min(limits))
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return int(os.environ.get("OMP_NUM_THREADS", cores or 1))
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -160,7 +160,13 @@ def matched_accuracy(y_true: ArrayLike, labels: ArrayLike) -> float:
     """
     found = np.asarray(labels)
     if found.ndim == 2:
-        found = as_memberships(labels, "labels").argmax(axis=1)
+        memberships = as_memberships(labels, "labels")
+        if np.abs(memberships.sum(axis=1) - 1.0).max() > 1e-3:
+            raise DataError(
+                "labels must be one-dimensional, or memberships whose rows sum to one. "
+                f"Got shape {found.shape} with other sums; flatten a column with .ravel()."
+            )
+        found = memberships.argmax(axis=1)
     true, clusters = _codes(y_true, "y_true"), _codes(found, "labels")
     if len(true) != len(clusters):
         raise DataError(
