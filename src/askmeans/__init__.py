@@ -8,15 +8,46 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from askmeans import exceptions, fuzzy, metrics, plotting
-    from askmeans.estimators import FuzzyKMeans
+    from askmeans import (
+        datasets,
+        exceptions,
+        fuzzy,
+        metrics,
+        oracles,
+        plotting,
+        queries,
+    )
+    from askmeans.driver import run
+    from askmeans.estimators import ActiveFuzzyKMeans, FuzzyKMeans
+    from askmeans.strategies import Sequential, TwoClusters, TwoPhase
 
 __version__ = "0.1.0.dev0"
 
-__all__ = ["FuzzyKMeans", "exceptions", "fuzzy", "metrics", "plotting"]
+__all__ = [
+    "ActiveFuzzyKMeans",
+    "FuzzyKMeans",
+    "Sequential",
+    "TwoClusters",
+    "TwoPhase",
+    "datasets",
+    "exceptions",
+    "fuzzy",
+    "metrics",
+    "oracles",
+    "plotting",
+    "queries",
+    "run",
+]
 
 # Where each public name lives; a name without an entry is a room (submodule) of its own.
-_HOMES = {"FuzzyKMeans": "askmeans.estimators"}
+_HOMES = {
+    "ActiveFuzzyKMeans": "askmeans.estimators",
+    "FuzzyKMeans": "askmeans.estimators",
+    "Sequential": "askmeans.strategies",
+    "TwoClusters": "askmeans.strategies",
+    "TwoPhase": "askmeans.strategies",
+    "run": "askmeans.driver",
+}
 
 
 def __getattr__(name: str) -> Any:

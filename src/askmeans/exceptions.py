@@ -4,22 +4,42 @@ The tree::
 
     AskmeansError
     |-- ParameterError (ValueError)   a parameter breaks its rule
-    `-- DataError (ValueError)        the data, or an array beside it, cannot be used
-        `-- DataTypeError (TypeError) it is of a kind that cannot: sparse, objects, complex
+    |-- DataError (ValueError)        the data, or an array beside it, cannot be used
+    |   `-- DataTypeError (TypeError) it is of a kind that cannot: sparse, objects, complex
+    |-- QueryError (ValueError)       a question that cannot be asked: no such item, or one twice
+    |-- AnswerError (ValueError)      an answer that is none: not a number, or outside [0, 1]
+    |-- OracleError                   whoever answers failed; carries the result so far
+    `-- StopAsking                    a message to a plan: no more questions
 
     AskmeansWarning (UserWarning)
-    `-- CollapseWarning               clusters have merged: the result has fewer than asked
+    |-- CollapseWarning               clusters have merged: the result has fewer than asked
+    |-- MissingClusterWarning         no item asked about belongs to a cluster
+    `-- NobodyToAskWarning            no oracle was given: an unsupervised fit was made
 
 A message names the parameter, the rule, the value received and the remedy.
 """
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from askmeans.results import Result
+
 __all__ = [
+    "AnswerError",
     "AskmeansError",
     "AskmeansWarning",
     "CollapseWarning",
     "DataError",
     "DataTypeError",
+    "MissingClusterWarning",
+    "NobodyToAskWarning",
+    "OracleError",
     "ParameterError",
+    "QueryError",
+    "StopAsking",
 ]
 
 
@@ -39,9 +59,45 @@ class DataTypeError(DataError, TypeError):
     """The data is of a kind that cannot be used: sparse, objects, complex numbers."""
 
 
+class QueryError(AskmeansError, ValueError):
+    """A question that cannot be asked: about no item, or about one item twice."""
+
+
+class AnswerError(AskmeansError, ValueError):
+    """An answer that is none: not a number, or outside [0, 1]."""
+
+
+class OracleError(AskmeansError):
+    """Whoever answers failed; `result` is the best clustering from the answers so far."""
+
+    def __init__(self, message: str, result: "Result") -> None:
+        super().__init__(message)
+        self.result = result
+
+
+class StopAsking(AskmeansError):  # noqa: N818 - a message, not an error
+    """Tells a plan that there will be no more answers.
+
+    `answers` are those to the open batch, NaN where there is none. A driver throws it into a plan;
+    an oracle may raise it when the person has had enough.
+    """
+
+    def __init__(self, answers: "NDArray[np.float64]") -> None:
+        super().__init__("no more questions, please")
+        self.answers = answers
+
+
 class AskmeansWarning(UserWarning):
     """Base of every warning that askmeans gives by name."""
 
 
 class CollapseWarning(AskmeansWarning):
     """Two or more clusters have merged, so the result has fewer than were asked for."""
+
+
+class MissingClusterWarning(AskmeansWarning):
+    """No item that was asked about belongs to some cluster, so its centre is a guess."""
+
+
+class NobodyToAskWarning(AskmeansWarning):
+    """No oracle was given, so nobody was asked and an unsupervised fit was made."""

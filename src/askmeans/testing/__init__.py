@@ -1,5 +1,6 @@
 """Contracts as test classes: inherit one, say what is tested, and pytest does the rest."""
 
 from askmeans.testing.model_contract import ModelContract
+from askmeans.testing.oracle_contract import OracleContract
 
-__all__ = ["ModelContract"]
+__all__ = ["ModelContract", "OracleContract"]

@@ -1,0 +1,201 @@
+"""The loop between a plan and whoever answers: budget, progress, interruption."""
+
+from collections.abc import Generator
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from askmeans.checks import check_number
+from askmeans.exceptions import AnswerError, AskmeansError, OracleError, StopAsking
+from askmeans.queries import Ledger, Queries
+from askmeans.results import Clustering, Result
+
+__all__ = ["Oracle", "run"]
+
+Floats = NDArray[np.float64]
+
+
+class Oracle(Protocol):
+    """Whoever answers.
+
+    `answer` takes a batch and returns as many numbers in [0, 1], NaN for "cannot say". It may raise
+    StopAsking with the answers so far. An attribute `noisy = True` allows answers outside [0, 1].
+    """
+
+    def answer(self, queries: Queries) -> Floats:
+        """Answers to a batch, in its order."""
+
+
+def run(
+    plan: Generator[Queries, Floats, Clustering],
+    oracle: Oracle,
+    *,
+    budget: int | None = None,
+    progress: bool = False,
+    ledger: Ledger | None = None,
+) -> Result:
+    """Let an oracle answer a plan's questions, each once, and return what the plan makes of them.
+
+    Ctrl-C, a spent budget and an oracle that has had enough all end with the best clustering from
+    the answers so far and `complete=False`.
+
+    Parameters
+    ----------
+    plan : generator
+        A plan, from a strategy's `plan` method or written by yourself.
+    oracle : object
+        Has a method ``answer(queries)``, see `askmeans.oracles`.
+    budget : int or None, default=None
+        Most different questions to ask, remembered ones not counted; None for as many as the plan
+        wants.
+    progress : bool, default=False
+        Show a progress bar, where there is a terminal.
+    ledger : Ledger or None, default=None
+        Answers held already: they are not asked again, and cost nothing.
+
+    Returns
+    -------
+    Result
+        The clustering, and what it cost.
+
+    Raises
+    ------
+    ParameterError
+        If the budget is not a whole number from 0 up.
+    AnswerError
+        If the oracle's answers are none; `result` of an OracleError otherwise has what was reached.
+    OracleError
+        If the oracle fails; its `result` is the best clustering so far.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from askmeans import TwoPhase, oracles, run
+    >>> X = np.array([[0.0], [1.0], [9.0], [10.0]])
+    >>> oracle = oracles.TableOracle.from_labels([0, 0, 1, 1])
+    >>> plan = TwoPhase(sample_size=6).plan(X, 2, fuzzifier=2.0, rng=np.random.default_rng(0))
+    >>> result = run(plan, oracle)
+    >>> result.complete, result.clustering.memberships.argmax(axis=1).tolist()
+    (True, [0, 0, 1, 1])
+    """
+    if budget is not None:
+        check_number(budget, "budget", "run", integer=True, minimum=0)
+    ledger = Ledger() if ledger is None else ledger
+    driver = _Driver(plan, oracle, ledger, budget)
+    with _bar(progress, budget) as advance:
+        return driver.run(advance)
+
+
+class _Driver:
+    """One plan, one oracle, one ledger."""
+
+    def __init__(
+        self,
+        plan: Generator[Queries, Floats, Clustering],
+        oracle: Oracle,
+        ledger: Ledger,
+        budget: int | None,
+    ) -> None:
+        self.plan = plan
+        self.oracle = oracle
+        self.ledger = ledger
+        self.left = budget
+        self.n_asked = 0
+
+    def run(self, advance: Any) -> Result:
+        """Send answers until the plan returns."""
+        try:
+            queries = next(self.plan)
+            while True:
+                stopped = self._answer(queries, advance)
+                answers = self.ledger.answers(queries)
+                if stopped:
+                    self.plan.throw(StopAsking(answers))
+                    raise AssertionError("a plan must return when StopAsking is thrown into it")
+                queries = self.plan.send(answers)
+        except StopIteration as end:
+            return self._result(end.value)
+        finally:
+            self.plan.close()
+
+    def _answer(self, queries: Queries, advance: Any) -> bool:
+        """Have what is new in the batch answered and recorded; True when it is time to stop."""
+        self.ledger.n_raw += len(queries)
+        new = self.ledger.unanswered(queries)
+        stopped = False
+        if self.left is not None and len(new) > self.left:
+            new, stopped = new.take(slice(self.left)), True
+        if len(new) == 0:
+            return stopped
+        self.ledger.n_rounds += 1
+        try:
+            answers = self._checked(self.oracle.answer(new), new)
+        except StopAsking as stop:
+            answers, stopped = self._checked(stop.answers, new), True
+            told = ~np.isnan(answers)  # what was not answered was not asked
+            new, answers = new.take(told), answers[told]
+        except KeyboardInterrupt:
+            return True
+        except AskmeansError:
+            raise
+        except Exception as error:
+            raise self._failure(queries, error) from error
+        self.ledger.record(new, answers)
+        if self.left is not None:
+            self.left -= len(new)
+        self.n_asked += len(new)
+        advance(len(new))
+        return stopped
+
+    def _checked(self, answers: Any, queries: Queries) -> Floats:
+        """Answers as floats in [0, 1] or NaN, one for each question."""
+        values = np.asarray(answers, dtype=np.float64)
+        if values.shape != (len(queries),):
+            raise AnswerError(
+                f"{type(self.oracle).__name__}.answer must return one number for each of the "
+                f"{len(queries)} questions. Got shape {values.shape} instead."
+            )
+        wrong = np.isinf(values) | (values < 0.0) | (values > 1.0)
+        if getattr(self.oracle, "noisy", False):
+            wrong = np.isinf(values)
+        if wrong.any():
+            raise AnswerError(
+                "An answer must lie in [0, 1], or be NaN for 'cannot say'. "
+                f"Got {values[wrong][0]} from {type(self.oracle).__name__}; "
+                "an oracle whose answers may leave that range sets noisy = True."
+            )
+        return values
+
+    def _failure(self, queries: Queries, error: Exception) -> OracleError:
+        """What is raised when the oracle fails: nothing answered is lost."""
+        try:
+            self.plan.throw(StopAsking(self.ledger.answers(queries)))
+        except StopIteration as end:
+            message = (
+                f"{type(self.oracle).__name__} failed after {self.n_asked} answers "
+                f"({type(error).__name__}: {error}). The result so far is in this error's 'result'."
+            )
+            return OracleError(message, self._result(end.value))
+        raise AssertionError("a plan must return when StopAsking is thrown into it")
+
+    def _result(self, clustering: Clustering) -> Result:
+        """The clustering with its account."""
+        return Result(
+            clustering=clustering,
+            complete=clustering.complete,
+            n_queries=self.n_asked,
+            n_queries_raw=self.ledger.n_raw,
+            n_rounds=self.ledger.n_rounds,
+            history=self.ledger.history,
+        )
+
+
+def _bar(progress: bool, budget: int | None) -> AbstractContextManager[Any]:
+    """A function that moves the bar on by so many answers; nothing in a pipe."""
+    if not progress:
+        return nullcontext(lambda _: None)
+    from askmeans.progress import answers_bar
+
+    return answers_bar(budget)

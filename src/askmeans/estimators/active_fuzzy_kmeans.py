@@ -1,0 +1,328 @@
+"""ActiveFuzzyKMeans: fuzzy clusters from few, good questions, as a scikit-learn clusterer."""
+
+import warnings
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils.validation import check_is_fitted
+
+from askmeans.checks import check_choice, check_fuzzifier, check_number
+from askmeans.estimators.fuzzy_kmeans import FuzzyKMeans
+from askmeans.estimators.validation import as_generator, check_items, check_new_items
+from askmeans.exceptions import NobodyToAskWarning, ParameterError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["ActiveFuzzyKMeans"]
+
+
+class ActiveFuzzyKMeans(ClusterMixin, BaseEstimator):
+    """Fuzzy k-means that asks somebody who knows.
+
+    A strategy chooses questions ("how much does this item belong to that cluster?"), an oracle
+    answers them, and memberships of all items and the clusters' centres follow. Without an oracle
+    it warns and fits :class:`FuzzyKMeans`.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters.
+    oracle : object or None, default=None
+        Who answers, see `askmeans.oracles`; None for nobody.
+    strategy : str or strategy, default="auto"
+        "two-phase", "sequential", "two-clusters", or such an object with your own sizes. "auto" is
+        "two-phase" for now.
+    ask : {"membership"}, default="membership"
+        What is asked.
+    budget : int or None, default=None
+        Most different questions to ask; None for as many as the strategy wants.
+    levels : None, default=None
+        Reserved: how many points the answers' scale has.
+    repeats : int, default=1
+        Reserved: how often a question is asked.
+    fuzzifier : float, default=2.0
+        Alpha of the clustering that the oracle has in mind, at least 1 (1 for hard clusters).
+    random_state : int, numpy Generator, RandomState or None, default=None
+        Where the choice of questions takes its randomness from; an int makes it repeatable.
+
+    Attributes
+    ----------
+    cluster_centers_ : ndarray of shape (n_clusters, n_features)
+        The centres.
+    memberships_ : ndarray of shape (n_items, n_clusters)
+        How much each item belongs to each cluster; what was answered stands as given.
+    labels_ : ndarray of shape (n_items,)
+        The cluster each item belongs to most; ties go to the nearest centre.
+    n_queries_ : int
+        Different questions that were asked.
+    n_queries_raw_ : int
+        Questions the strategy asked, repeated ones included.
+    n_rounds_ : int
+        Batches in which something new was asked.
+    complete_ : bool
+        Whether the strategy asked all it wanted.
+    history_ : History
+        Every answer: round, kind, items, cluster, repeat, value.
+    diagnostics_ : dict
+        How sure the result is; keys in the documentation.
+    index_ : pandas.Index
+        The rows' index, when a data frame came in.
+    n_features_in_ : int
+        Number of features seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, when X had names that are all strings.
+
+    See Also
+    --------
+    FuzzyKMeans : Without questions.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from askmeans import ActiveFuzzyKMeans, oracles
+    >>> X, y = load_iris(return_X_y=True)
+    >>> expert = oracles.TableOracle.from_labels(y)
+    >>> model = ActiveFuzzyKMeans(3, oracle=expert, random_state=0).fit(X)
+    >>> model.complete_, model.memberships_.shape
+    (True, (150, 3))
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        oracle: Any = None,
+        strategy: Any = "auto",
+        ask: str = "membership",
+        budget: int | None = None,
+        levels: int | None = None,
+        repeats: int = 1,
+        fuzzifier: float = 2.0,
+        random_state: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.oracle = oracle
+        self.strategy = strategy
+        self.ask = ask
+        self.budget = budget
+        self.levels = levels
+        self.repeats = repeats
+        self.fuzzifier = fuzzifier
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002 - scikit-learn's signature
+        """Ask, and find centres and memberships.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_items, n_features)
+            The items: an array, a memory map, nested lists or a pandas, polars or pyarrow table.
+        y : Ignored
+            Not used, as in every clusterer; a simulated expert is `oracles.TableOracle`.
+
+        Returns
+        -------
+        self : ActiveFuzzyKMeans
+            The fitted estimator.
+
+        Raises
+        ------
+        ParameterError
+            If a parameter breaks its rule.
+        DataError
+            If X cannot be used.
+        OracleError
+            If the oracle fails; its `result` has what was reached.
+
+        Examples
+        --------
+        >>> from askmeans.oracles import TableOracle
+        >>> oracle = TableOracle([[1.0, 0.0], [0.5, 0.5], [0.0, 1.0]])
+        >>> model = ActiveFuzzyKMeans(2, oracle=oracle, random_state=0).fit([[0.0], [5.0], [10.0]])
+        >>> model.memberships_[1]
+        array([0.5, 0.5])
+        """
+        from askmeans.driver import run
+        from askmeans.strategies import named_strategy
+
+        self._check_parameters()
+        strategy = named_strategy(self.strategy, "ActiveFuzzyKMeans")
+        items, seen = check_items(self, X)
+        rng = as_generator(self.random_state, "ActiveFuzzyKMeans")
+        if self.n_clusters > len(items):
+            raise ParameterError(
+                "The 'n_clusters' parameter of ActiveFuzzyKMeans must be at most "
+                f"n_samples={len(items)}. Got {self.n_clusters} instead; ask for fewer clusters "
+                "or give more rows."
+            )
+        if self.oracle is None:
+            found = self._without_questions(items, rng)
+        else:
+            plan = strategy.plan(
+                items, int(self.n_clusters), fuzzifier=float(self.fuzzifier), rng=rng
+            )
+            result = run(plan, self.oracle, budget=self.budget)
+            clustering = result.clustering
+            found = {
+                "cluster_centers_": clustering.centers,
+                "memberships_": clustering.memberships,
+                "n_queries_": result.n_queries,
+                "n_queries_raw_": result.n_queries_raw,
+                "n_rounds_": result.n_rounds,
+                "complete_": result.complete,
+                "history_": result.history,
+                "diagnostics_": clustering.diagnostics,
+                "_predictor": clustering.predictor,
+            }
+        found["labels_"] = _strongest(found["memberships_"], items, found["cluster_centers_"])
+        if hasattr(X, "iloc"):
+            found["index_"] = X.index
+        for name in ("feature_names_in_", "index_"):
+            self.__dict__.pop(name, None)
+        self.__dict__.update(seen | found)
+        return self
+
+    def predict(self, X: Any) -> NDArray[np.int32]:
+        """The cluster to which each item belongs most.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_items, n_features)
+            Items, new or old.
+
+        Returns
+        -------
+        ndarray of shape (n_items,)
+            Numbers of clusters; ties go to the nearest centre.
+
+        Examples
+        --------
+        >>> from askmeans.oracles import TableOracle
+        >>> oracle = TableOracle.from_labels([0, 0, 1, 1])
+        >>> model = ActiveFuzzyKMeans(2, oracle=oracle, random_state=0)
+        >>> model.fit([[0.0], [1.0], [9.0], [10.0]]).predict([[2.0], [8.0]])
+        array([0, 1], dtype=int32)
+        """
+        return _strongest(self.predict_proba(X), check_new_items(self, X), self.cluster_centers_)
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """How much each item belongs to each cluster, by the link that the answers taught.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_items, n_features)
+            Items, new or old; old ones get what the link says, not their own answers.
+
+        Returns
+        -------
+        ndarray of shape (n_items, n_clusters)
+            Memberships; every row sums to one.
+
+        Examples
+        --------
+        >>> from askmeans.oracles import TableOracle
+        >>> oracle = TableOracle.from_labels([0, 0, 1, 1])
+        >>> model = ActiveFuzzyKMeans(2, oracle=oracle, random_state=0)
+        >>> model.fit([[0.0], [1.0], [9.0], [10.0]]).predict_proba([[-1.0]]).round(3)
+        array([[1., 0.]])
+        """
+        check_is_fitted(self)
+        memberships: NDArray[np.float64] = self._predictor(check_new_items(self, X))
+        return memberships
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Memberships as a pandas data frame with the index of the data that came in.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row an item, one column a cluster.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from askmeans.oracles import TableOracle
+        >>> X = pd.DataFrame({"size": [0.0, 9.0]}, index=["mouse", "elephant"])
+        >>> oracle = TableOracle.from_labels([0, 1])
+        >>> ActiveFuzzyKMeans(2, oracle=oracle, random_state=0).fit(X).to_frame().idxmax(axis=1)
+        mouse       cluster_0
+        elephant    cluster_1
+        dtype: ...
+        """
+        import pandas as pd
+
+        check_is_fitted(self)
+        columns = [f"cluster_{j}" for j in range(self.memberships_.shape[1])]
+        return pd.DataFrame(self.memberships_, getattr(self, "index_", None), columns)
+
+    def _check_parameters(self) -> None:
+        """Refuse parameters that break their rules, before the data is looked at."""
+        owner = type(self).__name__
+        check_number(self.n_clusters, "n_clusters", owner, integer=True, minimum=1)
+        check_fuzzifier(self.fuzzifier, owner, strict=False)
+        check_choice(self.ask, ("membership",), "ask", owner)
+        if self.budget is not None:
+            check_number(self.budget, "budget", owner, integer=True, minimum=1)
+        if self.levels is not None:
+            raise ParameterError(
+                f"The 'levels' parameter of {owner} must be None for now. Got {self.levels!r} "
+                "instead; oracles.QuantizedOracle simulates answers on a scale."
+            )
+        if self.repeats != 1:
+            raise ParameterError(
+                f"The 'repeats' parameter of {owner} must be 1 for now. "
+                f"Got {self.repeats!r} instead."
+            )
+
+    def _without_questions(
+        self, items: NDArray[np.floating], rng: np.random.Generator
+    ) -> dict[str, Any]:
+        """What FuzzyKMeans finds, as attributes of this estimator."""
+        from askmeans.links import Link
+        from askmeans.queries import History
+        from askmeans.results import Predictor
+        from askmeans.scores import Scorer
+
+        warnings.warn(
+            "ActiveFuzzyKMeans has no oracle, so nobody was asked and FuzzyKMeans was fitted. Pass "
+            "oracle=..., for instance oracles.ConsoleOracle(X) to be asked in the terminal.",
+            NobodyToAskWarning,
+            stacklevel=3,
+        )
+        fuzzifier = max(float(self.fuzzifier), 1.05)  # the closed form wants more than 1
+        model = FuzzyKMeans(self.n_clusters, fuzzifier=fuzzifier, random_state=rng).fit(items)
+        centers = model.cluster_centers_.astype(np.float64)
+        identity = Link(knots=np.empty(0), values=np.empty(0))
+        scorer = Scorer(centers=centers, order="relative", fuzzifier=fuzzifier)
+        return {
+            "cluster_centers_": centers,
+            "memberships_": model.memberships_.astype(np.float64),
+            "n_queries_": 0,
+            "n_queries_raw_": 0,
+            "n_rounds_": 0,
+            "complete_": False,
+            "history_": History(),
+            "diagnostics_": {},
+            "_predictor": Predictor(scorer=scorer, links=(identity,) * len(centers)),
+        }
+
+
+def _strongest(
+    memberships: NDArray[np.float64],
+    items: NDArray[np.floating],
+    centers: NDArray[np.float64],
+) -> NDArray[np.int32]:
+    """The strongest cluster of each row; of several, the nearest (paper note N23)."""
+    from askmeans.fuzzy import lloyd
+
+    labels: NDArray[np.int32] = memberships.argmax(axis=1).astype(np.int32)
+    best = memberships.max(axis=1, keepdims=True)
+    tied = np.flatnonzero((memberships >= best - 1e-12).sum(axis=1) > 1)
+    if len(tied):
+        distances = lloyd.distances(items[tied], centers).astype(np.float64)
+        distances[memberships[tied] < best[tied] - 1e-12] = np.inf
+        labels[tied] = distances.argmin(axis=1)
+    return labels

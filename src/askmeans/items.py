@@ -1,0 +1,139 @@
+"""The data as plans see it: rows by number, ranks for given centres, links applied to all.
+
+A plan never touches the whole matrix. It asks for a few rows, for the item at a rank, for the rank
+of an item, and in the end for the memberships of all. So another kind of data (larger than memory,
+say) joins by offering the same two classes.
+"""
+
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from askmeans.checks import as_matrix
+from askmeans.fuzzy import lloyd
+from askmeans.fuzzy.simplex import onto_simplex
+from askmeans.links import Link
+from askmeans.scores import Scorer
+
+__all__ = ["ArrayItems", "ArrayRanking", "Items", "Ranking", "as_items"]
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+
+class Ranking(Protocol):
+    """Items in the order of their scores, for each cluster; ranks count from 1, the best."""
+
+    def select(self, clusters: Rows, ranks: Rows) -> Rows:
+        """The item at each rank of each cluster's order."""
+
+    def ranks(self, cluster: int, rows: Rows) -> Rows:
+        """The rank of items in a cluster's order."""
+
+    def coordinates(self, cluster: int, rows: Rows) -> Floats:
+        """Where items lie on a cluster's scale (Scorer.coordinates)."""
+
+    def levels(self, cluster: int, cuts: Rows) -> Rows:
+        """For every item, how many of the cuts (last ranks of levels 1, 2, ...) it is within."""
+
+    def memberships(self, links: list[Link]) -> Floats:
+        """The links applied to all items, rows made to sum to one."""
+
+
+class Items(Protocol):
+    """Items by number."""
+
+    n: int
+
+    def take(self, rows: Rows) -> Floats:
+        """Some items, by number."""
+
+    def rank(self, scorer: Scorer) -> Ranking:
+        """All items in order, for each of the scorer's centres."""
+
+    def unsupervised_centers(
+        self, n_clusters: int, fuzzifier: float, rng: np.random.Generator
+    ) -> Floats:
+        """What clustering without any question finds."""
+
+
+class ArrayItems:
+    """Items in an array or a memory map."""
+
+    def __init__(self, X: NDArray[np.floating]) -> None:
+        self.X = X
+        self.n = len(X)
+
+    def take(self, rows: Rows) -> Floats:
+        """Some items, by number."""
+        return self.X[rows].astype(np.float64)
+
+    def rank(self, scorer: Scorer) -> "ArrayRanking":
+        """All items in order, for each of the scorer's centres."""
+        return ArrayRanking(scorer, scorer.scores(self.X))
+
+    def unsupervised_centers(
+        self, n_clusters: int, fuzzifier: float, rng: np.random.Generator
+    ) -> Floats:
+        """What clustering without any question finds."""
+        found = lloyd.fit(
+            self.X, n_clusters, fuzzifier=max(fuzzifier, 1.05), init="k-means++", n_init=1,
+            max_iter=100, tol=1e-4, weights=np.empty(0), rng=rng,
+        )  # fmt: skip
+        return found.centers
+
+
+class ArrayRanking:
+    """Ranks held in memory: scores and orders, two arrays of n_items x n_clusters."""
+
+    def __init__(self, scorer: Scorer, scores: Floats) -> None:
+        self.scorer = scorer
+        self.scores = scores
+        # Stable: equal scores keep the order of the rows (paper note N13).
+        self.n, k = scores.shape
+        self.orders: Rows = np.empty((k, self.n), dtype=np.intp)
+        for j, column in enumerate(scores.T):
+            self.orders[j] = np.argsort(column, kind="stable")
+
+    def select(self, clusters: Rows, ranks: Rows) -> Rows:
+        """The item at each rank of each cluster's order."""
+        return self.orders[clusters, ranks - 1]
+
+    def ranks(self, cluster: int, rows: Rows) -> Rows:
+        """The rank of items in a cluster's order."""
+        places = np.empty(self.n, dtype=np.intp)
+        places[self.orders[cluster]] = np.arange(1, len(places) + 1)
+        return places[rows]
+
+    def coordinates(self, cluster: int, rows: Rows) -> Floats:
+        """Where items lie on a cluster's scale."""
+        return self.scorer.coordinates(self.scores[rows, cluster])
+
+    def levels(self, cluster: int, cuts: Rows) -> Rows:
+        """For every item, how many of the cuts it is within."""
+        by_rank = np.bincount(np.minimum.accumulate(cuts), minlength=self.n + 1)
+        # The item at rank r has level s when r <= cut_s: count the cuts at r or after it.
+        counts = np.cumsum(by_rank[::-1])[::-1][1:]
+        levels = np.empty(len(counts), dtype=np.intp)
+        levels[self.orders[cluster]] = counts
+        return levels
+
+    def memberships(self, links: list[Link]) -> Floats:
+        """The links applied to all items, rows made to sum to one."""
+        memberships = np.empty_like(self.scores)
+        for j, link in enumerate(links):
+            memberships[:, j] = link(self.scorer.coordinates(self.scores[:, j]))
+        return onto_simplex(memberships)
+
+
+def as_items(X: Any) -> Items:
+    """Items from whatever holds rows of numbers; float32 and memory maps stay what they are."""
+    if hasattr(X, "rank") and hasattr(X, "take") and hasattr(X, "n"):
+        items: Items = X
+        return items
+    array = np.asarray(X)
+    if array.dtype != np.float32:
+        return ArrayItems(as_matrix(X, "X"))
+    as_matrix(array[:1], "X")
+    return ArrayItems(array)

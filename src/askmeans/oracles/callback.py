@@ -1,0 +1,87 @@
+"""An oracle made of your own functions."""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from askmeans.exceptions import QueryError, StopAsking
+from askmeans.queries import MembershipQueries, Queries
+
+__all__ = ["CallbackOracle"]
+
+
+class CallbackOracle:
+    """Asks functions, one question at a time.
+
+    Parameters
+    ----------
+    membership : callable or None, default=None
+        ``membership(item, cluster)`` returns a number in [0, 1], or None for "cannot say".
+    pair : callable or None, default=None
+        ``pair(p, q)`` returns how similar two items are.
+    triplet : callable or None, default=None
+        ``triplet(p, q, r)`` returns how similar three items are.
+
+    Examples
+    --------
+    >>> from askmeans.queries import PairQueries
+    >>> oracle = CallbackOracle(pair=lambda p, q: 1.0 if p % 2 == q % 2 else None)
+    >>> oracle.answer(PairQueries([[0, 2], [0, 1]]))
+    array([ 1., nan])
+    """
+
+    def __init__(
+        self,
+        *,
+        membership: Callable[[int, int], float | None] | None = None,
+        pair: Callable[[int, int], float | None] | None = None,
+        triplet: Callable[[int, int, int], float | None] | None = None,
+    ) -> None:
+        self.membership = membership
+        self.pair = pair
+        self.triplet = triplet
+
+    def answer(self, queries: Queries) -> NDArray[np.float64]:
+        """Answers to a batch.
+
+        Parameters
+        ----------
+        queries : MembershipQueries, PairQueries or TripletQueries
+            The questions.
+
+        Returns
+        -------
+        ndarray of shape (n_questions,)
+            What the function returned; NaN for None.
+
+        Raises
+        ------
+        QueryError
+            If there is no function for this kind of question.
+        StopAsking
+            On Ctrl-C, or when a function raises it; with the answers so far.
+
+        Examples
+        --------
+        >>> from askmeans.queries import MembershipQueries
+        >>> CallbackOracle(membership=lambda i, j: i / 10).answer(MembershipQueries([3], [0]))
+        array([0.3])
+        """
+        function: Callable[..., float | None] | None = getattr(self, queries.kind)
+        if function is None:
+            raise QueryError(
+                f"CallbackOracle needs a function for {queries.kind} questions. "
+                f"Got none; pass {queries.kind}=..."
+            )
+        answers = np.full(len(queries), np.nan)
+        arguments = queries.item_table
+        if isinstance(queries, MembershipQueries):
+            arguments = np.column_stack([queries.items, queries.clusters])
+        for row, numbers in enumerate(arguments.tolist()):
+            try:
+                value = function(*numbers)
+            except (KeyboardInterrupt, StopAsking):
+                raise StopAsking(answers) from None
+            answers[row] = np.nan if value is None else value
+        return answers

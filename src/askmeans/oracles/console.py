@@ -1,0 +1,188 @@
+"""An oracle at the terminal: a person reads the items and types an answer."""
+
+import math
+import sys
+from collections.abc import Sequence
+from typing import Any, TextIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from askmeans.exceptions import DataError, StopAsking
+from askmeans.queries import MembershipQueries, Queries
+
+__all__ = ["ConsoleOracle"]
+
+_HELP = (
+    "Type a number from 0 to 1 or a percentage (25%), ? if you cannot say, "
+    "u to undo the last answer, q to stop and keep what was answered."
+)
+_TYPICAL = 3  # items shown to tell what a cluster is
+
+
+class ConsoleOracle:
+    r"""Asks in the terminal.
+
+    Shows the items of each question and, for a membership, the cluster's name or the items that
+    were placed in it most so far. Takes a number from 0 to 1 or a percentage, ``?`` for "cannot
+    say", ``u`` to undo, ``q`` (or Ctrl-C, or the end of input) to stop and keep the answers.
+
+    Parameters
+    ----------
+    items : pandas.DataFrame, array-like or list of str
+        The items as a person should see them, one row each.
+    cluster_names : list of str or None, default=None
+        Names of the clusters; without them, they go by their typical items.
+    stdin : file or None, default=None
+        Where answers are read from; the terminal by default.
+    stdout : file or None, default=None
+        Where questions are written to; the terminal by default.
+
+    Examples
+    --------
+    >>> import io
+    >>> from askmeans.queries import PairQueries
+    >>> oracle = ConsoleOracle(["apple", "pear"], stdin=io.StringIO("70%\n"), stdout=io.StringIO())
+    >>> oracle.answer(PairQueries([[0, 1]]))
+    array([0.7])
+    """
+
+    def __init__(
+        self,
+        items: Any,
+        *,
+        cluster_names: Sequence[str] | None = None,
+        stdin: TextIO | None = None,
+        stdout: TextIO | None = None,
+    ) -> None:
+        if not hasattr(items, "iloc"):
+            items = list(items)
+        if len(items) == 0:
+            raise DataError("items must not be empty. Got none; pass the rows people should see.")
+        self.items = items
+        self.cluster_names = cluster_names
+        self.stdin = stdin
+        self.stdout = stdout
+        self._placed: dict[int, dict[int, float]] = {}
+        self._greeted = False
+
+    def answer(self, queries: Queries) -> NDArray[np.float64]:
+        r"""Ask a batch, one question after the other.
+
+        Parameters
+        ----------
+        queries : MembershipQueries, PairQueries or TripletQueries
+            The questions.
+
+        Returns
+        -------
+        ndarray of shape (n_questions,)
+            The answers; NaN for "cannot say".
+
+        Raises
+        ------
+        StopAsking
+            When the person stops; with the answers so far.
+        QueryError
+            If an item does not exist.
+
+        Examples
+        --------
+        >>> import io
+        >>> from askmeans.queries import MembershipQueries
+        >>> oracle = ConsoleOracle([[1.5], [2.5]], stdin=io.StringIO(".2\n?\n"),
+        ...                        stdout=io.StringIO())
+        >>> oracle.answer(MembershipQueries([0, 1], [0, 0]))
+        array([0.2, nan])
+        """
+        queries.check_items(len(self.items))
+        if not self._greeted:
+            self._write(_HELP + "\n")
+            self._greeted = True
+        answers = np.full(len(queries), np.nan)
+        row = 0
+        while row < len(queries):
+            try:
+                reply = self._ask(queries, row)
+            except (EOFError, KeyboardInterrupt):
+                reply = "q"
+            if reply == "q":
+                self._write("Stopped; your answers are kept.\n")
+                raise StopAsking(answers)
+            if reply == "u":
+                if row == 0:
+                    self._write("Nothing to undo: earlier answers were used for this question.\n")
+                else:
+                    row -= 1
+                    answers[row] = np.nan
+                continue
+            value = _parse(reply)
+            if value is None:
+                self._write(f"{reply!r} is no answer. {_HELP}\n")
+                continue
+            answers[row] = value
+            row += 1
+        self._remember(queries, answers)
+        return answers
+
+    def _ask(self, queries: Queries, row: int) -> str:
+        """Show one question and read one line."""
+        items = queries.item_table[row].tolist()
+        text = f"\nQuestion {row + 1} of {len(queries)}\n"
+        for item in items:
+            text += f"  item {item}: {self._show(item)}\n"
+        if isinstance(queries, MembershipQueries):
+            cluster = int(queries.clusters[row])
+            text += f"How much does it belong to {self._name(cluster)}?"
+        else:
+            text += f"How similar are {'these two' if len(items) == 2 else 'these three'}?"
+        self._write(text + " [0..1, ?, u, q] ")
+        line = (self.stdin or sys.stdin).readline()
+        if not line:
+            raise EOFError
+        return line.strip().lower()
+
+    def _show(self, item: int) -> str:
+        """An item in a line."""
+        if hasattr(self.items, "iloc"):
+            return ", ".join(f"{name} = {value}" for name, value in self.items.iloc[item].items())
+        value = self.items[item]
+        if isinstance(value, str) or not np.iterable(value):
+            return str(value)
+        return ", ".join(str(part) for part in value)
+
+    def _name(self, cluster: int) -> str:
+        """A cluster's name, or the items that were placed in it most."""
+        if self.cluster_names is not None:
+            return str(self.cluster_names[cluster])
+        placed = self._placed.get(cluster, {})
+        best = sorted(placed, key=lambda item: (-placed[item], item))[:_TYPICAL]
+        like = "; ".join(self._show(item) for item in best if placed[item] >= 0.5)
+        return f"cluster {cluster} (items like: {like})" if like else f"cluster {cluster}"
+
+    def _remember(self, queries: Queries, answers: NDArray[np.float64]) -> None:
+        """Keep what tells a cluster's typical items."""
+        if isinstance(queries, MembershipQueries):
+            told = zip(queries.items.tolist(), queries.clusters.tolist(), answers, strict=True)
+            for item, cluster, value in told:
+                if not math.isnan(value):
+                    self._placed.setdefault(cluster, {})[item] = float(value)
+
+    def _write(self, text: str) -> None:
+        """Write to the terminal at once."""
+        stream = self.stdout or sys.stdout
+        stream.write(text)
+        stream.flush()
+
+
+def _parse(reply: str) -> float | None:
+    """A number in [0, 1], NaN for "?", None for what is no answer."""
+    if reply == "?":
+        return math.nan
+    try:
+        value = float(reply.removesuffix("%").replace(",", "."))
+    except ValueError:
+        return None
+    if reply.endswith("%") or value > 1.0:
+        value /= 100.0
+    return value if 0.0 <= value <= 1.0 else None

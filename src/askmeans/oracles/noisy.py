@@ -1,0 +1,118 @@
+"""An oracle whose answers are off by chance (the paper's appendix on noisy oracles)."""
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+from askmeans.checks import check_choice, check_number
+from askmeans.driver import Oracle
+from askmeans.queries import Queries
+
+__all__ = ["NoisyOracle"]
+
+Floats = NDArray[np.float64]
+
+
+class NoisyOracle:
+    """Adds zero-mean noise to another oracle's answers.
+
+    The noise of a question depends on the seed and the question alone, not on the order of asking:
+    the same run meets the same errors, and so does another algorithm that asks the same.
+
+    Parameters
+    ----------
+    oracle : object
+        Whose answers are disturbed.
+    std : float
+        Standard deviation of the noise.
+    clip : bool, default=True
+        Cut answers to [0, 1], as people do. Without it the noise has mean zero everywhere, and the
+        oracle says that it is noisy.
+    random_state : int, default=0
+        The seed.
+    kind : {"gaussian", "uniform"}, default="gaussian"
+        The distribution.
+    persistent : bool, default=False
+        Whether asking the same again meets the same error; otherwise each repeat has its own.
+
+    Examples
+    --------
+    >>> from askmeans.oracles import TableOracle
+    >>> from askmeans.queries import MembershipQueries
+    >>> oracle = NoisyOracle(TableOracle(np.full((9, 2), 0.5)), std=0.1)
+    >>> queries = MembershipQueries([3, 3], [0, 0], repeat=[0, 1])
+    >>> first, second = oracle.answer(queries)
+    >>> bool(first != second)
+    True
+    """
+
+    def __init__(
+        self,
+        oracle: Oracle,
+        *,
+        std: float,
+        clip: bool = True,
+        random_state: int = 0,
+        kind: Literal["gaussian", "uniform"] = "gaussian",
+        persistent: bool = False,
+    ) -> None:
+        check_number(std, "std", "NoisyOracle")
+        check_number(random_state, "random_state", "NoisyOracle", integer=True)
+        check_choice(kind, ("gaussian", "uniform"), "kind", "NoisyOracle")
+        self.oracle = oracle
+        self.std = std
+        self.clip = clip
+        self.random_state = random_state
+        self.kind = kind
+        self.persistent = persistent
+
+    @property
+    def noisy(self) -> bool:
+        """Whether answers may leave [0, 1]."""
+        return not self.clip
+
+    def answer(self, queries: Queries) -> Floats:
+        """Answers to a batch, each with its error.
+
+        Parameters
+        ----------
+        queries : MembershipQueries, PairQueries or TripletQueries
+            The questions.
+
+        Returns
+        -------
+        ndarray of shape (n_questions,)
+            Disturbed answers; NaN stays NaN.
+
+        Examples
+        --------
+        >>> from askmeans.oracles import TableOracle
+        >>> from askmeans.queries import PairQueries
+        >>> NoisyOracle(TableOracle.from_labels([0, 1]), std=0.0).answer(PairQueries([[0, 1]]))
+        array([0.])
+        """
+        u = _uniform(queries, self.random_state, self.persistent)
+        noise = ndtri(u) if self.kind == "gaussian" else np.sqrt(12.0) * (u - 0.5)
+        answers = np.asarray(self.oracle.answer(queries), np.float64) + self.std * noise
+        return np.clip(answers, 0.0, 1.0) if self.clip else answers
+
+
+def _uniform(queries: Queries, seed: int, persistent: bool) -> Floats:
+    """One number in (0, 1) for each question, by hashing what identifies it."""
+    table = np.frombuffer(b"".join(queries.identities()), dtype=np.uint64)
+    table = table.reshape(len(queries), -1).copy()
+    if persistent:
+        table[:, -1] = 0  # the repeat
+    state = np.full(len(queries), seed * 2 + 1, dtype=np.uint64)
+    for column in (*table.T, np.full(len(queries), len(queries.kind), dtype=np.uint64)):
+        state = _mix(state ^ _mix(column + np.uint64(0x9E3779B97F4A7C15)))
+    return (state >> np.uint64(11)).astype(np.float64) / 2.0**53 + 2.0**-54
+
+
+def _mix(x: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Scramble 64 bits (the finaliser of splitmix64)."""
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))

@@ -1,0 +1,61 @@
+"""An oracle that answers on a scale of a few points."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from askmeans.checks import check_number
+from askmeans.driver import Oracle
+from askmeans.queries import Queries
+
+__all__ = ["QuantizedOracle"]
+
+
+class QuantizedOracle:
+    """Rounds another oracle's answers to the points of a scale from 0 to 1.
+
+    Parameters
+    ----------
+    oracle : object
+        Whose answers are rounded.
+    levels : int
+        How many points the scale has, at least 2; five are 0, 1/4, 1/2, 3/4 and 1.
+
+    Examples
+    --------
+    >>> from askmeans.oracles import TableOracle
+    >>> from askmeans.queries import MembershipQueries
+    >>> oracle = QuantizedOracle(TableOracle([[0.3, 0.7]]), levels=5)
+    >>> oracle.answer(MembershipQueries([0, 0], [0, 1]))
+    array([0.25, 0.75])
+    """
+
+    def __init__(self, oracle: Oracle, *, levels: int) -> None:
+        check_number(levels, "levels", "QuantizedOracle", integer=True, minimum=2)
+        self.oracle = oracle
+        self.levels = levels
+
+    def answer(self, queries: Queries) -> NDArray[np.float64]:
+        """Answers to a batch, on the scale.
+
+        Parameters
+        ----------
+        queries : MembershipQueries, PairQueries or TripletQueries
+            The questions.
+
+        Returns
+        -------
+        ndarray of shape (n_questions,)
+            Rounded answers; NaN stays NaN.
+
+        Examples
+        --------
+        >>> from askmeans.oracles import TableOracle
+        >>> from askmeans.queries import PairQueries
+        >>> oracle = QuantizedOracle(TableOracle([[0.6, 0.4], [0.6, 0.4]]), levels=2)
+        >>> oracle.answer(PairQueries([[0, 1]]))
+        array([1.])
+        """
+        steps = self.levels - 1
+        answers = np.clip(np.asarray(self.oracle.answer(queries), np.float64), 0.0, 1.0)
+        # Half a step rounds up, always: numpy would round it to even.
+        return np.floor(answers * steps + 0.5 + 1e-12) / steps

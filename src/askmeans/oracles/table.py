@@ -1,0 +1,103 @@
+"""An oracle that knows all memberships."""
+
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from askmeans.checks import as_memberships
+from askmeans.exceptions import DataError, QueryError
+from askmeans.queries import MembershipQueries, Queries
+
+__all__ = ["TableOracle"]
+
+Floats = NDArray[np.float64]
+
+
+class TableOracle:
+    """Answers every kind of question from a matrix of memberships (Definitions 2 and 3).
+
+    Parameters
+    ----------
+    memberships : array-like of shape (n_items, n_clusters)
+        Memberships in [0, 1].
+
+    Examples
+    --------
+    >>> from askmeans.queries import MembershipQueries, PairQueries
+    >>> oracle = TableOracle([[1.0, 0.0], [0.5, 0.5]])
+    >>> oracle.answer(MembershipQueries([1], [0])), oracle.answer(PairQueries([[0, 1]]))
+    (array([0.5]), array([0.5]))
+    """
+
+    def __init__(self, memberships: ArrayLike) -> None:
+        self.memberships = as_memberships(memberships)
+
+    @classmethod
+    def from_labels(cls, y: ArrayLike) -> Self:
+        """Somebody who knows to which class each item belongs.
+
+        Parameters
+        ----------
+        y : array-like of shape (n_items,)
+            Labels, numbers or words; classes are numbered in sorted order.
+
+        Returns
+        -------
+        TableOracle
+            With memberships of 0 and 1.
+
+        Raises
+        ------
+        DataError
+            If y is not one-dimensional, or empty.
+
+        Examples
+        --------
+        >>> TableOracle.from_labels(["b", "a"]).memberships
+        array([[0., 1.],
+               [1., 0.]])
+        """
+        labels = np.asarray(y)
+        if labels.ndim != 1 or labels.size == 0:
+            raise DataError(
+                f"y must be one-dimensional and not empty. Got shape {labels.shape} instead."
+            )
+        classes, numbers = np.unique(labels, return_inverse=True)
+        return cls(np.eye(len(classes))[numbers])
+
+    def answer(self, queries: Queries) -> Floats:
+        """Answers to a batch.
+
+        Parameters
+        ----------
+        queries : MembershipQueries, PairQueries or TripletQueries
+            The questions.
+
+        Returns
+        -------
+        ndarray of shape (n_questions,)
+            Memberships, or sums over clusters of products of memberships.
+
+        Raises
+        ------
+        QueryError
+            If an item or a cluster does not exist.
+
+        Examples
+        --------
+        >>> from askmeans.queries import TripletQueries
+        >>> TableOracle(np.full((3, 2), 0.5)).answer(TripletQueries([[0, 1, 2]]))
+        array([0.25])
+        """
+        n_items, n_clusters = self.memberships.shape
+        queries.check_items(n_items)
+        if isinstance(queries, MembershipQueries):
+            if len(queries) and queries.clusters.max() >= n_clusters:
+                raise QueryError(
+                    f"A question must be about clusters 0 to {n_clusters - 1}. "
+                    f"Got cluster {queries.clusters.max()}."
+                )
+            return self.memberships[queries.items, queries.clusters]
+        together: Floats = self.memberships[queries.item_table].prod(axis=1).sum(axis=1)
+        return together

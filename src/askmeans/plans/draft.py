@@ -1,0 +1,214 @@
+"""A clustering in the making: what is known so far, and the best result it allows at any time."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
+
+from askmeans.exceptions import MissingClusterWarning
+from askmeans.fuzzy.model import closed_form_memberships
+from askmeans.fuzzy.simplex import onto_simplex
+from askmeans.items import Items, Ranking
+from askmeans.links import largest_inversion, learn_link
+from askmeans.plans.answers import Answers, Asking
+from askmeans.plans.sampling import CenterEstimate, estimate_center
+from askmeans.plans.search import search_cuts
+from askmeans.results import Clustering, Predictor
+from askmeans.scores import Order, Scorer, fit_fuzzifier
+
+__all__ = ["Draft"]
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+_REDRAWS = 5  # how often a sample in which a cluster is missing, or a row untold, is added to
+
+
+class Draft:
+    """Centres, order and answers as a plan finds them; `finish` turns them into a Clustering."""
+
+    def __init__(
+        self,
+        items: Items,
+        n_clusters: int,
+        *,
+        fuzzifier: float,
+        order: Order,
+        faithful: bool,
+        rng: np.random.Generator,
+    ) -> None:
+        self.items = items
+        self.n_clusters = n_clusters
+        self.fuzzifier = fuzzifier
+        self.order: Order = "distance" if faithful else order
+        self.rng = rng
+        self.answers = Answers(n_clusters, faithful=faithful)
+        self.estimates: list[CenterEstimate | None] = [None] * n_clusters
+        self.scorer: Scorer | None = None
+        self.ranking: Ranking | None = None
+        self.cuts: Rows | None = None
+        self.precision = 1.0
+        self.missing = False
+
+    def sample_rows(self, size: int) -> Asking[Floats]:
+        """Alg 1 and 4, lines 1-2: draw items with replacement and ask all their memberships.
+
+        More are drawn, a few times, for those nobody can place and while no item drawn belongs to
+        some cluster at all (paper note N12). Returns the memberships, one row a draw; the draws
+        are kept as `sample`.
+        """
+        clusters = np.arange(self.n_clusters)
+        self.sample = self.rng.integers(self.items.n, size=size)
+        memberships = yield from self.answers.ask_rows(self.sample, clusters, "sampling")
+        for _ in range(_REDRAWS):
+            told_rows = int((~np.isnan(memberships).any(axis=1)).sum())
+            absent = not (np.nansum(memberships, axis=0) > 0.0).all()
+            wanted = size if absent else size - told_rows
+            if wanted <= 0:
+                break
+            more = self.rng.integers(self.items.n, size=wanted)
+            told = yield from self.answers.ask_rows(more, clusters, "sampling")
+            self.sample = np.concatenate([self.sample, more])
+            memberships = np.concatenate([memberships, told])
+        return memberships
+
+    def sampled(self, cluster: int) -> CenterEstimate | None:
+        """Algorithm 8: a centre from what is known of the sample."""
+        told = self.answers.look_up(self.sample, np.full(len(self.sample), cluster))
+        whole = [(self.items.n, self.items.take(self.sample), told)]
+        return estimate_center(whole, self.fuzzifier, self.n_clusters)
+
+    def rank(self) -> None:
+        """Order the items for every cluster, once all centres are there (Alg 2, line 1)."""
+        self.scorer = self._scorer(self._centers())
+        self.ranking = self.items.rank(self.scorer)
+
+    def search(self, precision: float) -> Asking[None]:
+        """Alg 1, lines 4-5: search for the memberships of every cluster, all in lockstep."""
+        self.rank()
+        assert self.ranking is not None
+        self.precision = precision
+        # Of two clusters in the relative order, one is the other reversed: half the search.
+        one_suffices = self.n_clusters == 2 and self.order == "relative"
+        clusters = np.arange(1 if one_suffices else self.n_clusters)
+        self.cuts = yield from search_cuts(
+            self.ranking, self.items.n, clusters, self.answers, precision, "search"
+        )
+
+    def finish(self, *, complete: bool) -> Clustering:
+        """The best clustering from the answers so far."""
+        centers = self._centers()
+        if self.scorer is None or self.ranking is None:
+            self.rank()
+        assert self.scorer is not None
+        assert self.ranking is not None
+        rows, told = self.answers.items, self.answers.values
+        links, inversion = [], 0.0
+        for j in range(self.n_clusters):
+            links.append(learn_link(self.ranking.coordinates(j, rows), told[:, j]))
+            seen = largest_inversion(self.ranking.ranks(j, rows), told[:, j])
+            inversion = max(inversion, seen)
+        if self.answers.faithful and self.cuts is not None:
+            memberships = self._grid()
+        else:
+            memberships = self.ranking.memberships(links)
+            keep_answers(memberships, rows, told)
+        return Clustering(
+            centers=centers,
+            memberships=memberships,
+            predictor=Predictor(scorer=self.scorer, links=tuple(links)),
+            complete=complete and not self.missing,
+            diagnostics=self._diagnostics(memberships, inversion),
+        )
+
+    def _grid(self) -> Floats:
+        """Alg 2, lines 5-9, with the lower end of each cell, and Alg 1, line 6, after the loop."""
+        assert self.cuts is not None
+        assert self.ranking is not None
+        memberships = np.empty((self.items.n, self.n_clusters))
+        for j, cuts in enumerate(self.cuts):
+            memberships[:, j] = self.ranking.levels(j, cuts) * self.precision
+        return onto_simplex(memberships)
+
+    def _centers(self) -> Floats:
+        """Centres found; those not found yet from all answers, or as clustering by itself says."""
+        known = self.estimates
+        if any(estimate is None for estimate in known) and len(self.answers.items):
+            points, told = self.items.take(self.answers.items), self.answers.values
+            known = [
+                estimate
+                or estimate_center(
+                    [(self.items.n, points, told[:, j])], self.fuzzifier, self.n_clusters
+                )
+                for j, estimate in enumerate(known)
+            ]
+        lost = [j for j, estimate in enumerate(known) if estimate is None]
+        found = {j: estimate.center for j, estimate in enumerate(known) if estimate is not None}
+        if lost:
+            found |= self._guesses(lost)
+        return np.array([found[j] for j in range(self.n_clusters)])
+
+    def _guesses(self, lost: list[int]) -> dict[int, Floats]:
+        """Centres of an unsupervised fit for clusters of which no answer tells anything."""
+        self.missing = True
+        warnings.warn(
+            f"No item that was asked about belongs to cluster {', '.join(map(str, lost))}, so "
+            "centres there are those of an unsupervised fit. Ask more (a larger sample or budget).",
+            MissingClusterWarning,
+            stacklevel=4,
+        )
+        free = self.items.unsupervised_centers(self.n_clusters, self.fuzzifier, self.rng)
+        rows, told = self.answers.items, self.answers.values
+        agreement = np.zeros((self.n_clusters, self.n_clusters))
+        if len(rows):
+            U = closed_form_memberships(self.items.take(rows), free, max(self.fuzzifier, 1.05))
+            agreement = np.nan_to_num(told).T @ U
+        theirs = linear_sum_assignment(agreement, maximize=True)[1]
+        return {j: free[theirs[j]] for j in lost}
+
+    def _scorer(self, centers: Floats) -> Scorer:
+        """Scores in the draft's order; their fuzzifier is fitted to the answers (paper note N1)."""
+        fuzzifier = self.fuzzifier
+        if self.order == "relative" and fuzzifier > 1.0 and len(self.answers.items):
+            points = self.items.take(self.answers.items)
+            fuzzifier = fit_fuzzifier(points, centers, self.answers.values)
+        return Scorer(centers=centers, order=self.order, fuzzifier=fuzzifier)
+
+    def _diagnostics(self, memberships: Floats, inversion: float) -> dict[str, Any]:
+        """How sure the result is; the keys are documented for users."""
+        assert self.scorer is not None
+        estimates = self.estimates
+        return {
+            "beta": float(self.n_clusters * memberships.mean(axis=0).min()),
+            "rho": float((memberships**self.fuzzifier).mean(axis=0).min()),
+            "largest_inversion": inversion,
+            "score_fuzzifier": self.scorer.fuzzifier if self.order == "relative" else None,
+            "effective_sample_size": [e.effective_size if e else 0.0 for e in estimates],
+            "center_radius": [e.radius if e else float("inf") for e in estimates],
+            "queries_raw": dict(self.answers.raw),
+            "queries_distinct": dict(self.answers.distinct),
+            "rounds": dict(self.answers.rounds),
+        }
+
+
+def keep_answers(memberships: Floats, rows: Rows, told: Floats) -> None:
+    """Let every answer stand as given, in place; the rest of its row shares what is left."""
+    known = ~np.isnan(told)
+    for count in np.unique(known.sum(axis=1)):
+        if count == 0:
+            continue
+        some = np.flatnonzero(known.sum(axis=1) == count)
+        here, given = rows[some], np.where(known[some], told[some], 0.0)
+        total = given.sum(axis=1, keepdims=True)
+        given = given / np.maximum(total, 1.0)  # contradictory answers are scaled to fit
+        left = np.clip(1.0 - total, 0.0, None)
+        if count == memberships.shape[1]:
+            memberships[here] = onto_simplex(given)
+            continue
+        share = np.where(known[some], 0.0, memberships[here])
+        mass = share.sum(axis=1, keepdims=True)
+        even = ~known[some] / (memberships.shape[1] - count)
+        share = np.where(mass > 0.0, share / np.where(mass > 0.0, mass, 1.0), even)
+        memberships[here] = given + left * share

@@ -1,0 +1,84 @@
+"""What every oracle must do, as a test class to inherit."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from askmeans.exceptions import QueryError
+from askmeans.queries import MembershipQueries, PairQueries, Queries, TripletQueries
+
+__all__ = ["OracleContract"]
+
+
+class OracleContract:
+    """Answers come one for each question, in range, and do not depend on the batch.
+
+    Subclass it in a test module under a name that starts with ``Test`` and write `make_oracle`, an
+    oracle that knows at least `n_items` items and `n_clusters` clusters. `kinds` are the kinds of
+    question it takes; `answers_are_repeatable` says whether the same question always has the same
+    answer.
+
+    Examples
+    --------
+    >>> from askmeans.oracles import TableOracle
+    >>> class TestMine(OracleContract):
+    ...     def make_oracle(self):
+    ...         return TableOracle(np.full((self.n_items, self.n_clusters), 1 / self.n_clusters))
+    """
+
+    n_items = 12
+    n_clusters = 3
+    kinds: tuple[str, ...] = ("membership", "pair", "triplet")
+    answers_are_repeatable = True
+
+    def make_oracle(self) -> Any:
+        """A new oracle to test."""
+        raise NotImplementedError("a subclass says which oracle it tests")
+
+    def batches(self) -> list[Queries]:
+        """A few questions of every kind the oracle takes."""
+        every: list[Queries] = [
+            MembershipQueries([0, 5, 11, 5], [0, 1, 2, 1]),
+            PairQueries([[0, 1], [3, 11], [1, 0]]),
+            TripletQueries([[0, 1, 2], [9, 4, 11]]),
+        ]
+        return [batch for batch in every if batch.kind in self.kinds]
+
+    def test_one_answer_comes_for_each_question(self) -> None:
+        oracle = self.make_oracle()
+        for queries in self.batches():
+            answers = np.asarray(oracle.answer(queries), dtype=np.float64)
+            assert answers.shape == (len(queries),)
+
+    def test_answers_lie_between_0_and_1_unless_the_oracle_says_it_is_noisy(self) -> None:
+        oracle = self.make_oracle()
+        for queries in self.batches():
+            answers = np.asarray(oracle.answer(queries), dtype=np.float64)
+            assert not np.isinf(answers).any()
+            if not getattr(oracle, "noisy", False):
+                told = answers[~np.isnan(answers)]
+                assert ((told >= 0.0) & (told <= 1.0)).all()
+
+    def test_an_answer_does_not_depend_on_its_batch(self) -> None:
+        if not self.answers_are_repeatable:
+            return
+        for queries in self.batches():
+            together = self.make_oracle().answer(queries)
+            oracle = self.make_oracle()
+            for row in range(len(queries)):
+                alone = oracle.answer(queries.take(slice(row, row + 1)))
+                np.testing.assert_allclose(alone, together[row : row + 1])
+
+    def test_an_item_that_does_not_exist_is_refused(self) -> None:
+        oracle = self.make_oracle()
+        beyond = 10**9
+        for queries in (MembershipQueries([beyond], [0]), PairQueries([[0, beyond]])):
+            if queries.kind in self.kinds:
+                with pytest.raises((QueryError, LookupError)):
+                    oracle.answer(queries)
+
+    def test_an_empty_batch_has_no_answers(self) -> None:
+        oracle = self.make_oracle()
+        for queries in self.batches():
+            assert len(oracle.answer(queries.take(slice(0)))) == 0
