@@ -30,6 +30,8 @@ def public_names() -> Iterator[str]:
         if inspect.ismodule(value):
             members = [getattr(value, member) for member in value.__all__]
         for member in members:
+            if not (inspect.isclass(member) or inspect.isfunction(member)):
+                continue  # a type alias has no docstring
             path = f"{member.__module__}.{member.__qualname__}"
             yield path
             if inspect.isclass(member):

@@ -65,7 +65,7 @@ def run(
     ParameterError
         If the budget is not a whole number from 0 up.
     AnswerError
-        If the oracle's answers are none; `result` of an OracleError otherwise has what was reached.
+        If the oracle's answers are none; its `result` is the best clustering before them.
     OracleError
         If the oracle fails; its `result` is the best clustering so far.
 
@@ -103,6 +103,7 @@ class _Driver:
         self.ledger = ledger
         self.left = budget
         self.n_asked = 0
+        self.failure: Exception | None = None
 
     def run(self, advance: Any) -> Result:
         """Send answers until the plan returns."""
@@ -116,9 +117,20 @@ class _Driver:
                     raise AssertionError("a plan must return when StopAsking is thrown into it")
                 queries = self.plan.send(answers)
         except StopIteration as end:
-            return self._result(end.value)
+            result = self._result(end.value)
         finally:
             self.plan.close()
+        if self.failure is None:
+            return result
+        if isinstance(self.failure, AskmeansError):
+            self.failure.result = result
+            raise self.failure
+        kind, who = type(self.failure).__name__, type(self.oracle).__name__
+        raise OracleError(
+            f"{who} failed after {self.n_asked} answers ({kind}: {self.failure}). "
+            "The result so far is in this error's 'result'.",
+            result,
+        ) from self.failure
 
     def _answer(self, queries: Queries, advance: Any) -> bool:
         """Have what is new in the batch answered and recorded; True when it is time to stop."""
@@ -131,17 +143,19 @@ class _Driver:
             return stopped
         self.ledger.n_rounds += 1
         try:
-            answers = self._checked(self.oracle.answer(new), new)
-        except StopAsking as stop:
-            answers, stopped = self._checked(stop.answers, new), True
-            told = ~np.isnan(answers)  # what was not answered was not asked
-            new, answers = new.take(told), answers[told]
+            try:
+                answers = self._checked(self.oracle.answer(new), new)
+            except StopAsking as stop:
+                answers, stopped = self._checked(stop.answers, new), True
+                told = ~np.isnan(answers)  # what was not answered was not asked
+                new, answers = new.take(told), answers[told]
+                if isinstance(stop.__cause__, Exception):
+                    self.failure = stop.__cause__
         except KeyboardInterrupt:
             return True
-        except AskmeansError:
-            raise
-        except Exception as error:
-            raise self._failure(queries, error) from error
+        except Exception as error:  # the plan still gets to say what it has: nothing is lost
+            self.failure = error
+            return True
         self.ledger.record(new, answers)
         if self.left is not None:
             self.left -= len(new)
@@ -167,18 +181,6 @@ class _Driver:
                 "an oracle whose answers may leave that range sets noisy = True."
             )
         return values
-
-    def _failure(self, queries: Queries, error: Exception) -> OracleError:
-        """What is raised when the oracle fails: nothing answered is lost."""
-        try:
-            self.plan.throw(StopAsking(self.ledger.answers(queries)))
-        except StopIteration as end:
-            message = (
-                f"{type(self.oracle).__name__} failed after {self.n_asked} answers "
-                f"({type(error).__name__}: {error}). The result so far is in this error's 'result'."
-            )
-            return OracleError(message, self._result(end.value))
-        raise AssertionError("a plan must return when StopAsking is thrown into it")
 
     def _result(self, clustering: Clustering) -> Result:
         """The clustering with its account."""

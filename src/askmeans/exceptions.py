@@ -44,7 +44,12 @@ __all__ = [
 
 
 class AskmeansError(Exception):
-    """Base of every error that askmeans raises by name."""
+    """Base of every error that askmeans raises by name.
+
+    Where an error ended a run, `result` is the best clustering from the answers before it.
+    """
+
+    result: "Result | None" = None
 
 
 class ParameterError(AskmeansError, ValueError):

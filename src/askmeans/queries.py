@@ -30,10 +30,10 @@ class _Batch:
 
     kind: ClassVar[str]
     width: ClassVar[int]  # columns that are items
-    __slots__ = ("_table", "repeat")
+    __slots__ = ("_repeat", "_table")
 
     _table: Integers
-    repeat: Integers
+    _repeat: Integers
 
     def __len__(self) -> int:
         return len(self._table)
@@ -46,11 +46,16 @@ class _Batch:
         """The items asked about, one row a question."""
         return self._table[:, : self.width]
 
+    @property
+    def repeat(self) -> Integers:
+        """Which asking of the same question each is."""
+        return self._repeat
+
     def take(self, rows: NDArray[np.intp] | NDArray[np.bool_] | slice) -> Self:
         """Some of the questions, in the order given."""
         batch = object.__new__(type(self))
         batch._table = _frozen(self._table[rows])
-        batch.repeat = _frozen(self.repeat[rows])
+        batch._repeat = _frozen(self._repeat[rows])
         return batch
 
     def check_items(self, n_items: int) -> None:
@@ -77,7 +82,7 @@ class _Batch:
         table = self._table
         if self.width > 1:
             table = np.sort(table, axis=1)  # similarity has no order
-        table = np.column_stack([table, self.repeat])
+        table = np.column_stack([table, self._repeat])
         keys: list[bytes] = table.view(f"V{8 * table.shape[1]}").ravel().tolist()
         return keys
 
@@ -85,7 +90,13 @@ class _Batch:
         """Check and keep the table."""
         if table.size and table.min() < 0:
             raise QueryError(f"Items and clusters are numbered from 0. Got {table.min()} instead.")
-        repeats = np.broadcast_to(_integers(repeat, "repeat"), len(table))
+        repeats = _integers(repeat, "repeat")
+        if repeats.shape not in {(), (len(table),)}:
+            raise QueryError(
+                f"repeat must be one number, or one for each of the {len(table)} questions. "
+                f"Got shape {repeats.shape} instead."
+            )
+        repeats = np.broadcast_to(repeats, len(table))
         if len(table) and repeats.min() < 0:
             raise QueryError(f"repeat must be 0 or more. Got {repeats.min()} instead.")
         items = np.sort(table[:, : self.width], axis=1)
@@ -96,7 +107,7 @@ class _Batch:
                 f"Got {table[twice[0]].tolist()} instead."
             )
         self._table = _frozen(table.copy())
-        self.repeat = _frozen(repeats.copy())
+        self._repeat = _frozen(repeats.copy())
 
 
 class MembershipQueries(_Batch):
@@ -348,20 +359,15 @@ class Ledger:
         MembershipQueries, PairQueries or TripletQueries
             Those to be asked; nothing is counted yet.
         """
-        known = self._values.get(queries.kind, {})
-        first: dict[bytes, int] = {}
-        for row, key in enumerate(queries.identities()):
-            if key not in known:
-                first.setdefault(key, row)
-        return queries.take(np.fromiter(first.values(), dtype=np.intp, count=len(first)))
+        return queries.take(self._new_rows(queries, queries.identities()))
 
     def record(self, queries: Queries, answers: ArrayLike) -> None:
-        """Keep answers; the first answer to a question stands.
+        """Keep answers; the first answer to a question stands, another is dropped.
 
         Parameters
         ----------
         queries : MembershipQueries, PairQueries or TripletQueries
-            Questions that have no answer yet, each once (see `unanswered`).
+            Questions, as a rule those that have no answer yet (see `unanswered`).
         answers : array-like of float of shape (n_questions,)
             Their answers; NaN for "cannot say".
 
@@ -376,12 +382,15 @@ class Ledger:
                 f"There must be one answer for each of the {len(queries)} questions. "
                 f"Got shape {values.shape} instead."
             )
-        if not len(queries):
+        keys = queries.identities()
+        rows = self._new_rows(queries, keys)
+        if not len(rows):
             return
+        if len(rows) < len(keys):
+            queries, values, keys = queries.take(rows), values[rows], [keys[row] for row in rows]
         known = self._values.setdefault(queries.kind, {})
-        before = len(known)
-        known.update(zip(queries.identities(), values.tolist(), strict=True))
-        self._counts[queries.kind] += len(known) - before
+        known.update(zip(keys, values.tolist(), strict=True))
+        self._counts[queries.kind] += len(keys)
         self._batches.append((self.n_rounds, queries, _frozen(values)))
 
     def answers(self, queries: Queries) -> Floats:
@@ -405,6 +414,15 @@ class Ledger:
             count=len(queries),
         )
 
+    def _new_rows(self, queries: Queries, keys: list[bytes]) -> NDArray[np.intp]:
+        """Where in the batch each different question without an answer first stands."""
+        known = self._values.get(queries.kind, {})
+        first: dict[bytes, int] = {}
+        for row, key in enumerate(keys):
+            if key not in known:
+                first.setdefault(key, row)
+        return np.fromiter(first.values(), dtype=np.intp, count=len(first))
+
 
 def _record(round_: int, queries: Queries, answers: Floats, row: int) -> Answer:
     """One answer as a record."""
@@ -420,8 +438,11 @@ def _record(round_: int, queries: Queries, answers: Floats, row: int) -> Answer:
 
 
 def _integers(array: ArrayLike, name: str) -> Integers:
-    """Return the array as int64; floats that are not whole are refused."""
-    values = np.asarray(array)
+    """Return the array as int64; what is of another type is refused, whole floats too."""
+    try:
+        values = np.asarray(array)
+    except ValueError as error:
+        raise QueryError(f"{name} must be integers in rows of equal length. Got {error}") from error
     if values.size == 0:
         return values.astype(np.int64)
     if not np.issubdtype(values.dtype, np.integer):

@@ -5,12 +5,15 @@ from unittest import SkipTest
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from askmeans import FuzzyKMeans
+from askmeans import ActiveFuzzyKMeans, FuzzyKMeans
 
 
 @pytest.mark.filterwarnings("ignore::askmeans.exceptions.CollapseWarning")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@parametrize_with_checks([FuzzyKMeans(), FuzzyKMeans(fuzzifier="auto", init="fuzzy++")])
+@pytest.mark.filterwarnings("ignore::askmeans.exceptions.NobodyToAskWarning")
+@parametrize_with_checks(
+    [FuzzyKMeans(), FuzzyKMeans(fuzzifier="auto", init="fuzzy++"), ActiveFuzzyKMeans()]
+)
 def test_scikit_learn_check(estimator, check):
     try:
         check(estimator)

@@ -1,81 +1,103 @@
-"""The demo: Iris, clustered softly, as a short table and a picture."""
+"""The demo: Iris, clustered alone and with questions to a simulated expert."""
 
 from pathlib import Path
 
 import matplotlib as mpl
 import numpy as np
+from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 from sklearn.datasets import load_iris
 
-from askmeans import FuzzyKMeans
+from askmeans import ActiveFuzzyKMeans, FuzzyKMeans, TwoPhase, oracles
 from askmeans.metrics import matched_accuracy
 from askmeans.plotting import MembershipHeatmapDisplay, SoftScatterDisplay
 
+Names = NDArray[np.str_]
+
 
 def run(out: Path) -> None:
-    """Fit, print, and draw into the folder given."""
+    """Fit, ask, print, and draw into the folder given."""
     console = Console()
     iris = load_iris(as_frame=True)
     species = iris.target_names[iris.target]
     console.print(
-        "[bold]150 iris flowers, 4 measurements each.[/bold] "
-        "FuzzyKMeans looks for 3 soft groups; the species stay hidden from it."
+        "[bold]150 iris flowers, 4 measurements each.[/bold] How much does each belong to which of "
+        "3 groups? First without help, then with questions to an expert (a simulated one, who "
+        "knows the species)."
     )
     with console.status("Fitting (the first time, some seconds to compile) ..."):
-        model = FuzzyKMeans(n_clusters=3, n_init=5, random_state=0).fit(iris.data)
-    console.print(_summary(model, species))
-    accuracy = matched_accuracy(species, model.labels_)
-    console.print(
-        f"Matched accuracy: [bold]{accuracy:.2%}[/bold] of the flowers have as strongest group the "
-        "one that stands for their species."
+        alone = FuzzyKMeans(n_clusters=3, n_init=5, random_state=0).fit(iris.data)
+        expert = oracles.TableOracle.from_labels(species)
+        asked = ActiveFuzzyKMeans(
+            n_clusters=3, oracle=expert, strategy=TwoPhase(sample_size=30), random_state=0
+        ).fit(iris.data)
+    console.print(_comparison(alone, asked, species))
+    console.print(_first_answers(asked, species))
+    console.print(_most_doubtful(alone, asked, species))
+    console.print(f"Picture: [bold]{_draw(alone, asked, iris.data, out)}[/bold]")
+
+
+def _comparison(alone: FuzzyKMeans, asked: ActiveFuzzyKMeans, species: Names) -> Table:
+    """What asking cost and brought."""
+    table = Table(title="What asking brings")
+    table.add_column("")
+    table.add_column("FuzzyKMeans", justify="right")
+    table.add_column("ActiveFuzzyKMeans", justify="right")
+    everything = asked.memberships_.size
+    table.add_row("questions asked", "0", f"{asked.n_queries_} of {everything} possible")
+    table.add_row("rounds", "0", str(asked.n_rounds_))
+    table.add_row(
+        "matched accuracy",
+        f"{matched_accuracy(species, alone.labels_):.2%}",
+        f"{matched_accuracy(species, asked.labels_):.2%}",
     )
-    console.print(_most_doubtful(model, species))
-    console.print(f"Picture: [bold]{_draw(model, iris.data, out)}[/bold]")
+    return table
 
 
-def _summary(model: FuzzyKMeans, species: np.ndarray) -> Table:
-    """One row a group: its weight, its most typical flower, and which species are in it."""
-    table = Table(title="What it found")
-    table.add_column("group", justify="right")
-    table.add_column("flowers' worth", justify="right")
-    table.add_column("most typical flower", justify="right")
-    table.add_column("surest half, by species")
-    for j, memberships in enumerate(model.memberships_.T):
-        inside = np.flatnonzero(model.labels_ == j)
-        surest = inside[np.argsort(-memberships[inside])][: max(1, len(inside) // 2)]
-        names, counts = np.unique(species[surest], return_counts=True)
-        by_size = sorted(zip(counts, names, strict=True), reverse=True)
+def _first_answers(asked: ActiveFuzzyKMeans, species: Names) -> Table:
+    """A few of the questions, as a person would have met them."""
+    table = Table(title="The first questions")
+    table.add_column("how much does ... belong to ...?")
+    table.add_column("answer", justify="right")
+    names = np.unique(species)
+    for answer in asked.history_[:4]:
+        question = f"flower {answer.items[0]} to {names[answer.cluster]}"
+        table.add_row(question, f"{answer.value:.0%}")
+    return table
+
+
+def _most_doubtful(alone: FuzzyKMeans, asked: ActiveFuzzyKMeans, species: Names) -> Table:
+    """The flowers that were hardest to place without help, and where they are now."""
+    table = Table(title="The most doubtful flowers, without help")
+    table.add_column("flower", justify="right")
+    table.add_column("strongest memberships alone")
+    table.add_column("after asking")
+    table.add_column("in truth")
+    names = np.unique(species)
+    for i in np.argsort(alone.memberships_.max(axis=1))[:3]:
+        two = np.sort(alone.memberships_[i])[::-1][:2]
+        best = asked.labels_[i]
         table.add_row(
-            str(j),
-            f"{memberships.sum():.1f}",
-            f"no. {memberships.argmax()} ({memberships.max():.0%})",
-            ", ".join(f"{count} {name}" for count, name in by_size),
+            f"no. {i}",
+            " / ".join(f"{membership:.0%}" for membership in two),
+            f"{asked.memberships_[i, best]:.0%} {names[best]}",
+            species[i],
         )
     return table
 
 
-def _most_doubtful(model: FuzzyKMeans, species: np.ndarray) -> Table:
-    """The three flowers that a hard clustering would have had to guess."""
-    table = Table(title="Whom a hard clustering would have guessed")
-    table.add_column("flower", justify="right")
-    for j in range(model.n_clusters):
-        table.add_column(f"group {j}", justify="right")
-    table.add_column("in truth")
-    for i in np.argsort(model.memberships_.max(axis=1))[:3]:
-        row = (f"{membership:.0%}" for membership in model.memberships_[i])
-        table.add_row(f"no. {i}", *row, species[i])
-    return table
-
-
-def _draw(model: FuzzyKMeans, X: object, out: Path) -> Path:
-    """Scatter and heat map side by side."""
+def _draw(alone: FuzzyKMeans, asked: ActiveFuzzyKMeans, X: object, out: Path) -> Path:
+    """Both clusterings as scatters, and the memberships after asking."""
     mpl.use("Agg")
     from matplotlib import pyplot as plt
 
-    figure, axes = plt.subplots(1, 2, figsize=(12, 5), width_ratios=(2, 1), layout="constrained")
-    SoftScatterDisplay.from_estimator(model, X, ax=axes[0])
-    MembershipHeatmapDisplay.from_estimator(model, ax=axes[1])
+    figure, axes = plt.subplots(1, 3, figsize=(17, 5), width_ratios=(4, 4, 2), layout="constrained")
+    SoftScatterDisplay.from_estimator(alone, X, ax=axes[0])
+    SoftScatterDisplay.from_estimator(asked, X, ax=axes[1])
+    MembershipHeatmapDisplay.from_estimator(asked, ax=axes[2])
+    axes[0].set_title("without questions")
+    axes[1].set_title(f"after {asked.n_queries_} questions")
     figure.suptitle("Iris, clustered softly: colours mix where groups do")
     out.mkdir(parents=True, exist_ok=True)
     path = out / "iris.png"

@@ -60,7 +60,7 @@ class CallbackOracle:
         QueryError
             If there is no function for this kind of question.
         StopAsking
-            On Ctrl-C, or when a function raises it; with the answers so far.
+            On Ctrl-C, or when a function raises it or fails; with the answers so far.
 
         Examples
         --------
@@ -81,7 +81,9 @@ class CallbackOracle:
         for row, numbers in enumerate(arguments.tolist()):
             try:
                 value = function(*numbers)
+                answers[row] = np.nan if value is None else value
             except (KeyboardInterrupt, StopAsking):
                 raise StopAsking(answers) from None
-            answers[row] = np.nan if value is None else value
+            except Exception as error:  # the answers so far are not thrown away with it
+                raise StopAsking(answers) from error
         return answers

@@ -8,7 +8,7 @@ from typing import Any, TextIO
 import numpy as np
 from numpy.typing import NDArray
 
-from askmeans.exceptions import DataError, StopAsking
+from askmeans.exceptions import DataError, QueryError, StopAsking
 from askmeans.queries import MembershipQueries, Queries
 
 __all__ = ["ConsoleOracle"]
@@ -55,7 +55,7 @@ class ConsoleOracle:
         stdin: TextIO | None = None,
         stdout: TextIO | None = None,
     ) -> None:
-        if not hasattr(items, "iloc"):
+        if not hasattr(items, "columns"):
             items = list(items)
         if len(items) == 0:
             raise DataError("items must not be empty. Got none; pass the rows people should see.")
@@ -84,7 +84,7 @@ class ConsoleOracle:
         StopAsking
             When the person stops; with the answers so far.
         QueryError
-            If an item does not exist.
+            If an item does not exist, or a cluster has no name.
 
         Examples
         --------
@@ -96,6 +96,7 @@ class ConsoleOracle:
         array([0.2, nan])
         """
         queries.check_items(len(self.items))
+        self._check_names(queries)
         if not self._greeted:
             self._write(_HELP + "\n")
             self._greeted = True
@@ -115,15 +116,27 @@ class ConsoleOracle:
                 else:
                     row -= 1
                     answers[row] = np.nan
+                    self._remember(queries, row, np.nan)
                 continue
             value = _parse(reply)
             if value is None:
                 self._write(f"{reply!r} is no answer. {_HELP}\n")
                 continue
             answers[row] = value
+            self._remember(queries, row, value)
             row += 1
-        self._remember(queries, answers)
         return answers
+
+    def _check_names(self, queries: Queries) -> None:
+        """Refuse a cluster that has no name, where clusters have names."""
+        if self.cluster_names is None or not isinstance(queries, MembershipQueries):
+            return
+        last = int(queries.clusters.max(initial=0))
+        if last >= len(self.cluster_names):
+            raise QueryError(
+                f"cluster_names must have a name for every cluster. Got {len(self.cluster_names)} "
+                f"names and a question about cluster {last}."
+            )
 
     def _ask(self, queries: Queries, row: int) -> str:
         """Show one question and read one line."""
@@ -144,8 +157,11 @@ class ConsoleOracle:
 
     def _show(self, item: int) -> str:
         """An item in a line."""
-        if hasattr(self.items, "iloc"):
-            return ", ".join(f"{name} = {value}" for name, value in self.items.iloc[item].items())
+        if hasattr(self.items, "columns"):
+            # Not iloc[item]: a row as a series turns whole numbers beside others into floats.
+            row = next(self.items.iloc[[item]].itertuples(index=False, name=None))
+            pairs = zip(self.items.columns, row, strict=True)
+            return ", ".join(f"{name} = {value}" for name, value in pairs)
         value = self.items[item]
         if isinstance(value, str) or not np.iterable(value):
             return str(value)
@@ -155,18 +171,17 @@ class ConsoleOracle:
         """A cluster's name, or the items that were placed in it most."""
         if self.cluster_names is not None:
             return str(self.cluster_names[cluster])
-        placed = self._placed.get(cluster, {})
+        told = self._placed.get(cluster, {})
+        placed = {item: value for item, value in told.items() if value >= 0.5}
         best = sorted(placed, key=lambda item: (-placed[item], item))[:_TYPICAL]
-        like = "; ".join(self._show(item) for item in best if placed[item] >= 0.5)
+        like = "; ".join(self._show(item) for item in best)
         return f"cluster {cluster} (items like: {like})" if like else f"cluster {cluster}"
 
-    def _remember(self, queries: Queries, answers: NDArray[np.float64]) -> None:
-        """Keep what tells a cluster's typical items."""
+    def _remember(self, queries: Queries, row: int, value: float) -> None:
+        """Keep what tells a cluster's typical items; NaN takes it back."""
         if isinstance(queries, MembershipQueries):
-            told = zip(queries.items.tolist(), queries.clusters.tolist(), answers, strict=True)
-            for item, cluster, value in told:
-                if not math.isnan(value):
-                    self._placed.setdefault(cluster, {})[item] = float(value)
+            placed = self._placed.setdefault(int(queries.clusters[row]), {})
+            placed[int(queries.items[row])] = value
 
     def _write(self, text: str) -> None:
         """Write to the terminal at once."""

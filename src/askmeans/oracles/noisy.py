@@ -8,6 +8,7 @@ from scipy.special import ndtri
 
 from askmeans.checks import check_choice, check_number
 from askmeans.driver import Oracle
+from askmeans.exceptions import StopAsking
 from askmeans.queries import Queries
 
 __all__ = ["NoisyOracle"]
@@ -95,20 +96,27 @@ class NoisyOracle:
         """
         u = _uniform(queries, self.random_state, self.persistent)
         noise = ndtri(u) if self.kind == "gaussian" else np.sqrt(12.0) * (u - 0.5)
-        answers = np.asarray(self.oracle.answer(queries), np.float64) + self.std * noise
-        return np.clip(answers, 0.0, 1.0) if self.clip else answers
+        try:
+            return self._disturbed(self.oracle.answer(queries), noise)
+        except StopAsking as stop:
+            raise StopAsking(self._disturbed(stop.answers, noise)) from stop.__cause__
+
+    def _disturbed(self, answers: Floats, noise: Floats) -> Floats:
+        """Answers with their errors."""
+        disturbed = np.asarray(answers, np.float64) + self.std * noise
+        return np.clip(disturbed, 0.0, 1.0) if self.clip else disturbed
 
 
 def _uniform(queries: Queries, seed: int, persistent: bool) -> Floats:
     """One number in (0, 1) for each question, by hashing what identifies it."""
     table = np.frombuffer(b"".join(queries.identities()), dtype=np.uint64)
-    table = table.reshape(len(queries), -1).copy()
+    table = table.reshape(len(queries), table.size // max(len(queries), 1)).copy()
     if persistent:
         table[:, -1] = 0  # the repeat
-    state = np.full(len(queries), seed * 2 + 1, dtype=np.uint64)
+    state = np.full(len(queries), (int(seed) * 2 + 1) % 2**64, dtype=np.uint64)
     for column in (*table.T, np.full(len(queries), len(queries.kind), dtype=np.uint64)):
         state = _mix(state ^ _mix(column + np.uint64(0x9E3779B97F4A7C15)))
-    return (state >> np.uint64(11)).astype(np.float64) / 2.0**53 + 2.0**-54
+    return (state >> np.uint64(12)).astype(np.float64) / 2.0**52 + 2.0**-53
 
 
 def _mix(x: NDArray[np.uint64]) -> NDArray[np.uint64]:

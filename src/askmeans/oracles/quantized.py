@@ -5,6 +5,7 @@ from numpy.typing import NDArray
 
 from askmeans.checks import check_number
 from askmeans.driver import Oracle
+from askmeans.exceptions import StopAsking
 from askmeans.queries import Queries
 
 __all__ = ["QuantizedOracle"]
@@ -55,7 +56,14 @@ class QuantizedOracle:
         >>> oracle.answer(PairQueries([[0, 1]]))
         array([1.])
         """
+        try:
+            return self._rounded(self.oracle.answer(queries))
+        except StopAsking as stop:
+            raise StopAsking(self._rounded(stop.answers)) from stop.__cause__
+
+    def _rounded(self, answers: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Answers on the scale."""
         steps = self.levels - 1
-        answers = np.clip(np.asarray(self.oracle.answer(queries), np.float64), 0.0, 1.0)
+        inside = np.clip(np.asarray(answers, np.float64), 0.0, 1.0)
         # Half a step rounds up, always: numpy would round it to even.
-        return np.floor(answers * steps + 0.5 + 1e-12) / steps
+        return np.floor(inside * steps + 0.5 + 1e-12) / steps

@@ -50,7 +50,7 @@ class TableOracle:
         Raises
         ------
         DataError
-            If y is not one-dimensional, or empty.
+            If y is not one-dimensional, empty, or holds what is no label.
 
         Examples
         --------
@@ -63,7 +63,12 @@ class TableOracle:
             raise DataError(
                 f"y must be one-dimensional and not empty. Got shape {labels.shape} instead."
             )
-        classes, numbers = np.unique(labels, return_inverse=True)
+        try:
+            classes, numbers = np.unique(labels, return_inverse=True)
+        except TypeError as error:  # words and None, say, have no order
+            raise DataError(f"y must hold numbers only, or words only. Got {error}.") from error
+        if labels.dtype.kind == "f" and np.isnan(labels).any():
+            raise DataError("y must have a label for every item. Got NaN; drop such items first.")
         return cls(np.eye(len(classes))[numbers])
 
     def answer(self, queries: Queries) -> Floats:

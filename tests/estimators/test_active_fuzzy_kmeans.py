@@ -1,0 +1,182 @@
+"""ActiveFuzzyKMeans: asks, keeps the answers, and behaves like a scikit-learn clusterer."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.base import clone
+from sklearn.datasets import load_iris
+
+from askmeans import ActiveFuzzyKMeans, FuzzyKMeans, Sequential, TwoPhase, metrics, oracles
+from askmeans.exceptions import DataError, NobodyToAskWarning, OracleError, ParameterError
+
+
+@pytest.fixture(scope="module")
+def iris():
+    return load_iris().data
+
+
+@pytest.fixture(scope="module")
+def target(iris):
+    return FuzzyKMeans(3, n_init=5, tol=1e-8, random_state=0).fit(iris).memberships_
+
+
+def fitted(iris, target, **parameters):
+    oracle = oracles.TableOracle(target)
+    return ActiveFuzzyKMeans(3, oracle=oracle, random_state=0, **parameters).fit(iris)
+
+
+def test_it_finds_what_the_oracle_has_in_mind(iris, target):
+    model = fitted(iris, target)
+    assert np.abs(model.memberships_ - target).mean() < 0.01
+    assert model.complete_
+    assert metrics.center_error(FuzzyKMeans(3, n_init=5, random_state=0).fit(iris).cluster_centers_,
+                                model.cluster_centers_) < 0.5  # fmt: skip
+
+
+def test_the_account_adds_up(iris, target):
+    model = fitted(iris, target)
+    assert len(model.history_) == model.n_queries_ <= model.n_queries_raw_
+    assert max(answer.round for answer in model.history_) == model.n_rounds_
+    assert sum(model.diagnostics_["queries_distinct"].values()) == model.n_queries_
+    assert sum(model.diagnostics_["queries_raw"].values()) == model.n_queries_raw_
+
+
+def test_answers_stand_in_the_result_as_given(iris, target):
+    model = fitted(iris, target)
+    for answer in model.history_:
+        stands = model.memberships_[answer.items[0], answer.cluster]
+        assert stands == pytest.approx(answer.value, abs=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore::askmeans.exceptions.MissingClusterWarning")
+@pytest.mark.parametrize("budget", [1, 10, 57, 100])
+def test_a_budget_is_never_exceeded(iris, target, budget):
+    model = fitted(iris, target, budget=budget)
+    assert model.n_queries_ == budget
+    assert not model.complete_
+    assert_allclose(model.memberships_.sum(axis=1), 1.0)
+
+
+@pytest.mark.parametrize(
+    "strategy", ["auto", "two-phase", "sequential", TwoPhase(sample_size=30), Sequential()]
+)
+def test_strategies_go_by_name_or_as_objects(iris, target, strategy):
+    model = fitted(iris, target, strategy=strategy)
+    assert np.abs(model.memberships_ - target).mean() < 0.03
+
+
+def test_auto_is_two_phase_for_now(iris, target):
+    auto, named = fitted(iris, target), fitted(iris, target, strategy="two-phase")
+    assert (auto.memberships_ == named.memberships_).all()
+
+
+def test_the_same_seed_asks_the_same(iris, target):
+    a, b = fitted(iris, target), fitted(iris, target)
+    assert list(a.history_) == list(b.history_)
+
+
+def test_new_items_go_through_the_learnt_link(iris, target):
+    half = np.arange(150) % 2 == 0
+    oracle = oracles.TableOracle(target[half])
+    model = ActiveFuzzyKMeans(3, oracle=oracle, random_state=0).fit(iris[half])
+    found = model.predict_proba(iris[~half])
+    assert np.abs(found - target[~half]).mean() < 0.02
+    assert_allclose(found.sum(axis=1), 1.0)
+    agree = model.predict(iris[~half]) == target[~half].argmax(axis=1)
+    assert agree.mean() > 0.95
+
+
+def test_an_experts_labels_beat_no_questions():
+    data = load_iris()
+    expert = oracles.TableOracle.from_labels(data.target)
+    model = ActiveFuzzyKMeans(3, oracle=expert, fuzzifier=1.0, random_state=0).fit(data.data)
+    free = FuzzyKMeans(3, n_init=5, random_state=0).fit(data.data)
+    assert metrics.matched_accuracy(data.target, model.labels_) > 0.95
+    assert metrics.matched_accuracy(data.target, free.labels_) < 0.90
+
+
+def test_ties_go_to_the_nearest_center():
+    # The second item is said to belong half and half; it lies nearer to the first centre.
+    oracle = oracles.TableOracle([[0.0, 1.0], [0.5, 0.5], [1.0, 0.0], [1.0, 0.0]])
+    model = ActiveFuzzyKMeans(2, oracle=oracle, strategy=TwoPhase(sample_size=40), random_state=0)
+    model.fit([[0.0], [1.0], [9.0], [10.0]])
+    assert model.memberships_[1].tolist() == [0.5, 0.5]
+    assert model.labels_[1] == 1  # paper note N23
+
+
+def test_without_an_oracle_it_warns_and_clusters_alone(iris):
+    with pytest.warns(NobodyToAskWarning, match=r"oracles.ConsoleOracle"):
+        model = ActiveFuzzyKMeans(3, random_state=0).fit(iris)
+    assert model.n_queries_ == 0
+    assert not model.complete_
+    assert len(model.history_) == 0
+    assert_allclose(model.predict_proba(iris), model.memberships_, atol=1e-9)
+    free = FuzzyKMeans(3, n_init=5, random_state=0).fit(iris)
+    assert metrics.membership_error(free.memberships_, model.memberships_) < 0.01
+
+
+def test_a_data_frames_index_is_kept(target):
+    frame = load_iris(as_frame=True).data
+    frame.index = [f"flower {i}" for i in range(150)]
+    model = fitted(frame, target)
+    assert model.feature_names_in_.tolist() == frame.columns.tolist()
+    table = model.to_frame()
+    assert table.index.equals(frame.index)
+    assert_allclose(table.to_numpy(), model.memberships_)
+    again = model.fit(frame.to_numpy())
+    assert not hasattr(again, "index_")
+    assert isinstance(again.to_frame().index, pd.RangeIndex)
+
+
+def test_clones_and_pickles_work_once_fitted(iris, target):
+    model = fitted(iris, target)
+    assert (clone(model).fit(iris).memberships_ == model.memberships_).all()
+    assert (
+        pickle.loads(pickle.dumps(model)).predict_proba(iris) == model.predict_proba(iris)
+    ).all()
+
+
+def test_a_failing_oracle_leaves_the_result_so_far(iris, target):
+    calls = []
+
+    def membership(item, cluster):
+        calls.append(item)
+        if len(calls) > 50:
+            raise ConnectionError("line is dead")
+        return target[item, cluster]
+
+    oracle = oracles.CallbackOracle(membership=membership)
+    with pytest.raises(OracleError, match=r"ConnectionError: line is dead") as caught:
+        ActiveFuzzyKMeans(3, oracle=oracle, random_state=0).fit(iris)
+    assert caught.value.result.n_queries == 50  # nothing that was answered is lost
+    assert caught.value.result.clustering.memberships.shape == (150, 3)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"n_clusters": 0}, r"'n_clusters' parameter .* Got 0 instead"),
+        ({"n_clusters": 151}, "at most n_samples=150"),
+        ({"fuzzifier": 0.9}, r"'fuzzifier' parameter .*\[1, inf\). Got 0.9"),
+        ({"ask": "loudly"}, r"'ask' parameter .* Got 'loudly'"),
+        ({"strategy": "guess"}, r"'strategy' parameter .*'two-phase'.* Got 'guess'"),
+        ({"strategy": "two-clusters"}, "TwoClusters must be 2. Got 3"),
+        ({"budget": 0}, r"'budget' parameter .* Got 0"),
+        ({"budget": 1.5}, r"'budget' parameter .* Got 1.5"),
+        ({"levels": 5}, "'levels' parameter"),
+        ({"repeats": 3}, "'repeats' parameter"),
+    ],
+)
+def test_a_parameter_that_breaks_its_rule_is_named(iris, target, parameters, message):
+    oracle = oracles.TableOracle(target)
+    with pytest.raises(ParameterError, match=message):
+        ActiveFuzzyKMeans(**{"n_clusters": 3, "oracle": oracle, **parameters}).fit(iris)
+
+
+def test_data_that_cannot_be_used_is_refused_before_anybody_is_asked():
+    oracle = oracles.CallbackOracle()  # asked anything, it would fail otherwise
+    with pytest.raises(DataError, match="NaN"):
+        ActiveFuzzyKMeans(2, oracle=oracle).fit([[np.nan], [1.0]])
