@@ -26,6 +26,11 @@ class Planted:
         The target's centres, consistent with its memberships.
     memberships : ndarray of shape (n_items, n_clusters)
         The target's memberships.
+
+    Examples
+    --------
+    >>> Planted(X=np.eye(2), centers=np.eye(2), memberships=np.eye(2)).X.shape
+    (2, 2)
     """
 
     X: Floats

@@ -73,7 +73,15 @@ class AnswerError(AskmeansError, ValueError):
 
 
 class OracleError(AskmeansError):
-    """Whoever answers failed; `result` is the best clustering from the answers so far."""
+    """Whoever answers failed.
+
+    Parameters
+    ----------
+    message : str
+        What happened.
+    result : Result
+        The best clustering from the answers so far.
+    """
 
     def __init__(self, message: str, result: "Result") -> None:
         super().__init__(message)
@@ -83,8 +91,12 @@ class OracleError(AskmeansError):
 class StopAsking(AskmeansError):  # noqa: N818 - a message, not an error
     """Tells a plan that there will be no more answers.
 
-    `answers` are those to the open batch, NaN where there is none. A driver throws it into a plan;
-    an oracle may raise it when the person has had enough.
+    A driver throws it into a plan; an oracle may raise it when the person has had enough.
+
+    Parameters
+    ----------
+    answers : ndarray of shape (n_questions,)
+        Answers to the open batch, NaN where there is none.
     """
 
     def __init__(self, answers: "NDArray[np.float64]") -> None:

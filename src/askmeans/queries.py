@@ -358,6 +358,11 @@ class Ledger:
         -------
         MembershipQueries, PairQueries or TripletQueries
             Those to be asked; nothing is counted yet.
+
+        Examples
+        --------
+        >>> len(Ledger().unanswered(MembershipQueries([0, 0], [1, 1])))
+        1
         """
         return queries.take(self._new_rows(queries, queries.identities()))
 
@@ -375,6 +380,13 @@ class Ledger:
         ------
         AnswerError
             If there are not as many answers as questions; nothing is kept then.
+
+        Examples
+        --------
+        >>> ledger = Ledger()
+        >>> ledger.record(MembershipQueries([0], [1]), [0.5])
+        >>> ledger.counts
+        {'membership': 1}
         """
         values = np.array(answers, dtype=np.float64)
         if values.shape != (len(queries),):
@@ -405,6 +417,11 @@ class Ledger:
         -------
         ndarray of shape (n_questions,)
             The answers; NaN where there is none, and where somebody could not say.
+
+        Examples
+        --------
+        >>> Ledger().answers(MembershipQueries([0], [1]))
+        array([nan])
         """
         known = self._values.get(queries.kind, {})
         nothing = float("nan")

@@ -23,9 +23,9 @@ class Strategy(ABC):
     Parameters
     ----------
     sample_size : int, default=100
-        m of the paper: items whose memberships are asked first, drawn at random.
+        Items whose memberships are asked first, drawn at random (m in the paper).
     precision : float, default=0.1
-        eta of the paper: how exactly memberships are searched for in the end.
+        How exactly memberships are searched for in the end (eta, or eta_2, in the paper).
     order : {"relative", "distance"}, default="relative"
         How items are ordered for that search: by closed-form membership from all centres, or by
         distance to the one centre, as in the paper.
@@ -115,9 +115,9 @@ class TwoPhase(Strategy):
     Parameters
     ----------
     sample_size : int, default=100
-        m of the paper: items whose memberships are asked to estimate the centres.
+        Items whose memberships are asked to estimate the centres (m in the paper).
     precision : float, default=0.1
-        eta of the paper: how exactly memberships are searched for.
+        How exactly memberships are searched for (eta in the paper).
     order : {"relative", "distance"}, default="relative"
         How items are ordered for the search: by closed-form membership from all centres, or by
         distance to the one centre, as in the paper.
@@ -153,17 +153,17 @@ class Sequential(Strategy):
     Parameters
     ----------
     sample_size : int, default=100
-        m of the paper: items sampled to find the largest cluster.
+        Items sampled to find the largest cluster (m in the paper).
     precision : float, default=0.1
-        eta_2 of the paper: how exactly memberships are searched for in the end.
+        How exactly memberships are searched for in the end (eta, or eta_2, in the paper).
     order : {"relative", "distance"}, default="relative"
         How items are ordered for the last search (see `TwoPhase`); coarse searches go by distance.
     faithful : bool, default=False
         Follow the paper to the letter (see `TwoPhase`).
     bin_size : int, default=50
-        r of the paper: items asked from each bin of what is explained so far.
+        Items asked from each bin of what is explained so far (r in the paper).
     coarse_precision : float, default=0.1
-        eta_1 of the paper: width of the bins.
+        Width of the bins (eta_1 in the paper).
 
     Examples
     --------
@@ -203,15 +203,15 @@ class TwoClusters(Strategy):
     Parameters
     ----------
     sample_size : int, default=100
-        m of the paper: items sampled to find the larger cluster.
+        Items sampled to find the larger cluster (m in the paper).
     precision : float, default=0.1
-        eta of the paper: how exactly memberships are searched for in the end.
+        How exactly memberships are searched for in the end (eta, or eta_2, in the paper).
     order : {"relative", "distance"}, default="relative"
         How items are ordered for the last search (see `TwoPhase`).
     faithful : bool, default=False
         Follow the paper to the letter (see `TwoPhase`).
     bin_size : int, default=50
-        r of the paper: items asked from each bin.
+        Items asked from each bin (r in the paper).
 
     Examples
     --------
