@@ -149,7 +149,7 @@ def check_number(
 ) -> None:
     """Refuse what is not such a number, or is below its minimum; infinity passes for floats."""
     is_number = isinstance(value, Integral if integer else Real) and not isinstance(value, bool)
-    if is_number and float(value) >= minimum:  # type: ignore[arg-type]  # mypy sees no numbers ABC
+    if is_number and value >= minimum:  # type: ignore[operator]  # mypy sees no numbers ABC
         return
     raise ParameterError(
         f"The {parameter!r} parameter of {owner} must be {'an int' if integer else 'a float'} in "

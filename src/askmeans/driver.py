@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans.checks import check_number
-from askmeans.exceptions import AnswerError, AskmeansError, OracleError, StopAsking
+from askmeans.exceptions import AnswerError, AskmeansError, OracleError, PlanError, StopAsking
+from askmeans.interrupts import Interrupts
 from askmeans.queries import Ledger, Queries
 from askmeans.results import Clustering, Result
 
@@ -103,21 +104,31 @@ class _Driver:
         self.ledger = ledger
         self.left = budget
         self.n_asked = 0
+        self.raw_before, self.rounds_before = ledger.n_raw, ledger.n_rounds
         self.failure: Exception | None = None
+        self.interrupts = Interrupts()
 
     def run(self, advance: Any) -> Result:
         """Send answers until the plan returns."""
+        stopped = False
         try:
-            queries = next(self.plan)
-            while True:
-                stopped = self._answer(queries, advance)
-                answers = self.ledger.answers(queries)
-                if stopped:
-                    self.plan.throw(StopAsking(answers))
-                    raise AssertionError("a plan must return when StopAsking is thrown into it")
-                queries = self.plan.send(answers)
+            with self.interrupts:
+                queries = next(self.plan)
+                while True:
+                    stopped = self._answer(queries, advance)
+                    answers = self.ledger.answers(queries)
+                    if stopped:
+                        self.plan.throw(StopAsking(answers))
+                        raise PlanError("A plan must return when StopAsking is thrown into it. "
+                                        "Got more questions instead.")  # fmt: skip
+                    queries = self.plan.send(answers)
         except StopIteration as end:
-            result = self._result(end.value)
+            result = self._result(end.value, stopped)
+        except StopAsking as stop:
+            raise PlanError(
+                "A plan must return when StopAsking is thrown into it. Got it back instead; catch "
+                "it and return the best Clustering so far."
+            ) from self.failure or stop
         finally:
             self.plan.close()
         if self.failure is None:
@@ -143,14 +154,19 @@ class _Driver:
             return stopped
         self.ledger.n_rounds += 1
         try:
-            try:
+            with self.interrupts.welcome():
                 answers = self._checked(self.oracle.answer(new), new)
-            except StopAsking as stop:
-                answers, stopped = self._checked(stop.answers, new), True
-                told = ~np.isnan(answers)  # what was not answered was not asked
-                new, answers = new.take(told), answers[told]
-                if isinstance(stop.__cause__, Exception):
-                    self.failure = stop.__cause__
+        except StopAsking as stop:
+            try:
+                answers = self._checked(stop.answers, new)
+            except AskmeansError as error:
+                self.failure = error
+                return True
+            stopped = True
+            told = ~np.isnan(answers)  # what was not answered was not asked
+            new, answers = new.take(told), answers[told]
+            if isinstance(stop.__cause__, Exception):
+                self.failure = stop.__cause__
         except KeyboardInterrupt:
             return True
         except Exception as error:  # the plan still gets to say what it has: nothing is lost
@@ -182,14 +198,14 @@ class _Driver:
             )
         return values
 
-    def _result(self, clustering: Clustering) -> Result:
+    def _result(self, clustering: Clustering, stopped: bool) -> Result:
         """The clustering with its account."""
         return Result(
             clustering=clustering,
-            complete=clustering.complete,
+            complete=clustering.complete and not stopped,
             n_queries=self.n_asked,
-            n_queries_raw=self.ledger.n_raw,
-            n_rounds=self.ledger.n_rounds,
+            n_queries_raw=self.ledger.n_raw - self.raw_before,
+            n_rounds=self.ledger.n_rounds - self.rounds_before,
             history=self.ledger.history,
         )
 

@@ -8,6 +8,8 @@ The tree::
     |   `-- DataTypeError (TypeError) it is of a kind that cannot: sparse, objects, complex
     |-- QueryError (ValueError)       a question that cannot be asked: no such item, or one twice
     |-- AnswerError (ValueError)      an answer that is none: not a number, or outside [0, 1]
+    |-- BudgetError (ValueError)      a budget too small for what is asked of it
+    |-- PlanError                     a plan broke its contract: it went on after StopAsking
     |-- OracleError                   whoever answers failed; carries the result so far
     `-- StopAsking                    a message to a plan: no more questions
 
@@ -31,6 +33,7 @@ __all__ = [
     "AnswerError",
     "AskmeansError",
     "AskmeansWarning",
+    "BudgetError",
     "CollapseWarning",
     "DataError",
     "DataTypeError",
@@ -38,6 +41,7 @@ __all__ = [
     "NobodyToAskWarning",
     "OracleError",
     "ParameterError",
+    "PlanError",
     "QueryError",
     "StopAsking",
 ]
@@ -72,6 +76,10 @@ class AnswerError(AskmeansError, ValueError):
     """An answer that is none: not a number, or outside [0, 1]."""
 
 
+class BudgetError(AskmeansError, ValueError):
+    """A budget too small for what is asked of it; the message names the smallest."""
+
+
 class OracleError(AskmeansError):
     """Whoever answers failed.
 
@@ -86,6 +94,10 @@ class OracleError(AskmeansError):
     def __init__(self, message: str, result: "Result") -> None:
         super().__init__(message)
         self.result = result
+
+
+class PlanError(AskmeansError):
+    """A plan broke its contract: it must return a Clustering when StopAsking is thrown into it."""
 
 
 class StopAsking(AskmeansError):  # noqa: N818 - a message, not an error

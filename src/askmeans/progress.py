@@ -1,5 +1,6 @@
 """A progress bar for answers; silent where there is no terminal."""
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -12,8 +13,13 @@ __all__ = ["answers_bar"]
 @contextmanager
 def answers_bar(budget: int | None) -> Iterator[Callable[[int], None]]:
     """Show how many questions were answered, of how many if that is known."""
-    console = Console(stderr=True)
+    # Not console.is_terminal: FORCE_COLOR makes that true in a pipe. And what an oracle prints to a
+    # file must get there, though the bar has a terminal.
+    shown = sys.stderr.isatty()
+    redirect = shown and sys.stdout.isatty()
     columns = (TextColumn("answers"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
+    with Progress(
+        *columns, console=Console(stderr=True), disable=not shown, redirect_stdout=redirect
+    ) as bar:
         task = bar.add_task("answers", total=budget)
         yield lambda count: bar.advance(task, count)

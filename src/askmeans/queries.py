@@ -236,7 +236,7 @@ class Answer:
     Parameters
     ----------
     round : int
-        The round it was asked in, from 1.
+        The round it was asked in, from 1; 0 for answers held before.
     kind : str
         "membership", "pair" or "triplet".
     items : tuple of int

@@ -2,7 +2,7 @@
 
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TextIO
 
 import numpy as np
@@ -33,6 +33,10 @@ class ConsoleOracle:
         The items as a person should see them, one row each.
     cluster_names : list of str or None, default=None
         Names of the clusters; without them, they go by their typical items.
+    journal : callable or None, default=None
+        Called as ``journal(question, value)`` at once for every answer, the question as a batch of
+        one, NaN for "cannot say"; and with None for an answer undone. For saving answers as they
+        come.
     stdin : file or None, default=None
         Where answers are read from; the terminal by default.
     stdout : file or None, default=None
@@ -52,6 +56,7 @@ class ConsoleOracle:
         items: Any,
         *,
         cluster_names: Sequence[str] | None = None,
+        journal: Callable[[Queries, float | None], None] | None = None,
         stdin: TextIO | None = None,
         stdout: TextIO | None = None,
     ) -> None:
@@ -61,6 +66,7 @@ class ConsoleOracle:
             raise DataError("items must not be empty. Got none; pass the rows people should see.")
         self.items = items
         self.cluster_names = cluster_names
+        self.journal = journal
         self.stdin = stdin
         self.stdout = stdout
         self._placed: dict[int, dict[int, float]] = {}
@@ -116,6 +122,7 @@ class ConsoleOracle:
                 else:
                     row -= 1
                     answers[row] = np.nan
+                    self._note(queries, row, None)
                     self._remember(queries, row, np.nan)
                 continue
             value = _parse(reply)
@@ -123,6 +130,7 @@ class ConsoleOracle:
                 self._write(f"{reply!r} is no answer. {_HELP}\n")
                 continue
             answers[row] = value
+            self._note(queries, row, value)
             self._remember(queries, row, value)
             row += 1
         return answers
@@ -183,6 +191,11 @@ class ConsoleOracle:
             placed = self._placed.setdefault(int(queries.clusters[row]), {})
             placed[int(queries.items[row])] = value
 
+    def _note(self, queries: Queries, row: int, value: float | None) -> None:
+        """Tell the journal, if there is one."""
+        if self.journal is not None:
+            self.journal(queries.take(slice(row, row + 1)), value)
+
     def _write(self, text: str) -> None:
         """Write to the terminal at once."""
         stream = self.stdout or sys.stdout
@@ -198,6 +211,6 @@ def _parse(reply: str) -> float | None:
         value = float(reply.removesuffix("%").replace(",", "."))
     except ValueError:
         return None
-    if reply.endswith("%") or value > 1.0:
+    if reply.endswith("%"):
         value /= 100.0
     return value if 0.0 <= value <= 1.0 else None

@@ -109,8 +109,10 @@ class NoisyOracle:
 
 def _uniform(queries: Queries, seed: int, persistent: bool) -> Floats:
     """One number in (0, 1) for each question, by hashing what identifies it."""
+    if not len(queries):
+        return np.empty(0)
     table = np.frombuffer(b"".join(queries.identities()), dtype=np.uint64)
-    table = table.reshape(len(queries), table.size // max(len(queries), 1)).copy()
+    table = table.reshape(len(queries), -1).copy()
     if persistent:
         table[:, -1] = 0  # the repeat
     state = np.full(len(queries), (int(seed) * 2 + 1) % 2**64, dtype=np.uint64)

@@ -20,7 +20,7 @@ class TableOracle:
     Parameters
     ----------
     memberships : array-like of shape (n_items, n_clusters)
-        Memberships in [0, 1].
+        Memberships in [0, 1]; rows sum to one.
 
     Examples
     --------
@@ -32,6 +32,13 @@ class TableOracle:
 
     def __init__(self, memberships: ArrayLike) -> None:
         self.memberships = as_memberships(memberships)
+        sums = self.memberships.sum(axis=1)
+        wrong = int(np.abs(sums - 1.0).argmax())
+        if abs(sums[wrong] - 1.0) > 1e-3:
+            raise DataError(
+                f"memberships must have rows that sum to one. Got {sums[wrong]:g} in row {wrong} "
+                "instead; divide each row by its sum."
+            )
 
     @classmethod
     def from_labels(cls, y: ArrayLike) -> Self:

@@ -1,0 +1,168 @@
+"""An oracle with errors: their distribution, and what they depend on."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+from scipy import stats
+
+from askmeans.exceptions import ParameterError, QueryError, StopAsking
+from askmeans.oracles import CallbackOracle, NoisyOracle, TableOracle
+from askmeans.queries import MembershipQueries, PairQueries, TripletQueries
+from askmeans.testing import OracleContract
+
+N = 40_000  # questions that statistics are taken over
+KINDS = ("gaussian", "uniform")
+
+
+class TestNoisyOracle(OracleContract):
+    def make_oracle(self):
+        return NoisyOracle(TableOracle(np.eye(self.n_clusters)[np.arange(self.n_items) % 3]), std=1)
+
+
+class TestUnclippedNoisyOracle(OracleContract):
+    def make_oracle(self):
+        return NoisyOracle(
+            TableOracle.from_labels(np.arange(self.n_items) % 3),
+            std=1.0,
+            clip=False,
+            kind="uniform",
+        )
+
+
+class TestPersistentNoisyOracle(OracleContract):
+    def make_oracle(self):
+        return NoisyOracle(TableOracle.from_labels(np.arange(12) % 3), std=0.1, persistent=True)
+
+
+def errors(queries=None, std=0.1, **options):
+    """The errors of answers that should all be 0.5."""
+    queries = (
+        MembershipQueries(np.arange(N), np.zeros(N, dtype=int)) if queries is None else queries
+    )
+    half = CallbackOracle(membership=lambda *_: 0.5, pair=lambda *_: 0.5, triplet=lambda *_: 0.5)
+    return NoisyOracle(half, std=std, clip=False, **options).answer(queries) - 0.5
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("std", [0.01, 0.1, 2.0])
+def test_errors_have_mean_zero_and_the_standard_deviation_asked_for(kind, std):
+    found = errors(std=std, kind=kind)
+    # 4 standard errors each; that of the deviation is at most that of a normal law
+    assert abs(found.mean()) < 4 * std / np.sqrt(N)
+    assert abs(found.std() - std) < 4 * std / np.sqrt(2 * N)
+
+
+def test_errors_follow_the_distribution_asked_for():
+    normal, uniform = stats.norm(0.0, 0.1), stats.uniform(-np.sqrt(0.03), 2 * np.sqrt(0.03))
+    assert stats.kstest(errors(), normal.cdf).pvalue > 0.01
+    assert stats.kstest(errors(kind="uniform"), uniform.cdf).pvalue > 0.01
+    assert stats.kstest(errors(), uniform.cdf).pvalue < 1e-9  # the test tells them apart
+    assert np.abs(errors(kind="uniform")).max() < np.sqrt(0.03)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (MembershipQueries(np.arange(N), [0] * N), MembershipQueries(np.arange(1, N + 1), [0] * N)),
+        (MembershipQueries(np.arange(N), [0] * N), MembershipQueries(np.arange(N), [1] * N)),
+        (MembershipQueries(np.arange(N), [0] * N), MembershipQueries([0] * N, np.arange(N))),
+        (
+            MembershipQueries(np.arange(N), [0] * N),
+            MembershipQueries(np.arange(N), [0] * N, repeat=1),
+        ),
+        (
+            MembershipQueries(np.arange(N), [N + 9] * N),
+            PairQueries(np.column_stack([np.arange(N), [N + 9] * N])),
+        ),
+    ],
+    ids=["next item", "next cluster", "swapped", "repeat", "kind"],
+)
+def test_errors_of_different_questions_have_nothing_to_do_with_each_other(one, other):
+    correlation = np.corrcoef(errors(one), errors(other))[0, 1]
+    assert abs(correlation) < 4 / np.sqrt(N)
+
+
+def test_no_two_questions_share_their_error():
+    items, clusters = np.divmod(np.arange(N), 8)
+    assert len(np.unique(errors(MembershipQueries(items, clusters)))) == N
+
+
+@pytest.mark.parametrize("seeds", [(0, 1), (1, 2), (0, 2**63 - 1), (5, 2**63 + 4)])
+def test_another_seed_gives_other_errors_and_the_same_seed_the_same(seeds):
+    first, second = (errors(random_state=seed) for seed in seeds)
+    assert abs(np.corrcoef(first, second)[0, 1]) < 4 / np.sqrt(N)
+    assert_array_equal(errors(random_state=seeds[0]), first)
+
+
+@given(st.permutations(range(8)), st.integers(0, 8))
+def test_errors_do_not_depend_on_the_order_of_asking(order, cut):
+    queries = PairQueries([[i, i + 1] for i in range(8)], repeat=[0, 1] * 4)
+    oracle = NoisyOracle(TableOracle(np.full((9, 2), 0.5)), std=0.1)
+    together = oracle.answer(queries)
+    order = np.array(order)
+    parts = [oracle.answer(queries.take(part)) for part in (order[cut:], order[:cut])]
+    assert_array_equal(np.concatenate(parts), together[np.r_[order[cut:], order[:cut]]])
+
+
+def test_similarity_has_the_same_error_in_any_order_of_its_items():
+    assert len(set(errors(PairQueries([[3, 8], [8, 3]])))) == 1
+    assert len(set(errors(TripletQueries([[1, 2, 3], [3, 1, 2], [2, 1, 3]])))) == 1
+
+
+def test_each_repeat_has_its_own_error_unless_errors_are_persistent():
+    queries = MembershipQueries([4] * 5 + [5], [1] * 6, repeat=[0, 1, 2, 3, 4, 0])
+    assert len(set(errors(queries))) == 6
+    persistent = errors(queries, persistent=True)
+    assert len(set(persistent[:5])) == 1
+    assert persistent[5] != persistent[0]
+
+
+def test_clipped_answers_stay_in_range_and_unclipped_ones_say_that_they_may_not():
+    queries = MembershipQueries(np.arange(1000) % 2, [0] * 1000, repeat=np.arange(1000))
+    expert = TableOracle([[1.0, 0.0], [0.0, 1.0]])
+    clipped, free = NoisyOracle(expert, std=0.2), NoisyOracle(expert, std=0.2, clip=False)
+    assert (clipped.noisy, free.noisy) == (False, True)
+    assert free.answer(queries).min() < -0.1
+    assert free.answer(queries).max() > 1.1
+    assert_array_equal(clipped.answer(queries), np.clip(free.answer(queries), 0.0, 1.0))
+
+
+def test_no_noise_leaves_answers_as_they_are():
+    expert, queries = TableOracle([[0.25, 0.75], [1.0, 0.0]]), MembershipQueries([0, 1], [1, 1])
+    assert NoisyOracle(expert, std=0.0).answer(queries).tolist() == [0.75, 0.0]
+
+
+def test_cannot_say_stays_cannot_say():
+    oracle = NoisyOracle(CallbackOracle(membership=lambda item, _: None if item else 0.5), std=0.1)
+    assert np.isnan(oracle.answer(MembershipQueries([1, 0], [0, 0]))).tolist() == [True, False]
+
+
+def test_answers_before_a_stop_carry_their_errors_and_the_reason():
+    def tires(item, _cluster):
+        return 0.5 if item < 2 else 1 / 0
+
+    queries = MembershipQueries([0, 1, 2], [0, 0, 0])
+    with pytest.raises(StopAsking) as stop:
+        NoisyOracle(CallbackOracle(membership=tires), std=0.1).answer(queries)
+    assert_array_equal(stop.value.answers, [*(errors(queries)[:2] + 0.5), np.nan])
+    assert isinstance(stop.value.__cause__, ZeroDivisionError)
+
+
+def test_a_noisy_oracle_refuses_what_its_oracle_refuses():
+    with pytest.raises(QueryError, match="clusters 0 to 1"):
+        NoisyOracle(TableOracle([[0.5, 0.5]]), std=0.1).answer(MembershipQueries([0], [2]))
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"std": -0.1}, {"std": np.nan}, {"std": "0.1"}, {"std": 0.1, "kind": "laplace"},
+     {"std": 0.1, "random_state": -1}, {"std": 0.1, "random_state": None},
+     {"std": 0.1, "random_state": 0.5}],
+    ids=str,
+)  # fmt: skip
+def test_parameters_that_break_their_rule_are_refused_by_name(wrong):
+    name = list(wrong)[-1]
+    with pytest.raises(ParameterError, match=f"'{name}' parameter of NoisyOracle must"):
+        NoisyOracle(TableOracle([[1.0]]), **wrong)
