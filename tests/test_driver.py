@@ -16,8 +16,8 @@ from askmeans.driver import run
 from askmeans.exceptions import (
     AnswerError,
     OracleError,
-    PlanError,
     ParameterError,
+    PlanError,
     QueryError,
     StopAsking,
 )

@@ -52,7 +52,7 @@ def make_cores_and_arms(
     own cluster it shares evenly among the others. Cores sit at the corners of a regular simplex,
     and all arms are alike. So the order by distance to a centre is the order of the memberships
     to it (`metrics.is_monotone`), and centres are the weighted means
-    (`metrics.are_centers_consistent`), however unequal the cores.
+    (`metrics.are_centers_consistent`), however unequal the cores, at every fuzzifier.
 
     Parameters
     ----------
@@ -87,7 +87,11 @@ def make_cores_and_arms(
     owner = "make_cores_and_arms"
     check_fuzzifier(fuzzifier, owner, strict=False)
     k = len(core_sizes)
-    check_number(k, "core_sizes", owner, integer=True, minimum=2)
+    if k < 2:
+        raise ParameterError(
+            f"The 'core_sizes' parameter of {owner} must have a size for each of at least two "
+            f"clusters. Got {core_sizes!r} instead."
+        )
     for size in core_sizes:
         check_number(size, "core_sizes", owner, integer=True, minimum=1)
     most = min(core_sizes) // 2
@@ -98,13 +102,14 @@ def make_cores_and_arms(
             f"The 'arm_size' parameter of {owner} must be at most half the smallest core, {most}. "
             f"Got {arm} instead."
         )
-    # Places between the centroid (0) and the corner (1): arms up to 1/2, cores from 9/10.
-    along_arm = 0.5 * rng.random(arm)
+    # Places between the centroid (0) and the corner (1): arms up to 1/5, cores from 9/10. Arms
+    # weigh at most half their core, so a centre is at .9 / 1.5 or beyond: nearer to all its core.
+    along_arm = 0.2 * rng.random(arm)
     own, place, strength = [], [], []
     for j, size in enumerate(core_sizes):
         own.append(np.full(size + arm, j))
         place.append(np.concatenate([0.9 + 0.1 * rng.random(size), along_arm]))
-        fallen = 1.0 / k + (1.0 - 1.0 / k) * 2.0 * along_arm
+        fallen = 1.0 / k + (1.0 - 1.0 / k) * 5.0 * along_arm
         strength.append(np.concatenate([np.ones(size), fallen]))
     order = rng.permutation(sum(core_sizes) + k * arm)
     cluster = np.concatenate(own)[order]

@@ -129,11 +129,12 @@ class ArrayRanking:
 
 def as_items(X: Any) -> Items:
     """Items from whatever holds rows of numbers; float32 and memory maps stay what they are."""
-    if hasattr(X, "rank") and hasattr(X, "take") and hasattr(X, "n"):
+    if hasattr(X, "unsupervised_centers"):  # a data frame may have rank, take and a column n
         items: Items = X
         return items
-    array = np.asarray(X)
-    if array.dtype != np.float32:
+    if getattr(X, "dtype", None) != np.float32:
         return ArrayItems(as_matrix(X, "X"))
-    as_matrix(array[:1], "X")
+    array = np.asarray(X)
+    if array.ndim != 2 or array.size == 0 or not np.isfinite(array).all():
+        as_matrix(array, "X")  # refuses, and says why
     return ArrayItems(array)

@@ -21,6 +21,8 @@ Plan = Generator[Queries, Floats, Clustering]
 Told = TypeVar("Told")
 Asking = Generator[Queries, Floats, Told]
 
+_ROUNDING = 1e-12
+
 
 class Answers:
     """Memberships as they become known; a row's last entry follows from the others.
@@ -50,6 +52,8 @@ class Answers:
 
     def look_up(self, items: Rows, clusters: Rows) -> Floats:
         """Entries known so far; NaN where nothing is."""
+        if self.n_clusters == 1 and not self.faithful:
+            return np.ones(len(items))  # the only entry of its row follows from no other
         places = np.array([self._places.get(int(item), -1) for item in items], dtype=np.intp)
         known = np.full(len(items), np.nan)
         seen = places >= 0
@@ -68,12 +72,14 @@ class Answers:
         if not asked.any():
             return values
         batch = MembershipQueries(items[asked], clusters[asked])
-        self._count(batch, phase)
         try:
             answers = yield batch
         except StopAsking as stop:
+            told = ~np.isnan(stop.answers)  # what was not answered was not asked
+            self._count(batch.take(told), phase)
             self._keep(batch, stop.answers)
             raise
+        self._count(batch, phase)
         self._keep(batch, answers)
         return self.look_up(items, clusters)
 
@@ -86,7 +92,7 @@ class Answers:
         return flat.reshape(len(items), len(clusters))
 
     def _count(self, batch: MembershipQueries, phase: str) -> None:
-        """Account for a batch about to be asked."""
+        """Account for a batch that was asked."""
         before = len(self._asked)
         self._asked.update(zip(batch.items.tolist(), batch.clusters.tolist(), strict=True))
         self.raw[phase] += len(batch)
@@ -110,4 +116,5 @@ class Answers:
             rows = rows[unknown.sum(axis=1) == 1]  # one entry left: the row sums to one
             missing = np.isnan(self._values[rows]).argmax(axis=1)
             rest = 1.0 - np.nansum(self._values[rows], axis=1)
-            self._values[rows, missing] = np.clip(rest, 0.0, 1.0)
+            # What rounding leaves is nothing: a cluster must not be made of it.
+            self._values[rows, missing] = np.where(rest > _ROUNDING, np.minimum(rest, 1.0), 0.0)

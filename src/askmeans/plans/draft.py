@@ -24,6 +24,7 @@ Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
 _REDRAWS = 5  # how often a sample in which a cluster is missing, or a row untold, is added to
+_ROUNDING = 1e-12  # a row that sums to one but for this is left as it is
 
 
 class Draft:
@@ -52,12 +53,11 @@ class Draft:
         self.precision = 1.0
         self.missing = False
 
-    def sample_rows(self, size: int) -> Asking[Floats]:
-        """Alg 1 and 4, lines 1-2: draw items with replacement and ask all their memberships.
+    def sample_rows(self, size: int, *, every_cluster: bool) -> Asking[None]:
+        """Alg 1, 4 and 5, lines 1-2: draw items with replacement and ask all their memberships.
 
-        More are drawn, a few times, for those nobody can place and while no item drawn belongs to
-        some cluster at all (paper note N12). Returns the memberships, one row a draw; the draws
-        are kept as `sample`.
+        More are drawn, a few times, for those nobody can place and, with `every_cluster`, while no
+        item drawn belongs to some cluster at all (paper note N12). The draws are kept as `sample`.
         """
         clusters = np.arange(self.n_clusters)
         self.sample = self.rng.integers(self.items.n, size=size)
@@ -65,20 +65,19 @@ class Draft:
         for _ in range(_REDRAWS):
             told_rows = int((~np.isnan(memberships).any(axis=1)).sum())
             absent = not (np.nansum(memberships, axis=0) > 0.0).all()
-            wanted = size if absent else size - told_rows
+            wanted = size if absent and every_cluster else size - told_rows
             if wanted <= 0:
                 break
             more = self.rng.integers(self.items.n, size=wanted)
             told = yield from self.answers.ask_rows(more, clusters, "sampling")
             self.sample = np.concatenate([self.sample, more])
             memberships = np.concatenate([memberships, told])
-        return memberships
 
     def sampled(self, cluster: int) -> CenterEstimate | None:
         """Algorithm 8: a centre from what is known of the sample."""
         told = self.answers.look_up(self.sample, np.full(len(self.sample), cluster))
         whole = [(self.items.n, self.items.take(self.sample), told)]
-        return estimate_center(whole, self.fuzzifier, self.n_clusters)
+        return estimate_center(whole, self.fuzzifier, self.n_clusters, with_replacement=True)
 
     def rank(self) -> None:
         """Order the items for every cluster, once all centres are there (Alg 2, line 1)."""
@@ -90,17 +89,20 @@ class Draft:
         self.rank()
         assert self.ranking is not None
         self.precision = precision
-        # Of two clusters in the relative order, one is the other reversed: half the search.
-        one_suffices = self.n_clusters == 2 and self.order == "relative"
-        clusters = np.arange(1 if one_suffices else self.n_clusters)
+        clusters = np.arange(self.n_clusters)
+        if self.n_clusters == 2 and self.order == "relative":
+            # One order is the other reversed, so one search suffices: for the larger cluster,
+            # whatever its number.
+            clusters = np.nansum(self.answers.values, axis=0).argmax(keepdims=True)
         self.cuts = yield from search_cuts(
-            self.ranking, self.items.n, clusters, self.answers, precision, "search"
+            self.ranking, self.items.n, clusters, clusters, self.answers, precision, "search"
         )
 
     def finish(self, *, complete: bool) -> Clustering:
         """The best clustering from the answers so far."""
-        centers = self._centers()
-        if self.scorer is None or self.ranking is None:
+        # Answers since the items were ranked may tell of a cluster that was missing then; the
+        # paper's cuts keep the ranking they were found in.
+        if self.ranking is None or (self.missing and not self.answers.faithful):
             self.rank()
         assert self.scorer is not None
         assert self.ranking is not None
@@ -116,7 +118,7 @@ class Draft:
             memberships = self.ranking.memberships(links)
             keep_answers(memberships, rows, told)
         return Clustering(
-            centers=centers,
+            centers=self.scorer.centers,
             memberships=memberships,
             predictor=Predictor(scorer=self.scorer, links=tuple(links)),
             complete=complete and not self.missing,
@@ -152,13 +154,15 @@ class Draft:
 
     def _guesses(self, lost: list[int]) -> dict[int, Floats]:
         """Centres of an unsupervised fit for clusters of which no answer tells anything."""
+        if not self.missing:
+            warnings.warn(
+                f"No item that was asked about belongs to cluster {', '.join(map(str, lost))}, so "
+                "centres there are those of an unsupervised fit. Ask more (a larger sample or "
+                "budget).",
+                MissingClusterWarning,
+                stacklevel=4,
+            )
         self.missing = True
-        warnings.warn(
-            f"No item that was asked about belongs to cluster {', '.join(map(str, lost))}, so "
-            "centres there are those of an unsupervised fit. Ask more (a larger sample or budget).",
-            MissingClusterWarning,
-            stacklevel=4,
-        )
         free = self.items.unsupervised_centers(self.n_clusters, self.fuzzifier, self.rng)
         rows, told = self.answers.items, self.answers.values
         agreement = np.zeros((self.n_clusters, self.n_clusters))
@@ -194,18 +198,23 @@ class Draft:
 
 
 def keep_answers(memberships: Floats, rows: Rows, told: Floats) -> None:
-    """Let every answer stand as given, in place; the rest of its row shares what is left."""
+    """Let every answer stand as given, in place; the rest of its row shares what is left.
+
+    Noisy answers are cut to [0, 1], and answers that contradict each other are made to fit.
+    """
     known = ~np.isnan(told)
     for count in np.unique(known.sum(axis=1)):
         if count == 0:
             continue
         some = np.flatnonzero(known.sum(axis=1) == count)
-        here, given = rows[some], np.where(known[some], told[some], 0.0)
+        here, given = rows[some], np.clip(np.where(known[some], told[some], 0.0), 0.0, 1.0)
         total = given.sum(axis=1, keepdims=True)
-        given = given / np.maximum(total, 1.0)  # contradictory answers are scaled to fit
+        given = np.where(total > 1.0 + _ROUNDING, given / np.maximum(total, 1.0), given)
         left = np.clip(1.0 - total, 0.0, None)
         if count == memberships.shape[1]:
-            memberships[here] = onto_simplex(given)
+            short = left[:, 0] > _ROUNDING
+            given[short] = onto_simplex(given[short])
+            memberships[here] = given
             continue
         share = np.where(known[some], 0.0, memberships[here])
         mass = share.sum(axis=1, keepdims=True)

@@ -10,8 +10,6 @@ __all__ = ["CenterEstimate", "estimate_center"]
 
 Floats = NDArray[np.float64]
 
-_CONFIDENCE = 0.95
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CenterEstimate:
@@ -19,7 +17,7 @@ class CenterEstimate:
 
     `weight` estimates the cluster's sum of U^alpha over all items; `effective_size` is how many
     equally weighing items the sample is worth; `radius` bounds the distance to the true centre
-    with a confidence of 95 % (paper note N29).
+    with the confidence asked for (paper note N29).
     """
 
     center: Floats
@@ -29,7 +27,12 @@ class CenterEstimate:
 
 
 def estimate_center(
-    strata: list[tuple[int, Floats, Floats]], fuzzifier: float, n_clusters: int
+    strata: list[tuple[int, Floats, Floats]],
+    fuzzifier: float,
+    n_clusters: int,
+    *,
+    with_replacement: bool = False,
+    confidence: float = 0.95,
 ) -> CenterEstimate | None:
     """The paper's self-normalised estimator over strata: None if no item belongs at all.
 
@@ -38,7 +41,8 @@ def estimate_center(
     stratum of all items is Algorithm 8.
 
     The radius is an empirical Bernstein bound on mu_hat - mu = mean[w (x - mu)] / mean[w], whose
-    numerator has mean zero (paper note N29); strata asked in full add nothing to it.
+    numerator has mean zero (paper note N29). Strata asked in full add nothing to it, unless their
+    items were drawn with replacement: then some may be missing, however many were drawn.
     """
     sizes, points, weights, owner = [], [], [], []
     for number, (size, items, memberships) in enumerate(strata):
@@ -60,13 +64,14 @@ def estimate_center(
     influence = w[:, None] * (x - center)  # of each item on the numerator, in units of the total
     variance, largest = 0.0, 0.0
     for number, size, count in sizes:
-        if count >= size:
+        if count >= size and not with_replacement:
             continue  # asked in full: nothing is left to chance
         mine = influence[stratum == number]
         spread = mine - mine.mean(axis=0)
-        variance += count * float(np.square(spread).sum()) / max(count - 1, 1)
+        # One item alone says nothing of how much items differ.
+        variance += count * float(np.square(spread).sum()) / (count - 1) if count > 1 else math.inf
         largest = max(largest, float(np.linalg.norm(mine, axis=1).max()))
-    log_term = math.log(2.0 * n_clusters / (1.0 - _CONFIDENCE))
+    log_term = math.log(2.0 * n_clusters / (1.0 - confidence))
     radius = (math.sqrt(2.0 * variance * log_term) + 7.0 / 3.0 * largest * log_term) / total
     return CenterEstimate(
         center=center,

@@ -28,11 +28,17 @@ def n_thresholds(precision: float) -> int:
 
 
 def search_cuts(
-    ranking: Ranking, n_items: int, clusters: Rows, answers: Answers, precision: float, phase: str
+    ranking: Ranking,
+    n_items: int,
+    columns: Rows,
+    clusters: Rows,
+    answers: Answers,
+    precision: float,
+    phase: str,
 ) -> Asking[Rows]:
     """Find l_s = max{rank : membership >= s * eta} for s = 1 .. S, one row for each cluster.
 
-    The ranking's first columns belong to these clusters, in this order. l_0 = n costs nothing. With
+    Clusters have their orders in these columns of the ranking. l_0 = n costs nothing. With
     faithful answers every threshold is searched for by itself and to the end, as listed. Otherwise
     what is known already narrows the search, and a search is over once its two ends differ by at
     most eta: then every item between them is known to eta.
@@ -44,7 +50,7 @@ def search_cuts(
         for place, cluster in enumerate(clusters):
             values = answers.values[:, cluster]
             told = ~np.isnan(values)
-            ranks = ranking.ranks(place, answers.items[told])
+            ranks = ranking.ranks(columns[place], answers.items[told])
             bounds.learn(np.full(len(ranks), place), ranks, values[told], thresholds)
     while True:
         open_ = bounds.is_open(precision if not answers.faithful else None)
@@ -58,7 +64,7 @@ def search_cuts(
             pairs = np.column_stack([places, middle])
             asked = np.unique(pairs, axis=0, return_index=True)[1]
         ranks = middle[asked]
-        items = ranking.select(places[asked], ranks)
+        items = ranking.select(columns[places[asked]], ranks)
         values = yield from answers.ask(items, clusters[places[asked]], phase)
         if answers.faithful:
             bounds.learn_alone(places, s, ranks, values, thresholds)

@@ -33,7 +33,7 @@ def sequential(
     draft = Draft(items, n_clusters, fuzzifier=fuzzifier, order=order, faithful=faithful, rng=rng)
     complete = False
     try:
-        yield from draft.sample_rows(sample_size)  # lines 1-2
+        yield from draft.sample_rows(sample_size, every_cluster=False)  # lines 1-2
         heaviest = largest({j: draft.sampled(j) for j in range(n_clusters)})  # line 3
         if heaviest is not None:
             processed = [heaviest[0]]
@@ -66,7 +66,13 @@ def coarse_levels(draft: Draft, cluster: int, precision: float) -> Asking[Rows]:
     assert estimate is not None
     ranking = draft.items.rank(Scorer(centers=estimate.center[None], order="distance"))
     cuts = yield from search_cuts(
-        ranking, draft.items.n, np.array([cluster]), draft.answers, precision, "coarse search"
+        ranking,
+        draft.items.n,
+        np.array([0]),
+        np.array([cluster]),
+        draft.answers,
+        precision,
+        "coarse search",
     )
     return ranking.levels(0, cuts[0])
 

@@ -53,7 +53,7 @@ def two_clusters(
     draft = Draft(items, 2, fuzzifier=fuzzifier, order=order, faithful=faithful, rng=rng)
     complete = False
     try:
-        yield from draft.sample_rows(sample_size)  # lines 1-2
+        yield from draft.sample_rows(sample_size, every_cluster=False)  # lines 1-2
         heaviest = largest({j: draft.sampled(j) for j in (0, 1)})  # line 3
         if heaviest is not None:
             t1, draft.estimates[heaviest[0]] = heaviest  # line 4

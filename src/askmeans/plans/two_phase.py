@@ -26,7 +26,7 @@ def two_phase(
     draft = Draft(items, n_clusters, fuzzifier=fuzzifier, order=order, faithful=faithful, rng=rng)
     complete = False
     try:
-        yield from draft.sample_rows(sample_size)  # lines 1-2
+        yield from draft.sample_rows(sample_size, every_cluster=True)  # lines 1-2
         draft.estimates = [draft.sampled(j) for j in range(n_clusters)]  # line 3
         yield from draft.search(precision)  # lines 4-5
         complete = True

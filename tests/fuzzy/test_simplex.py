@@ -1,0 +1,64 @@
+"""Rows made to sum to one: the even shift of Algorithm 1, and the nearest point of the simplex."""
+
+import itertools
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from numpy.testing import assert_allclose
+
+from askmeans.fuzzy.simplex import onto_simplex
+
+tables = hnp.arrays(
+    np.float64, st.tuples(st.integers(1, 5), st.integers(1, 5)), elements=st.floats(-3.0, 3.0)
+)
+
+
+def nearest_point(row):
+    """The nearest point of the simplex, by trying every face."""
+    candidates = []
+    for size in range(1, len(row) + 1):
+        for face in itertools.combinations(range(len(row)), size):
+            point = np.zeros(len(row))
+            on = list(face)
+            point[on] = row[on] + (1.0 - row[on].sum()) / size
+            if (point >= 0.0).all():
+                candidates.append(point)
+    return min(candidates, key=lambda point: np.square(point - row).sum())
+
+
+@given(tables)
+def test_every_row_becomes_the_nearest_point_of_the_simplex(rows):
+    expected = np.array([nearest_point(row) for row in rows])
+    assert_allclose(onto_simplex(rows.copy()), expected, atol=1e-12)
+
+
+@given(tables)
+def test_rows_lie_in_the_unit_interval_and_sum_to_one(rows):
+    made = onto_simplex(rows.copy())
+    assert (made >= 0.0).all()
+    assert (made <= 1.0 + 1e-12).all()
+    assert_allclose(made.sum(axis=1), 1.0, atol=1e-12)
+
+
+@given(tables)
+def test_rows_of_the_simplex_stay(rows):
+    once = onto_simplex(rows.copy())
+    assert_allclose(onto_simplex(once.copy()), once, atol=1e-12)
+
+
+def test_what_is_missing_is_shared_evenly_note_n11():
+    rows = np.array([[0.5, 0.2, 0.0], [0.7, 0.4, 0.2]])
+    assert_allclose(onto_simplex(rows), [[0.6, 0.3, 0.1], [0.6, 0.3, 0.1]])
+
+
+def test_a_row_that_the_even_shift_would_make_negative_is_projected_note_n11():
+    rows = np.array([[1.0, 0.9, 0.0]])  # evenly shifted: .7, .6, -.3
+    assert_allclose(onto_simplex(rows), [[0.55, 0.45, 0.0]])
+
+
+def test_rows_are_changed_in_place():
+    rows = np.array([[0.0, 0.0], [2.0, 0.0]])
+    assert onto_simplex(rows) is rows
+    assert rows.tolist() == [[0.5, 0.5], [1.0, 0.0]]
