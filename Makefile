@@ -52,6 +52,7 @@ bench: $(READY)  ## speed beside scikit-learn and the peers, as ratios (about 5 
 	@$(BIN)/python benchmarks/memory.py
 	@$(BIN)/python benchmarks/imports.py
 	@$(BIN)/python benchmarks/plans.py
+	@$(BIN)/python benchmarks/budgets.py
 
 clean:  ## remove the environment and all caches
 	rm -rf $(VENV) demo .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

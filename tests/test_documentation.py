@@ -35,6 +35,23 @@ def test_links_within_the_repository_lead_somewhere(page):
         assert (page.parent / target).exists(), target
 
 
+def test_every_command_and_option_is_documented():
+    import typer
+
+    from askmeans.cli import app
+
+    page = (ROOT / "docs" / "command-line.md").read_text()
+    commands = typer.main.get_command(app).commands
+    assert {"demo", "fit", "plan"} <= set(commands)
+    for name, command in commands.items():
+        section = page.partition(f"## `askmeans {name}")[2].partition("\n## ")[0]
+        assert section, name
+        for parameter in command.params:
+            for option in parameter.opts:
+                if option.startswith("-"):
+                    assert f"`{option}" in section, f"{name} {option}"
+
+
 def test_every_make_target_is_in_the_contributing_guide():
     targets = re.findall(r"^([a-z]+):.*##", (ROOT / "Makefile").read_text(), flags=re.MULTILINE)
     guide = (ROOT / "CONTRIBUTING.md").read_text()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from askmeans import (
+        budgets,
         datasets,
         exceptions,
         fuzzy,
@@ -29,6 +30,7 @@ __all__ = [
     "Sequential",
     "TwoClusters",
     "TwoPhase",
+    "budgets",
     "datasets",
     "exceptions",
     "fuzzy",

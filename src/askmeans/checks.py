@@ -148,13 +148,45 @@ def check_number(
     value: object, parameter: str, owner: str, *, integer: bool = False, minimum: int = 0
 ) -> None:
     """Refuse what is not such a number, or is below its minimum; infinity passes for floats."""
-    is_number = isinstance(value, Integral if integer else Real) and not isinstance(value, bool)
-    if is_number and value >= minimum:  # type: ignore[operator]  # mypy sees no numbers ABC
-        return
-    raise ParameterError(
-        f"The {parameter!r} parameter of {owner} must be {'an int' if integer else 'a float'} in "
-        f"the range [{minimum}, inf{')' if integer else ']'}. Got {value!r} instead."
+    if not (_is_number(value, integer=integer) and value >= minimum):  # type: ignore[operator]  # mypy sees no numbers ABC
+        range_ = f"[{minimum}, inf{')' if integer else ']'}"
+        raise _out_of_range(value, parameter, owner, range_, "an int" if integer else "a float")
+
+
+def check_positive(value: object, parameter: str, owner: str) -> None:
+    """Refuse what is not a number above 0."""
+    if not (_is_number(value) and 0 < value < np.inf):  # type: ignore[operator]  # as above
+        raise _out_of_range(value, parameter, owner, "(0, inf)")
+
+
+def check_share(value: object, parameter: str, owner: str) -> None:
+    """Refuse what is not a number in (0, 1]."""
+    if not (_is_number(value) and 0 < value <= 1):  # type: ignore[operator]  # as above
+        raise _out_of_range(value, parameter, owner, "(0, 1]")
+
+
+def _is_number(value: object, *, integer: bool = False) -> bool:
+    """Whether it is a number; True and False are none."""
+    return isinstance(value, Integral if integer else Real) and not isinstance(value, bool)
+
+
+def _out_of_range(
+    value: object, parameter: str, owner: str, range_: str, kind: str = "a float"
+) -> ParameterError:
+    """What is raised for a number that is none, or out of its range."""
+    return ParameterError(
+        f"The {parameter!r} parameter of {owner} must be {kind} in the range {range_}. "
+        f"Got {value!r} instead."
     )
+
+
+def check_enough_items(n_items: int, n_clusters: int, owner: str) -> None:
+    """Refuse more clusters than items."""
+    if n_clusters > n_items:
+        raise ParameterError(
+            f"The 'n_clusters' parameter of {owner} must be at most n_samples={n_items}. "
+            f"Got {n_clusters} instead; ask for fewer clusters or give more rows."
+        )
 
 
 def check_choice(value: object, choices: Iterable[str], parameter: str, owner: str) -> None:

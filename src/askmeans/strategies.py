@@ -2,11 +2,17 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
-from askmeans.checks import check_choice, check_fuzzifier, check_number
+from askmeans.checks import (
+    check_choice,
+    check_enough_items,
+    check_fuzzifier,
+    check_number,
+    check_share,
+)
 from askmeans.exceptions import ParameterError
 from askmeans.items import Items, as_items
 from askmeans.plans import sequential, two_clusters, two_phase
@@ -40,8 +46,8 @@ class Strategy(ABC):
     faithful: bool = False
 
     def __post_init__(self) -> None:
-        self._check_size("sample_size")
-        self._check_precision("precision")
+        check_number(self.sample_size, "sample_size", type(self).__name__, integer=True, minimum=1)
+        check_share(self.precision, "precision", type(self).__name__)
         check_choice(self.order, ("relative", "distance"), "order", type(self).__name__)
 
     def plan(self, X: Any, n_clusters: int, *, fuzzifier: float, rng: np.random.Generator) -> Plan:
@@ -79,33 +85,54 @@ class Strategy(ABC):
         owner = type(self).__name__
         check_number(n_clusters, "n_clusters", owner, integer=True, minimum=1)
         check_fuzzifier(fuzzifier, owner, strict=False)
-        items = as_items(X)
-        if n_clusters > items.n:
+        if not isinstance(rng, np.random.Generator):
             raise ParameterError(
-                f"The 'n_clusters' parameter of {owner} must be at most n_samples={items.n}. "
-                f"Got {n_clusters} instead; ask for fewer clusters or give more rows."
+                f"The 'rng' parameter of {owner} must be a numpy.random.Generator. "
+                f"Got {rng!r} instead; numpy.random.default_rng(seed) makes one."
             )
+        items = as_items(X)
+        check_enough_items(items.n, n_clusters, owner)
         return self._make(items, n_clusters, float(fuzzifier), rng)
+
+    @classmethod
+    def from_budget(cls, budget: int, n: int, k: int) -> Self:
+        """The strategy with the sizes that make the most of a budget.
+
+        Parameters
+        ----------
+        budget : int
+            Different questions at most.
+        n : int
+            Number of items.
+        k : int
+            Number of clusters.
+
+        Returns
+        -------
+        Strategy
+            Of this kind; `askmeans.budgets.forecast` tells what to expect of it.
+
+        Raises
+        ------
+        BudgetError
+            If the budget is too small; the message names the smallest.
+
+        Examples
+        --------
+        >>> TwoPhase.from_budget(200, 10_000, 3).sample_size
+        74
+        """
+        from askmeans.budgets import plan_budget  # which is made of strategies
+
+        strategy = plan_budget(budget, n, k, kind=cls).strategy
+        assert isinstance(strategy, cls)
+        return strategy
 
     @abstractmethod
     def _make(
         self, items: Items, n_clusters: int, fuzzifier: float, rng: np.random.Generator
     ) -> Plan:
         """The plan, for parameters that were checked."""
-
-    def _check_size(self, name: str) -> None:
-        """Refuse a size that is not a whole number from 1 up."""
-        check_number(getattr(self, name), name, type(self).__name__, integer=True, minimum=1)
-
-    def _check_precision(self, name: str) -> None:
-        """Refuse a precision outside (0, 1]."""
-        value = getattr(self, name)
-        check_number(value, name, type(self).__name__)
-        if not 0.0 < value <= 1.0:
-            raise ParameterError(
-                f"The {name!r} parameter of {type(self).__name__} must be a float in the range "
-                f"(0, 1]. Got {value!r} instead."
-            )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,6 +157,37 @@ class TwoPhase(Strategy):
     >>> TwoPhase(sample_size=50).precision
     0.1
     """
+
+    @classmethod
+    def from_guarantee(cls, n: int, k: int, *, eta: float, **goal: float) -> Self:
+        """The strategy with the sizes of Theorem 1.
+
+        Parameters
+        ----------
+        n : int
+            Number of items.
+        k : int
+            Number of clusters.
+        eta : float
+            How exact each membership shall be.
+        **goal : float
+            R, alpha, beta, eps, delta and c of `askmeans.budgets.two_phase_sizes`.
+
+        Returns
+        -------
+        TwoPhase
+            With the theorem's m, which is very large for the small eps it wants (paper note N7).
+
+        Examples
+        --------
+        >>> goal = dict(R=1.0, beta=1.0, eps=1.0, delta=0.1)
+        >>> TwoPhase.from_guarantee(1000, 2, eta=0.1, **goal).sample_size
+        767
+        """
+        from askmeans.budgets import two_phase_sizes
+
+        sizes = two_phase_sizes(n, k, eta=eta, **goal)  # type: ignore[arg-type]  # all are floats
+        return cls(sample_size=sizes.sample_size, precision=eta)
 
     def _make(
         self, items: Items, n_clusters: int, fuzzifier: float, rng: np.random.Generator
@@ -174,10 +232,52 @@ class Sequential(Strategy):
     bin_size: int = 50
     coarse_precision: float = 0.1
 
+    @classmethod
+    def from_guarantee(
+        cls, n: int, k: int, *, eta_1: float, eta_2: float, form: str = "corrected", **goal: float
+    ) -> Self:
+        """The strategy with the sizes of Theorem 2.
+
+        Parameters
+        ----------
+        n : int
+            Number of items.
+        k : int
+            Number of clusters.
+        eta_1 : float
+            Width of the bins.
+        eta_2 : float
+            How exact each membership shall be.
+        form : {"corrected", "printed"}, default="corrected"
+            Which condition on eta_1 (paper note N5).
+        **goal : float
+            R, alpha, beta, eps, delta and c of `askmeans.budgets.sequential_sizes`.
+
+        Returns
+        -------
+        Sequential
+            With the theorem's m and r.
+
+        Examples
+        --------
+        >>> goal = dict(R=1.0, beta=1.0, eps=2.0, delta=0.1)
+        >>> Sequential.from_guarantee(1000, 2, eta_1=0.1, eta_2=0.1, **goal).bin_size
+        107
+        """
+        from askmeans.budgets import sequential_sizes
+
+        sizes = sequential_sizes(n, k, eta_1=eta_1, eta_2=eta_2, form=form, **goal)  # type: ignore[arg-type]  # all are floats
+        return cls(
+            sample_size=sizes.sample_size,
+            bin_size=sizes.bin_size or 1,
+            coarse_precision=eta_1,
+            precision=eta_2,
+        )
+
     def __post_init__(self) -> None:
         Strategy.__post_init__(self)
-        self._check_size("bin_size")
-        self._check_precision("coarse_precision")
+        check_number(self.bin_size, "bin_size", type(self).__name__, integer=True, minimum=1)
+        check_share(self.coarse_precision, "coarse_precision", type(self).__name__)
 
     def _make(
         self, items: Items, n_clusters: int, fuzzifier: float, rng: np.random.Generator
@@ -221,9 +321,37 @@ class TwoClusters(Strategy):
 
     bin_size: int = 50
 
+    @classmethod
+    def from_guarantee(cls, n: int, *, eta: float, **goal: float) -> Self:
+        """The strategy with the sizes of Theorem 3.
+
+        Parameters
+        ----------
+        n : int
+            Number of items.
+        eta : float
+            How exact each membership shall be.
+        **goal : float
+            R, eps, delta and c of `askmeans.budgets.two_clusters_sizes`.
+
+        Returns
+        -------
+        TwoClusters
+            With the theorem's m and r.
+
+        Examples
+        --------
+        >>> TwoClusters.from_guarantee(1000, eta=0.1, R=1.0, eps=0.5, delta=0.1).sample_size
+        60
+        """
+        from askmeans.budgets import two_clusters_sizes
+
+        sizes = two_clusters_sizes(n, eta=eta, **goal)  # type: ignore[arg-type]  # all are floats
+        return cls(sample_size=sizes.sample_size, bin_size=sizes.bin_size or 1, precision=eta)
+
     def __post_init__(self) -> None:
         Strategy.__post_init__(self)
-        self._check_size("bin_size")
+        check_number(self.bin_size, "bin_size", type(self).__name__, integer=True, minimum=1)
 
     def _make(
         self, items: Items, n_clusters: int, fuzzifier: float, rng: np.random.Generator

@@ -1,20 +1,55 @@
 """The command line: thin, over the library; heavy imports only where a command needs them."""
 
+import sys
+import warnings
+from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+
+from askmeans.exceptions import AskmeansError
+
+__all__ = ["app", "main"]
 
 app = typer.Typer(
     name="askmeans",
     help="Fuzzy clustering with questions.",
     no_args_is_help=True,
     add_completion=False,
+    pretty_exceptions_enable=False,
 )
+
+STOPPED = 3  # exit code of a run that ended before all was asked
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]
+
+
+class Scale(StrEnum):
+    """How features are scaled before clustering."""
+
+    none = "none"
+    standard = "standard"
+    robust = "robust"
+
+
+class StrategyName(StrEnum):
+    """Which of the strategies."""
+
+    auto = "auto"
+    two_phase = "two-phase"
+    sequential = "sequential"
+    two_clusters = "two-clusters"
+
+
+class Impute(StrEnum):
+    """What is put where a value is missing."""
+
+    median = "median"
 
 
 @app.callback()
-def main() -> None:
+def callback() -> None:
     """Fuzzy clustering with questions."""
 
 
@@ -24,7 +59,111 @@ def demo(
         "demo"
     ),
 ) -> None:
-    """Cluster Iris softly, show what was found, draw a picture."""
+    """Cluster Iris alone and with questions to a simulated expert; draw a picture."""
     from askmeans.cli.demo import run
 
     run(out)
+
+
+@app.command()
+def plan(
+    n: Annotated[int, typer.Option("-n", "--items", help="Number of items.")],
+    k: Annotated[int, typer.Option("-k", "--clusters", help="Number of clusters.")],
+    budget: Annotated[
+        int | None, typer.Option(help="Most questions; without it, each strategy's own sizes.")
+    ] = None,
+    seconds_per_question: Annotated[
+        float, typer.Option(help="How long an answer takes, for the minutes.")
+    ] = 5.0,
+    json: Json = False,
+) -> None:
+    """Tell what asking will cost: questions, rounds, minutes, and the error to expect."""
+    from askmeans.cli.plan import run
+
+    run(n, k, budget, seconds_per_question, as_json=json)
+
+
+@app.command()
+def fit(
+    data: Annotated[Path, typer.Argument(help="A CSV, Parquet or Arrow file, one row an item.")],
+    k: Annotated[int, typer.Option("-k", "--clusters", help="Number of clusters.")],
+    expert: Annotated[
+        str,
+        typer.Option(
+            help="Who answers: 'console' (you are asked), 'labels:COLUMN' (simulated), or 'none'."
+        ),
+    ] = "console",
+    features: Annotated[
+        str | None, typer.Option(help="Columns to cluster by, a,b,c; default: all numeric ones.")
+    ] = None,
+    id: Annotated[  # noqa: A002 - the option's name
+        str | None, typer.Option(help="Column that names the items; default: the row number.")
+    ] = None,
+    scale: Annotated[Scale, typer.Option(help="How features are scaled.")] = Scale.none,
+    impute: Annotated[
+        Impute | None, typer.Option(help="Fill in missing values; they are refused otherwise.")
+    ] = None,
+    strategy: Annotated[
+        StrategyName, typer.Option(help="How questions are chosen.")
+    ] = StrategyName.auto,
+    budget: Annotated[int | None, typer.Option(help="Most different questions to ask.")] = None,
+    fuzzifier: Annotated[float, typer.Option(help="How soft the clusters are, from 1.")] = 2.0,
+    seed: Annotated[int, typer.Option(help="Seed of the questions' choice.")] = 0,
+    names: Annotated[str | None, typer.Option(help="Names of the clusters, a,b,c.")] = None,
+    answers: Annotated[
+        Path | None,
+        typer.Option(help="File of answers held already; new ones are saved to it as they come."),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Where results go, without ending; default: beside DATA.")
+    ] = None,
+    plot: Annotated[bool, typer.Option("--plot", help="Draw a picture, too.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite results.")] = False,
+    json: Json = False,
+) -> None:
+    """Cluster the rows of a file softly, asking an expert."""
+    from askmeans.cli.fit import Options, run
+
+    complete = run(
+        Options(
+            data=data,
+            n_clusters=k,
+            expert=expert,
+            features=_split(features),
+            id_column=id,
+            scale=scale.value,
+            impute=None if impute is None else impute.value,
+            strategy=strategy.value,
+            budget=budget,
+            fuzzifier=fuzzifier,
+            seed=seed,
+            cluster_names=_split(names),
+            answers=answers,
+            out=out,
+            plot=plot,
+            force=force,
+            as_json=json,
+        )
+    )
+    if not complete:
+        raise typer.Exit(STOPPED)
+
+
+def main(arguments: list[str] | None = None) -> Any:
+    """Run a command; our own errors are one sentence on standard error and exit code 1."""
+    warnings.showwarning = _say_warning
+    try:
+        return app(arguments)
+    except (AskmeansError, OSError) as error:
+        sys.stderr.write(f"askmeans: {error}\n")
+        sys.exit(1)
+
+
+def _say_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    """A warning in one line on standard error, without the place in the code."""
+    sys.stderr.write(f"askmeans: warning: {message}\n")
+
+
+def _split(text: str | None) -> list[str] | None:
+    """The words of a list written with commas."""
+    return None if text is None else [word.strip() for word in text.split(",") if word.strip()]

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
-from askmeans.checks import check_choice, check_fuzzifier, check_number
+from askmeans.checks import check_choice, check_enough_items, check_fuzzifier, check_number
 from askmeans.estimators.fuzzy_kmeans import FuzzyKMeans
 from askmeans.estimators.validation import as_generator, check_items, check_new_items
 from askmeans.exceptions import NobodyToAskWarning, ParameterError
@@ -152,12 +152,7 @@ class ActiveFuzzyKMeans(ClusterMixin, BaseEstimator):
         strategy = named_strategy(self.strategy, "ActiveFuzzyKMeans")
         items, seen = check_items(self, X)
         rng = as_generator(self.random_state, "ActiveFuzzyKMeans")
-        if self.n_clusters > len(items):
-            raise ParameterError(
-                "The 'n_clusters' parameter of ActiveFuzzyKMeans must be at most "
-                f"n_samples={len(items)}. Got {self.n_clusters} instead; ask for fewer clusters "
-                "or give more rows."
-            )
+        check_enough_items(len(items), self.n_clusters, "ActiveFuzzyKMeans")
         if self.oracle is None:
             found = self._without_questions(items, rng)
         else:

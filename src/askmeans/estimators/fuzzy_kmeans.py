@@ -14,7 +14,13 @@ from sklearn.base import (
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from askmeans.checks import as_weights, check_choice, check_fuzzifier, check_number
+from askmeans.checks import (
+    as_weights,
+    check_choice,
+    check_enough_items,
+    check_fuzzifier,
+    check_number,
+)
 from askmeans.estimators.validation import as_generator, check_items, check_new_items
 from askmeans.exceptions import CollapseWarning, ParameterError
 
@@ -154,12 +160,7 @@ class FuzzyKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
 
         self._check_parameters()
         items, seen = check_items(self, X)
-        if self.n_clusters > len(items):
-            raise ParameterError(
-                "The 'n_clusters' parameter of FuzzyKMeans must be at most "
-                f"n_samples={len(items)}. Got {self.n_clusters} instead; ask for fewer clusters "
-                "or give more rows."
-            )
+        check_enough_items(len(items), self.n_clusters, "FuzzyKMeans")
         found = lloyd.fit(
             items,
             int(self.n_clusters),

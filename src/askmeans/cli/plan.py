@@ -1,0 +1,70 @@
+"""`askmeans plan`: a table of strategies and what they will cost."""
+
+import json
+
+from rich.console import Console
+from rich.table import Table
+
+from askmeans.budgets import Forecast, forecast, plan_budget
+from askmeans.checks import check_number
+from askmeans.exceptions import BudgetError
+from askmeans.strategies import Sequential, Strategy, TwoClusters, TwoPhase
+
+__all__ = ["run"]
+
+
+def run(n: int, k: int, budget: int | None, seconds: float, *, as_json: bool) -> None:
+    """Print what each strategy will cost and reach."""
+    check_number(seconds, "seconds_per_question", "askmeans plan")
+    kinds: list[type[Strategy]] = [TwoPhase, Sequential]
+    if k == 2:
+        kinds.append(TwoClusters)
+    plans: list[Forecast] = []
+    for kind in kinds:
+        try:
+            plans.append(
+                forecast(kind(), n, k) if budget is None else plan_budget(budget, n, k, kind=kind)
+            )
+        except BudgetError:
+            if kind is TwoPhase:  # the least demanding one names the minimum
+                raise
+    rows = [_row(plan, seconds) for plan in plans]
+    if as_json:
+        Console().print_json(json.dumps(rows))
+        return
+    table = Table(title=f"{n:,} items, {k} clusters, {seconds:g} seconds a question")
+    for column in ("strategy", "questions", "rounds", "minutes", "expected error"):
+        table.add_column(column, justify="left" if column == "strategy" else "right")
+    for row in rows:
+        table.add_row(
+            str(row["strategy"]),
+            f"{row['questions']:,}",
+            str(row["rounds"]),
+            f"{row['minutes']:,.0f}",
+            f"{row['expected_error']:.3f}",
+        )
+    console = Console()
+    console.print(table)
+    console.print(
+        "Expected error: the mean error of a membership, for an expert whose clusters follow "
+        "distance; forecasts, not promises."
+    )
+
+
+def _row(plan: Forecast, seconds: float) -> dict[str, str | int | float]:
+    """A forecast as the table shows it."""
+    return {
+        "strategy": repr_short(plan.strategy),
+        "questions": plan.n_queries,
+        "rounds": plan.n_rounds,
+        "minutes": plan.n_queries * seconds / 60.0,
+        "expected_error": plan.expected_error,
+    }
+
+
+def repr_short(strategy: Strategy) -> str:
+    """A strategy with its sizes, without what is as always."""
+    sizes = [f"sample_size={strategy.sample_size}"]
+    if isinstance(strategy, Sequential | TwoClusters):
+        sizes.append(f"bin_size={strategy.bin_size}")
+    return f"{type(strategy).__name__}({', '.join(sizes)})"

@@ -1,0 +1,144 @@
+"""Data files: read, checked, scaled; every refusal says which column or row and what to do."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from askmeans.exceptions import DataError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["choose_features", "item_ids", "read_table", "scale_warning", "scaled"]
+
+Floats = NDArray[np.float64]
+
+_WILD = 100.0  # features whose spreads differ by more are worth a warning
+
+
+def read_table(path: Path) -> "pd.DataFrame":
+    """A data frame from a CSV, Parquet or Arrow file."""
+    if not path.is_file():
+        raise DataError(f"{path} must be a file. Got nothing there; give the path of your data.")
+    try:
+        import pandas as pd
+        import pyarrow.feather
+    except ImportError as error:
+        raise DataError(
+            "Reading data files needs pandas and pyarrow. Got neither or one; "
+            'install them with: pip install "askmeans[tables]"'
+        ) from error
+    kind = path.suffix.lower()
+    try:
+        if kind in (".csv", ".txt", ".tsv"):
+            frame = pd.read_csv(path, sep="\t" if kind == ".tsv" else ",")
+        elif kind in (".parquet", ".pq"):
+            frame = pd.read_parquet(path)
+        elif kind in (".arrow", ".feather", ".ipc"):
+            frame = pyarrow.feather.read_feather(path)
+        else:
+            raise DataError(
+                f"The ending of {path.name} must be one of .csv, .tsv, .parquet, .arrow or "
+                f".feather. Got {kind or 'none'!r} instead."
+            )
+    except (ValueError, OSError) as error:
+        if isinstance(error, DataError):
+            raise
+        raise DataError(f"{path} could not be read ({error}).") from error
+    if frame.empty:
+        raise DataError(f"{path} must have rows and columns. Got {frame.shape} instead.")
+    return frame
+
+
+def choose_features(
+    frame: "pd.DataFrame", features: list[str] | None, left_out: list[str], impute: str | None
+) -> "pd.DataFrame":
+    """The columns to cluster by, as numbers without gaps."""
+    if features is None:
+        numeric = frame.select_dtypes("number").columns
+        features = [str(name) for name in numeric if name not in left_out]
+        if not features:
+            raise DataError(
+                "The data must have a numeric column to cluster by. "
+                f"Got columns {', '.join(map(str, frame.columns))}; encode some as numbers."
+            )
+    for name in features:
+        check_column(frame, name)
+    chosen = frame[features]
+    for name in features:
+        if chosen[name].dtype.kind not in "fiub":
+            raise DataError(
+                f"Column {name!r} must be numeric to cluster by. Got {chosen[name].dtype} instead; "
+                "leave it out of --features, or encode it."
+            )
+    missing = chosen.isna()
+    if missing.to_numpy().any():
+        if impute is None:
+            rows = np.flatnonzero(missing.any(axis=1))
+            columns = [name for name in features if missing[name].any()]
+            shown = ", ".join(str(row) for row in rows[:10]) + (" ..." if len(rows) > 10 else "")
+            raise DataError(
+                f"Column {', '.join(columns)} must have no missing values. Got some in "
+                f"{len(rows)} rows ({shown}); drop them, or use --impute median."
+            )
+        chosen = chosen.fillna(chosen.median())
+    return chosen.astype(np.float64)
+
+
+def item_ids(frame: "pd.DataFrame", column: str | None) -> list[str]:
+    """What the items are called: a column's values, which must differ, or row numbers."""
+    if column is None:
+        return [str(row) for row in range(len(frame))]
+    check_column(frame, column)
+    ids = [str(value) for value in frame[column]]
+    if len(set(ids)) < len(ids):
+        seen: set[str] = set()
+        twice = next(name for name in ids if name in seen or seen.add(name))  # type: ignore[func-returns-value]  # add returns None, which is the point
+        raise DataError(
+            f"Column {column!r} must name every item differently. Got {twice!r} twice; "
+            "use another --id."
+        )
+    return ids
+
+
+def check_column(frame: "pd.DataFrame", name: str) -> None:
+    """Refuse a column that is not there."""
+    if name not in frame.columns:
+        raise DataError(
+            f"There must be a column {name!r}. Got {', '.join(map(str, frame.columns))}."
+        )
+
+
+def scaled(X: Floats, how: str) -> Floats:
+    """Features in comparable units; constant ones stay where they are."""
+    if how == "none":
+        return X
+    if how == "standard":
+        middle, width = X.mean(axis=0), X.std(axis=0)
+    else:
+        low, middle, high = np.percentile(X, [25, 50, 75], axis=0)
+        width = high - low
+    result: Floats = (X - middle) / np.where(width > 0.0, width, 1.0)
+    return result
+
+
+def scale_warning(frame: "pd.DataFrame", how: str) -> str | None:
+    """A sentence when one feature will drown the others."""
+    spreads = frame.std()
+    spreads = spreads[spreads > 0]
+    if how != "none" or len(spreads) < 2 or spreads.max() / spreads.min() <= _WILD:
+        return None
+    wide, narrow = spreads.idxmax(), spreads.idxmin()
+    return (
+        f"features differ wildly in scale ({wide} varies by {spreads.max():.3g}, {narrow} by "
+        f"{spreads.min():.3g}), so {wide} decides alone; consider --scale standard."
+    )
+
+
+def write_frame(frame: Any, path: Path) -> None:
+    """Write a CSV so that a crash leaves the old file or the new one, nothing half done."""
+    part = path.with_name(path.name + ".part")
+    frame.to_csv(part, index=False)
+    part.replace(path)

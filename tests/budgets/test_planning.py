@@ -1,0 +1,97 @@
+"""Forecasts and plans: within the budget, monotone, and near what happens."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.datasets import make_blobs
+
+from askmeans import FuzzyKMeans, Sequential, TwoClusters, TwoPhase, budgets, oracles, run
+from askmeans.exceptions import BudgetError, ParameterError
+
+
+@given(
+    budget=st.integers(1, 5000),
+    n=st.integers(10, 10**6),
+    k=st.integers(2, 8),
+    similar=st.booleans(),
+)
+def test_a_plan_fits_its_budget_or_the_minimum_is_named(budget, n, k, similar):
+    n = max(n, 3 * k)
+    ask = "similarity" if similar else "membership"
+    least = budgets.minimum_budget(n, k, ask=ask)
+    if budget < least:
+        with pytest.raises(BudgetError, match=rf"at least {least} questions .* Got {budget}"):
+            budgets.plan_budget(budget, n, k, ask=ask)
+    else:
+        plan = budgets.plan_budget(budget, n, k, ask=ask)
+        assert plan.n_queries <= budget
+        assert plan.strategy.sample_size >= 3 * k
+
+
+@pytest.mark.parametrize("kind", [TwoPhase, Sequential, TwoClusters])
+def test_more_budget_never_means_a_smaller_sample(kind):
+    sizes = [kind.from_budget(budget, 10_000, 2).sample_size for budget in range(100, 2000, 50)]
+    assert sizes == sorted(sizes)
+    assert sizes[-1] > sizes[0]
+
+
+def test_a_sequential_budget_too_small_names_its_own_minimum():
+    with pytest.raises(BudgetError, match=r"at least \d+ questions for Sequential"):
+        Sequential.from_budget(50, 10_000, 4)
+
+
+@pytest.mark.parametrize(("n", "k"), [(1000, 2), (1000, 4), (5000, 4)])
+@pytest.mark.parametrize("m", [40, 120])
+def test_two_phase_costs_and_errs_about_as_forecast(n, k, m):
+    X = make_blobs(n, 4, centers=k, cluster_std=2.5, random_state=1)[0]
+    target = FuzzyKMeans(k, n_init=3, random_state=0).fit(X).memberships_
+    strategy = TwoPhase(sample_size=m)
+    expected = budgets.forecast(strategy, n, k)
+    results = [
+        run(
+            strategy.plan(X, k, fuzzifier=2.0, rng=np.random.default_rng(seed)),
+            oracles.TableOracle(target),
+        )
+        for seed in range(10)
+    ]
+    errors = [np.abs(r.clustering.memberships - target).mean() for r in results]
+    counts = [r.n_queries for r in results]
+    assert 0.6 < np.mean(counts) / expected.n_queries < 1.1
+    assert 0.4 < np.mean(errors) / expected.expected_error < 1.5
+    assert max(r.n_rounds for r in results) <= 2 * expected.n_rounds
+
+
+def test_forecasts_never_ask_for_more_than_there_is():
+    assert budgets.forecast(Sequential(sample_size=500, bin_size=500), 100, 3).n_queries <= 200
+
+
+def test_two_clusters_are_planned_for_two_only():
+    assert isinstance(budgets.plan_budget(400, 10_000, 4).strategy, TwoPhase | Sequential)
+
+
+def test_guarantees_give_the_theorems_sizes():
+    goal = {"R": 1.0, "eps": 1.0, "delta": 0.1}
+    one = TwoPhase.from_guarantee(100, 2, eta=0.2, beta=1.0, **goal)
+    assert one.sample_size == budgets.two_phase_sizes(100, 2, eta=0.2, beta=1.0, **goal).sample_size
+    assert one.precision == 0.2
+    two = Sequential.from_guarantee(100, 2, eta_1=0.3, eta_2=0.2, beta=1.0, **goal)
+    sizes = budgets.sequential_sizes(100, 2, eta_1=0.3, eta_2=0.2, beta=1.0, **goal)
+    assert (two.sample_size, two.bin_size) == (sizes.sample_size, sizes.bin_size)
+    assert (two.coarse_precision, two.precision) == (0.3, 0.2)
+    three = TwoClusters.from_guarantee(100, eta=0.2, **goal)
+    assert three.bin_size == budgets.two_clusters_sizes(100, eta=0.2, **goal).bin_size
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((0, 100, 2), "'budget'"),
+        ((10, 0, 2), "'n'"),
+        ((10, 100, 0), "'k'"),
+        ((1.5, 9, 2), "Got 1.5"),
+    ],
+)
+def test_numbers_out_of_range_are_refused(arguments, message):
+    with pytest.raises(ParameterError, match=message):
+        budgets.plan_budget(*arguments)
