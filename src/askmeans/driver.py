@@ -8,7 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans.checks import check_number
-from askmeans.exceptions import AnswerError, AskmeansError, OracleError, PlanError, StopAsking
+from askmeans.exceptions import (
+    AnswerError,
+    AskmeansError,
+    OracleError,
+    ParameterError,
+    PlanError,
+    StopAsking,
+)
 from askmeans.interrupts import Interrupts
 from askmeans.queries import Ledger, Queries
 from askmeans.results import Clustering, Result
@@ -81,6 +88,11 @@ def run(
     >>> result.complete, result.clustering.memberships.argmax(axis=1).tolist()
     (True, [0, 0, 1, 1])
     """
+    if not hasattr(plan, "send"):
+        raise ParameterError(
+            "The 'plan' parameter of run must be a plan, which is a generator. "
+            f"Got {plan!r} instead; a strategy's plan() makes one."
+        )
     if budget is not None:
         check_number(budget, "budget", "run", integer=True, minimum=0)
     ledger = Ledger() if ledger is None else ledger
@@ -155,7 +167,8 @@ class _Driver:
         self.ledger.n_rounds += 1
         try:
             with self.interrupts.welcome():
-                answers = self._checked(self.oracle.answer(new), new)
+                answers = self.oracle.answer(new)
+            answers = self._checked(answers, new)
         except StopAsking as stop:
             try:
                 answers = self._checked(stop.answers, new)
@@ -163,8 +176,9 @@ class _Driver:
                 self.failure = error
                 return True
             stopped = True
-            told = ~np.isnan(answers)  # what was not answered was not asked
-            new, answers = new.take(told), answers[told]
+            # What was not reached was not asked.
+            reached = ~np.isnan(answers) if stop.reached is None else stop.reached
+            new, answers = new.take(reached), answers[reached]
             if isinstance(stop.__cause__, Exception):
                 self.failure = stop.__cause__
         except KeyboardInterrupt:

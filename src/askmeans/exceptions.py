@@ -9,12 +9,14 @@ The tree::
     |-- QueryError (ValueError)       a question that cannot be asked: no such item, or one twice
     |-- AnswerError (ValueError)      an answer that is none: not a number, or outside [0, 1]
     |-- BudgetError (ValueError)      a budget too small for what is asked of it
+    |-- RankError (ValueError)        the answers do not tell so many clusters apart
     |-- PlanError                     a plan broke its contract: it went on after StopAsking
     |-- OracleError                   whoever answers failed; carries the result so far
     `-- StopAsking                    a message to a plan: no more questions
 
     AskmeansWarning (UserWarning)
     |-- CollapseWarning               clusters have merged: the result has fewer than asked
+    |-- LittleInformationWarning      answers too rough to tell so many clusters apart
     |-- MissingClusterWarning         no item asked about belongs to a cluster
     `-- NobodyToAskWarning            no oracle was given: an unsupervised fit was made
 
@@ -37,12 +39,14 @@ __all__ = [
     "CollapseWarning",
     "DataError",
     "DataTypeError",
+    "LittleInformationWarning",
     "MissingClusterWarning",
     "NobodyToAskWarning",
     "OracleError",
     "ParameterError",
     "PlanError",
     "QueryError",
+    "RankError",
     "StopAsking",
 ]
 
@@ -96,6 +100,10 @@ class OracleError(AskmeansError):
         self.result = result
 
 
+class RankError(AskmeansError, ValueError):
+    """The answers do not tell so many clusters apart: the target has fewer."""
+
+
 class PlanError(AskmeansError):
     """A plan broke its contract: it must return a Clustering when StopAsking is thrown into it."""
 
@@ -109,11 +117,17 @@ class StopAsking(AskmeansError):  # noqa: N818 - a message, not an error
     ----------
     answers : ndarray of shape (n_questions,)
         Answers to the open batch, NaN where there is none.
+    reached : ndarray of bool of shape (n_questions,) or None, default=None
+        Which questions were reached, for whoever can tell "cannot say" from "not asked"; None
+        counts those as reached that have an answer.
     """
 
-    def __init__(self, answers: "NDArray[np.float64]") -> None:
+    def __init__(
+        self, answers: "NDArray[np.float64]", reached: "NDArray[np.bool_] | None" = None
+    ) -> None:
         super().__init__("no more questions, please")
         self.answers = answers
+        self.reached = reached
 
 
 class AskmeansWarning(UserWarning):
@@ -122,6 +136,10 @@ class AskmeansWarning(UserWarning):
 
 class CollapseWarning(AskmeansWarning):
     """Two or more clusters have merged, so the result has fewer than were asked for."""
+
+
+class LittleInformationWarning(AskmeansWarning):
+    """Answers are too rough to tell so many clusters apart; the result says little."""
 
 
 class MissingClusterWarning(AskmeansWarning):

@@ -120,10 +120,15 @@ class Strategy(ABC):
         Examples
         --------
         >>> TwoPhase.from_budget(200, 10_000, 3).sample_size
-        74
+        64
         """
         from askmeans.budgets import plan_budget  # which is made of strategies
 
+        if cls is TwoClusters and k != 2:
+            raise ParameterError(
+                f"The 'k' parameter of TwoClusters.from_budget must be 2. Got {k} instead; "
+                "Sequential and TwoPhase take any number."
+            )
         strategy = plan_budget(budget, n, k, kind=cls).strategy
         assert isinstance(strategy, cls)
         return strategy
@@ -383,7 +388,7 @@ _NAMED: dict[str, type[Strategy]] = {
 
 def named_strategy(strategy: Any, owner: str) -> Any:
     """The strategy of this name, with its defaults; an object with a `plan` method as it is."""
-    if hasattr(strategy, "plan"):
+    if hasattr(strategy, "plan") and not isinstance(strategy, type):
         return strategy
     check_choice(strategy, _NAMED, "strategy", owner)
     return _NAMED[strategy]()

@@ -66,7 +66,35 @@ def test_forecasts_never_ask_for_more_than_there_is():
     assert budgets.forecast(Sequential(sample_size=500, bin_size=500), 100, 3).n_queries <= 200
 
 
+def test_samples_are_planned_no_larger_than_the_data():
+    assert budgets.plan_budget(1500, 150, 3).strategy.sample_size <= 150
+
+
+def test_a_finer_precision_costs_more_and_a_faithful_strategy_is_not_forecast():
+    coarse, fine = (budgets.forecast(TwoPhase(precision=p), 5000, 4).n_queries for p in (0.1, 0.02))
+    assert 1.4 < fine / coarse < 2.0  # 530 questions were asked, where 352 are at .1
+    with pytest.raises(ParameterError, match="faithful=False"):
+        budgets.forecast(TwoPhase(faithful=True), 5000, 4)
+
+
+def test_a_plan_within_budget_is_seldom_cut_off():
+    X = make_blobs(800, 4, centers=3, cluster_std=2.5, random_state=1)[0]
+    target = FuzzyKMeans(3, n_init=3, random_state=0).fit(X).memberships_
+    strategy = TwoPhase.from_budget(200, 800, 3)
+    complete = [
+        run(
+            strategy.plan(X, 3, fuzzifier=2.0, rng=np.random.default_rng(seed)),
+            oracles.TableOracle(target),
+            budget=200,
+        ).complete
+        for seed in range(20)
+    ]
+    assert np.mean(complete) >= 0.9
+
+
 def test_two_clusters_are_planned_for_two_only():
+    with pytest.raises(ParameterError, match=r"'k' parameter of TwoClusters.from_budget must be 2"):
+        TwoClusters.from_budget(500, 1000, 3)
     assert isinstance(budgets.plan_budget(400, 10_000, 4).strategy, TwoPhase | Sequential)
 
 

@@ -67,3 +67,10 @@ def test_a_probability_out_of_range_is_refused(delta):
 def test_arrays_that_do_not_fit_are_refused():
     with pytest.raises(DataError, match="one row for each"):
         budgets.center_radii([[0.0], [1.0]], [[1.0]])
+
+
+def test_cannot_say_counts_for_nothing(planted):
+    X, U = draw(planted, 200, 0)
+    with_gaps = np.vstack([U, np.full((50, 3), np.nan)])
+    found = budgets.center_radii(np.vstack([X, X[:50]]), with_gaps)
+    np.testing.assert_allclose(found, budgets.center_radii(X, U))

@@ -24,6 +24,7 @@ def askmeans():
             input=text_in,
             env={**os.environ, "COLUMNS": "200"},
             check=False,
+            timeout=300,
         )
         if ok:
             assert done.returncode == 0, done.stderr

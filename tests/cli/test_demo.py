@@ -16,8 +16,12 @@ def demo(tmp_path_factory):
     return folder, done
 
 
-def test_the_demo_prints_the_known_accuracy(demo):
-    assert "89.33%" in demo[1].stdout
+def test_the_demo_prints_what_asking_costs_and_brings(demo):
+    rows = [[cell.strip() for cell in line.split("│")] for line in demo[1].stdout.splitlines()]
+    told = {row[1]: row[2:4] for row in rows if len(row) == 5}
+    assert told["matched accuracy"] == ["89.33%", "94.67%"]
+    assert told["questions asked"] == ["0", "59 of 450 possible"]
+    assert told["rounds"] == ["0", "4"]
     assert demo[1].stderr == ""
 
 

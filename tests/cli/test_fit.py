@@ -197,7 +197,7 @@ def test_missing_values_are_refused_with_their_rows_or_imputed(askmeans, folder)
         (("iris.csv", "-k", 2, "--expert", "labels:species"), "must be 3"),
         (("iris.csv", "-k", 3, "--expert", "oracle"), "'expert' parameter"),
         (("iris.csv", "-k", 3, "--fuzzifier", 0.5), "'fuzzifier' parameter"),
-        (("iris.csv", "-k", 3, "--names", "a,b"), "must have 3 names"),
+        (("iris.csv", "-k", 3, "--names", "a,b"), "3 names, all different"),
         (("iris.csv", "-k", 3, "--answers", "iris.csv"), "must have the columns"),
         (("iris.csv", "-k", 3, "--strategy", "two-clusters"), "TwoClusters must be 2"),
     ],
@@ -222,3 +222,159 @@ def test_help_loads_nothing_heavy():
     loaded = set(done.stdout.splitlines()[-1].split())
     assert "typer" in loaded
     assert not loaded & {"numpy", "scipy", "sklearn", "pandas", "matplotlib", "numba"}
+
+
+# --- Nothing that a person answered is lost, or taken for something else ---
+
+
+def test_a_file_of_ones_own_takes_new_answers_and_keeps_its_rows(askmeans, folder):
+    (folder / "held.csv").write_text("item,cluster,value\nf127,0,0.9\n")  # three columns suffice
+    arguments = (
+        "fit",
+        "iris.csv",
+        "-k",
+        3,
+        "--id",
+        "flower",
+        "--answers",
+        "held.csv",
+        "--out",
+        "r",
+    )
+    askmeans(*arguments, cwd=folder, text_in="0.1\n0\n", ok=False)
+    askmeans(*arguments, cwd=folder, text_in="0.5\n", ok=False)
+    rows = pd.read_csv(folder / "held.csv")
+    assert rows["item"].tolist()[0] == "f127"
+    assert rows["value"].tolist() == [0.9, 0.1, 0.0, 0.5]
+    assert not rows.duplicated(["item", "cluster"]).any()
+
+
+@pytest.mark.parametrize(
+    "text", ["item,cluster,value\nf127,0,0.9", "\ufeffitem,cluster,value\r\nf127,0,0.9\r\n"]
+)
+def test_a_missing_newline_or_a_mark_at_the_start_does_no_harm(askmeans, folder, text):
+    (folder / "held.csv").write_bytes(text.encode())
+    arguments = (
+        "fit",
+        "iris.csv",
+        "-k",
+        3,
+        "--id",
+        "flower",
+        "--answers",
+        "held.csv",
+        "--out",
+        "r",
+    )
+    askmeans(*arguments, cwd=folder, text_in="0.25\n", ok=False)
+    assert pd.read_csv(folder / "held.csv")["value"].tolist() == [0.9, 0.25]
+
+
+def test_a_row_cut_off_by_a_crash_is_left_out_and_told(askmeans, folder):
+    arguments = ("fit", "iris.csv", "-k", 3, "--id", "flower")
+    askmeans(*arguments, cwd=folder, text_in="1\n0\n", ok=False)
+    whole = (folder / "iris.answers.csv").read_text()
+    (folder / "iris.answers.csv").write_text(whole + "membership,f95,,,0,clus")
+    done = askmeans(*arguments, cwd=folder, text_in="0.5\n", ok=False)
+    assert "last line is not complete" in done.stderr
+    assert pd.read_csv(folder / "iris.answers.csv")["value"].tolist() == [1.0, 0.0, 0.5]
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ("membershp,f0,,0,,,0.5", "line 2: the kind must be one of membership, pair, triplet"),
+        ("membership,f0,,7,,,0.5", "line 2: the cluster must be a number from 0 to 2. Got '7'"),
+        ("membership,f0,,,,,0.5", "line 2: the cluster must be a number"),
+        ("membership,f0,f1,0,,,0.5", "line 2: a membership must be about 1 different items"),
+        ("pair,f0,,,,,0.5", "line 2: a pair must be about 2 different items"),
+        ("membership,,,0,,,0.5", "Got none"),
+        ("membership,f999,,0,,,0.5", "there must be an item 'f999'"),
+        ("membership,f0,,0,,,50%", "line 2: an answer must be a number from 0 to 1. Got '50%'"),
+        ("membership,f0,,0,,,1.5", "line 2: an answer must lie in [0, 1]. Got 1.5"),
+        ("membership,f0,,0,petals,,0.5", "cluster 0 must be called 'petals'"),
+        ("membership,f0,,0,,4,0.5", "the answers must be about 3 clusters. Got 4"),
+    ],
+)
+def test_answers_that_cannot_be_meant_are_refused_with_their_line(askmeans, folder, row, message):
+    header = "kind,item,item_2,cluster,cluster_name,clusters,value\n"
+    (folder / "held.csv").write_text(f"{header}{row}\n")
+    done = askmeans(
+        "fit", "iris.csv", "-k", 3, "--id", "flower", "--answers", "held.csv", cwd=folder, ok=False
+    )
+    assert done.returncode == 1
+    assert message in done.stderr
+    assert (folder / "held.csv").read_text().count("\n") == 2  # and nothing was added
+
+
+def test_answers_about_other_clusters_are_not_taken_for_these(askmeans, folder):
+    arguments = ("fit", "iris.csv", "--id", "flower")
+    askmeans(*arguments, "-k", 3, "--names", "a,b,c", cwd=folder, text_in="1\n", ok=False)
+    for other in (("-k", 2), ("-k", 3, "--names", "b,a,c"), ("-k", 3)):
+        done = askmeans(*arguments, *other, cwd=folder, ok=False)
+        assert done.returncode == 1
+        assert "iris.answers.csv, line 2" in done.stderr
+
+
+def test_a_simulated_expert_does_not_read_a_persons_answers(askmeans, folder):
+    askmeans("fit", "iris.csv", "-k", 3, cwd=folder, text_in="1\n0\n", ok=False)
+    done = askmeans("fit", "iris.csv", "-k", 3, "--expert", "labels:species", "--json", cwd=folder)
+    assert json.loads(done.stdout)["n_answers_held"] == 0
+
+
+def test_typical_items_are_shown_again_after_a_break(askmeans, folder):
+    arguments = ("fit", "iris.csv", "-k", 3, "--id", "flower")
+    askmeans(*arguments, cwd=folder, text_in="1\n0\n", ok=False)
+    second = askmeans(*arguments, cwd=folder, text_in="", ok=False)
+    assert "cluster 0 (items like: flower = f127" in second.stderr
+
+
+def test_ids_stay_as_they_are_written(askmeans, folder):
+    frame = pd.read_csv(folder / "iris.csv")
+    frame["flower"] = [f"{i:05d}" for i in range(149)] + ["NA"]
+    frame.to_csv(folder / "zeros.csv", index=False)
+    askmeans("fit", "zeros.csv", "-k", 3, "--id", "flower", "--expert", "none", cwd=folder)
+    ids = (folder / "zeros.memberships.csv").read_text().splitlines()
+    assert ids[1].startswith("00000,")
+    assert ids[150].startswith("NA,")
+
+
+def test_a_saved_index_is_no_feature(askmeans, folder):
+    pd.read_csv(folder / "iris.csv").to_csv(folder / "indexed.csv")
+    askmeans("fit", "indexed.csv", "-k", 3, "--expert", "none", cwd=folder)
+    assert "Unnamed: 0" not in read(folder, "indexed")[1].columns
+
+
+def test_a_class_called_id_and_a_feature_called_cluster_are_fine(askmeans, folder):
+    frame = pd.read_csv(folder / "iris.csv").rename(columns={"sepal_width": "cluster"})
+    frame["species"] = frame["species"].replace("setosa", "id")
+    frame.to_csv(folder / "odd.csv", index=False)
+    askmeans("fit", "odd.csv", "-k", 3, "--expert", "labels:species", cwd=folder)
+    memberships, centers, _ = read(folder, "odd")
+    assert memberships.columns.tolist() == ["id_", "id", "versicolor", "virginica"]
+    assert centers.columns[0] == "cluster_"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--out", "nowhere/r", "--expert", "none"), "must be a folder for the results"),
+        (("--names", "a,b,a", "--expert", "none"), "3 names, all different"),
+        (("--names", "a,b", "--expert", "labels:species"), "3 names, all different"),
+        (("--features", "sepal_width,sepal_width"), "Columns must differ by name"),
+        (("--seed", -1), "'seed' parameter"),
+        (("--expert", "none", "--budget", 5), "must be left out"),
+    ],
+)
+def test_what_cannot_work_is_refused_before_anybody_is_asked(askmeans, folder, arguments, message):
+    done = askmeans("fit", "iris.csv", "-k", 3, *arguments, cwd=folder, ok=False)
+    assert done.returncode == 1
+    assert message in done.stderr
+    assert "Question" not in done.stderr
+
+
+def test_a_picture_is_not_overwritten_either(askmeans, folder):
+    (folder / "iris.png").write_text("mine")
+    done = askmeans("fit", "iris.csv", "-k", 3, "--expert", "none", "--plot", cwd=folder, ok=False)
+    assert done.returncode == 1
+    assert (folder / "iris.png").read_text() == "mine"

@@ -113,6 +113,8 @@ def test_without_an_oracle_it_warns_and_clusters_alone(iris):
     assert model.n_queries_ == 0
     assert not model.complete_
     assert len(model.history_) == 0
+    assert 0 < model.diagnostics_["beta"] <= 1
+    assert model.diagnostics_["center_radius"] == [np.inf] * 3  # nobody said anything of them
     assert_allclose(model.predict_proba(iris), model.memberships_, atol=1e-9)
     free = FuzzyKMeans(3, n_init=5, random_state=0).fit(iris)
     assert metrics.membership_error(free.memberships_, model.memberships_) < 0.01

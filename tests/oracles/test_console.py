@@ -357,7 +357,7 @@ def test_a_person_at_a_terminal_answers_presses_ctrl_c_and_gets_a_result(tmp_pat
     child.sendintr()
     child.expect_exact("Stopped; your answers are kept.")
     child.expect_exact("complete: False")
-    child.expect_exact("answers: [0.25, 1.0]")
+    child.expect_exact("answers: [0.25, nan, 1.0]")
     child.expect_exact("rows: 8")
     child.expect(pexpect.EOF)
     child.close()

@@ -122,16 +122,18 @@ def test_faithful_runs_are_the_listing_line_by_line(listing, fuzzy_target, eta, 
         assert_allclose(result.memberships, memberships, atol=1e-12)
 
 
-def test_planted_memberships_are_found_to_eta_in_100_of_100_seeds():
+def test_planted_clusters_are_found_to_eps_and_eta_in_100_of_100_seeds():
     # Cores of 800 and 100 items with arms of 50 (n = 1,000), m = 1,000, r = 100, eta = .1.
-    errors = []
+    errors, off = [], []
     for seed in range(100):
         planted = make_cores_and_arms([800, 100], rng=np.random.default_rng(seed))
         found = ask(
             planted.X, planted.memberships, seed, sample_size=1000, bin_size=100, faithful=True
         )
         errors.append(np.abs(found.clustering.memberships - planted.memberships).max())
+        off.append(np.linalg.norm(found.clustering.centers - planted.centers, axis=1).max())
     assert max(errors) <= 0.1  # measured: .050
+    assert max(off) <= 0.1  # eps
 
 
 def test_one_question_gives_both_memberships_note_n16(fuzzy_target):

@@ -65,14 +65,16 @@ def test_rows_are_evened_after_all_clusters_and_projected_note_n11(fuzzy_target,
     assert result.memberships.min() >= 0.0
 
 
-def test_planted_memberships_are_found_to_eta_in_100_of_100_seeds():
+def test_planted_clusters_are_found_to_eps_and_eta_in_100_of_100_seeds():
     # Cores of 600, 400 and 200 items with arms of 100 (n = 1,500), m = 1,000, eta = .1.
-    errors = []
+    errors, off = [], []
     for seed in range(100):
         planted = make_cores_and_arms([600, 400, 200], rng=np.random.default_rng(seed))
         found = ask(planted.X, planted.memberships, seed, sample_size=1000, faithful=True)
         errors.append(np.abs(found.clustering.memberships - planted.memberships).max())
+        off.append(np.linalg.norm(found.clustering.centers - planted.centers, axis=1).max())
     assert max(errors) <= 0.1  # measured: .067, eta less the even share of what is missing
+    assert max(off) <= 0.1  # eps
 
 
 @pytest.mark.parametrize(
@@ -123,6 +125,16 @@ def test_repeated_draws_weigh_as_often_as_they_were_drawn_note_n12():
     weights = U[drawn] ** 2.0
     expected = weights.T @ X[drawn] / weights.sum(axis=0)[:, None]
     assert_allclose(ask(X, U, sample_size=11).clustering.centers, expected)
+
+
+def test_a_sample_larger_than_the_data_is_not_the_data(fuzzy_target):
+    # Drawn with replacement, 60 draws of 40 items leave some out: the centre is not certain.
+    X, U = fuzzy_target(40, 3)
+    found = ask(X, U, sample_size=60).clustering
+    exact = (U**2.0).T @ X / (U**2.0).sum(axis=0)[:, None]
+    error = np.linalg.norm(found.centers - exact, axis=1)
+    assert error.min() > 0.0
+    assert (error <= found.diagnostics["center_radius"]).all()
 
 
 def test_a_sample_without_a_cluster_is_drawn_again_note_n12():

@@ -11,21 +11,31 @@ from typing import Literal
 
 from askmeans.budgets.prices import similarity_price
 from askmeans.checks import check_choice, check_number
-from askmeans.exceptions import BudgetError
+from askmeans.exceptions import BudgetError, ParameterError
 from askmeans.strategies import Sequential, Strategy, TwoClusters, TwoPhase
 
 __all__ = ["Forecast", "forecast", "minimum_budget", "plan_budget"]
 
 Ask = Literal["membership", "similarity"]
 
-# Measured by benchmarks/budgets.py: mean membership error times sqrt(sample_size).
-ERRORS = {TwoPhase: 0.16, Sequential: 0.12, TwoClusters: 0.15}
-# Questions of a search, per cluster and halving of the gap between sampled items; at most.
+# Measured by benchmarks/budgets.py: mean membership error times sqrt(sample_size), at most about.
+ERRORS = {"TwoPhase": 0.16, "Sequential": 0.12, "TwoClusters": 0.15}
+# Questions of a search, per cluster and halving of the gap between sampled items, about, at a
+# precision of 0.1; a finer one asks in proportion.
 SEARCH = 2.4
-# Bins that are not empty, of the sequential and of the two-cluster strategy.
-BINS = {Sequential: 9.0, TwoClusters: 2.7}
+# Bins that are not empty, of the sequential and of the two-cluster strategy, about.
+SEQUENTIAL_BINS, GEOMETRIC_BINS = 9.0, 2.7
 # The smallest sample that is worth its name: so many items a cluster.
 SMALLEST = 3
+# What a plan leaves of its budget, for searches that take longer than on average.
+MARGIN = 1.1
+
+
+KINDS: dict[str, type[Strategy]] = {
+    "TwoPhase": TwoPhase,
+    "Sequential": Sequential,
+    "TwoClusters": TwoClusters,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,12 +83,12 @@ def forecast(strategy: Strategy, n: int, k: int, *, ask: Ask = "membership") -> 
     Returns
     -------
     Forecast
-        About what it will cost and reach.
+        About what it will cost and reach. The error is for bins a quarter of the sample.
 
     Raises
     ------
     ParameterError
-        If a number is out of its range.
+        If a number is out of its range, or the strategy is faithful.
 
     Examples
     --------
@@ -87,28 +97,39 @@ def forecast(strategy: Strategy, n: int, k: int, *, ask: Ask = "membership") -> 
     247
     """
     _check(n, k, ask, "forecast")
+    if strategy.faithful:
+        raise ParameterError(
+            "Forecasts are for strategies with faithful=False. Got faithful=True; the theorems' "
+            "sizes tell what following the paper to the letter costs."
+        )
     m = strategy.sample_size
     halvings = math.log2(1.0 + n / m)
-    rows = _distinct(n, m)
-    searched = 1 if k == 2 else k
-    n_queries = rows * max(k - 1, 1) + SEARCH * searched * halvings
+    finer = 0.1 / strategy.precision
+    search = SEARCH * finer * (1 if k == 2 else k) * halvings
+    met = _distinct(n, m) + search  # items about which anything is asked
+    n_queries = _distinct(n, m) * (k - 1) + search
     rounds = 1.0 + halvings
     if isinstance(strategy, Sequential):
-        bins = BINS[Sequential] * strategy.bin_size * k * (k - 1) / 2
-        n_queries += bins + SEARCH * (k - 1) * halvings
+        coarse = SEARCH * (0.1 / strategy.coarse_precision) * (k - 1) * halvings
+        drawn = SEQUENTIAL_BINS * strategy.bin_size
+        n_queries += drawn * k * (k - 1) / 2 + coarse
+        met += drawn * (k - 1) + coarse
         rounds += (k - 1) * (1.0 + halvings)
     elif isinstance(strategy, TwoClusters):
-        n_queries += BINS[TwoClusters] * strategy.bin_size + 2.0 * math.log2(n)
+        bins = GEOMETRIC_BINS * strategy.bin_size + 2.0 * math.log2(n)
+        n_queries += bins
+        met += bins
         rounds += 1.0 + 2.0 * math.log2(n)
-    n_queries = min(n_queries, n * max(k - 1, 1))  # there is no more to ask
+    n_queries = min(n_queries, n * (k - 1))  # there is no more to ask
     if ask == "similarity" and k > 1:
-        price = similarity_price(max(1, math.ceil(n_queries / (k - 1))), k)
+        price = similarity_price(max(1, math.ceil(min(met, n))), k)
         n_queries = price["pairs"] + price["triplets"]
+    kind = next(name for name in ERRORS if isinstance(strategy, KINDS[name]))
     return Forecast(
         strategy=strategy,
         n_queries=math.ceil(n_queries),
-        n_rounds=math.ceil(rounds),
-        expected_error=ERRORS[type(strategy)] / math.sqrt(m),
+        n_rounds=math.ceil(rounds) if n_queries else 0,
+        expected_error=ERRORS[kind] / math.sqrt(m),
     )
 
 
@@ -137,10 +158,10 @@ def minimum_budget(n: int, k: int, *, ask: Ask = "membership") -> int:
     Examples
     --------
     >>> minimum_budget(10_000, 3)
-    91
+    101
     """
     _check(n, k, ask, "minimum_budget")
-    return forecast(TwoPhase(sample_size=SMALLEST * k), n, k, ask=ask).n_queries
+    return _with_margin(forecast(TwoPhase(sample_size=SMALLEST * k), n, k, ask=ask), n, k)
 
 
 def plan_budget(
@@ -182,7 +203,7 @@ def plan_budget(
     --------
     >>> plan = plan_budget(200, 10_000, 3)
     >>> plan.strategy.sample_size, plan.n_queries <= 200
-    (74, True)
+    (64, True)
     """
     owner = "plan_budget"
     _check(n, k, ask, owner)
@@ -192,23 +213,29 @@ def plan_budget(
         kinds.append(TwoClusters)
     plans = []
     for candidate in kinds if kind is None else [kind]:
-        least = forecast(_sized(candidate, SMALLEST * k), n, k, ask=ask)
-        if least.n_queries > budget:
+        least = _with_margin(forecast(_sized(candidate, SMALLEST * k), n, k, ask=ask), n, k)
+        if least > budget:
             if kind is not None or candidate is TwoPhase:
                 raise BudgetError(
-                    f"The 'budget' parameter must be at least {least.n_queries} questions for "
+                    f"The 'budget' parameter must be at least {least} questions for "
                     f"{candidate.__name__} on {n} items and {k} clusters. Got {budget} instead."
                 )
             continue
-        low, high = SMALLEST * k, max(SMALLEST * k, 4 * budget)  # the largest sample that fits
+        low, high = SMALLEST * k, max(SMALLEST * k, n)  # the largest sample that fits
         while low < high:
             middle = (low + high + 1) // 2
-            if forecast(_sized(candidate, middle), n, k, ask=ask).n_queries <= budget:
+            tried = forecast(_sized(candidate, middle), n, k, ask=ask)
+            if _with_margin(tried, n, k) <= budget:
                 low = middle
             else:
                 high = middle - 1
         plans.append(forecast(_sized(candidate, low), n, k, ask=ask))
     return min(plans, key=lambda plan: plan.expected_error)
+
+
+def _with_margin(plan: Forecast, n: int, k: int) -> int:
+    """Questions that a plan takes even when its searches are long; never more than there are."""
+    return min(math.ceil(MARGIN * plan.n_queries), max(plan.n_queries, n * (k - 1)))
 
 
 def _sized(kind: type[Strategy], sample_size: int) -> Strategy:

@@ -73,8 +73,9 @@ def similarity_price(
     """What memberships of so many items cost in similarity questions instead.
 
     The paper's reduction takes k^3 triplets and k pairs an item. Ours embeds a pool of 6 k items by
-    all their pairs, turns it with C(2 k, 3) triplets (none for two clusters), and then asks k pairs
-    for each further item, 2 k when answers are rough.
+    all their pairs (of 3 k where few items are wanted), turns it with C(2 k, 3) triplets (C(3 k, 3)
+    when answers are rough, none for two clusters), and then asks k pairs for each further item,
+    2 k when answers are rough.
 
     Parameters
     ----------

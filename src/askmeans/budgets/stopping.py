@@ -25,7 +25,7 @@ def center_radii(
     X : array-like of shape (n_sampled, n_features)
         Items drawn at random, with replacement.
     memberships : array-like of shape (n_sampled, n_clusters)
-        Their memberships, as answered.
+        Their memberships, as answered; NaN for "cannot say".
     fuzzifier : float, default=2.0
         Alpha, at least 1.
     delta : float, default=0.05
@@ -56,8 +56,11 @@ def center_radii(
             f"The 'delta' parameter of {owner} must be a float in the range (0, 1). "
             f"Got {delta!r} instead."
         )
-    items, U = as_matrix(X, "X"), as_memberships(memberships)
+    items = as_matrix(X, "X")
+    answers = np.asarray(memberships, dtype=np.float64)
+    U = as_memberships(np.nan_to_num(answers))
     check_rows(U, len(items))
+    U[np.isnan(answers)] = np.nan  # "cannot say" counts for nothing
     k = U.shape[1]
     estimates = [
         estimate_center(
@@ -87,7 +90,7 @@ def is_enough(
     X : array-like of shape (n_sampled, n_features)
         Items drawn at random, with replacement.
     memberships : array-like of shape (n_sampled, n_clusters)
-        Their memberships, as answered.
+        Their memberships, as answered; NaN for "cannot say".
     fuzzifier : float, default=2.0
         Alpha, at least 1.
     eps : float

@@ -156,7 +156,8 @@ def sequential_sizes(
     eta_1 : float or None, default=None
         Width of the bins; None for the largest that the condition allows.
     eta_2 : float
-        How exact each membership shall be.
+        How exact each membership shall be; the theorem wants eta_2 <= eta_1, so a larger one is
+        taken as eta_1.
     delta : float
         Probability that the promise fails.
     c : float, default=1.0
@@ -197,7 +198,7 @@ def sequential_sizes(
         c * R**4 * k ** (4 * alpha) / (eps**4 * beta ** (4 * alpha - 4))
         * math.log(4 * k / (width * delta))
     )  # fmt: skip
-    searches = k * _log2(n) / width + k * _log2(n) / eta_2
+    searches = k * _log2(n) / width + k * _log2(n) / min(eta_2, width)
     if form == "corrected":  # k - 1 rounds, 1 / eta_1 + 1 bins, r items, up to k entries each
         bins = (k - 1) * (math.floor(1.0 / width) + 1) * k * r
     else:
@@ -277,7 +278,8 @@ def variance_size(
     """The sample that a vector Bernstein bound asks for, of order 1 / eps^2 (paper note N29).
 
     mu_hat - mu has the zero-mean numerator mean[U^alpha (x - mu)], of variance at most 4 R^2 Y with
-    Y the mean of U^alpha, and Y >= (beta / k)^alpha. So m = c R^2 (k / beta)^alpha log(2 k / delta)
+    Y the mean of U^alpha, and Y >= (beta / k)^alpha. Bernstein's second term, smaller by eps / R,
+    is left out. So m = c R^2 (k / beta)^alpha log(2 k / delta)
     / eps^2, where Theorem 1 has the fourth power.
 
     Parameters

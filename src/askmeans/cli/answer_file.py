@@ -1,100 +1,184 @@
 """A CSV of answers, written as they come, keyed by the items' own ids.
 
-One row an answer: kind, the ids of the items, the cluster, the repeat, the value (empty for "cannot
-say") and a note. Rows are only ever appended; an undone answer is a row of its own. Of several rows
-about one question the last counts.
+One row an answer: kind, the ids of the items, the cluster and its name, the number of clusters, the
+repeat, the value (empty for "cannot say") and a note. Rows are only ever appended; an undone answer
+is a row of its own. Of several rows about one question the last counts. A file of one's own needs
+the columns item, cluster and value only; it is brought into this form, all rows kept, when first
+read.
 """
 
 import csv
 import math
 import os
+import warnings
 from pathlib import Path
 
 import numpy as np
 
-from askmeans.exceptions import AnswerError, DataError
+from askmeans.exceptions import AnswerError, AskmeansWarning, DataError
 from askmeans.queries import Ledger, MembershipQueries, PairQueries, Queries, TripletQueries
 
 __all__ = ["AnswerFile"]
 
-_COLUMNS = ["kind", "item", "item_2", "item_3", "cluster", "repeat", "value", "note"]
+_COLUMNS = [
+    "kind", "item", "item_2", "item_3", "cluster", "cluster_name", "clusters", "repeat", "value",
+    "note",
+]  # fmt: skip
 _UNDONE, _UNSURE = "undone", "cannot say"
+_WIDTHS = {"membership": 1, "pair": 2, "triplet": 3}
 
 Question = tuple[str, tuple[int, ...], int, int]  # kind, items, cluster, repeat
 
 
 class AnswerFile:
-    """Answers on disk."""
+    """Answers on disk, about these items and clusters."""
 
-    def __init__(self, path: Path, ids: list[str]) -> None:
+    def __init__(self, path: Path, ids: list[str], names: list[str]) -> None:
         self.path = path
         self.ids = ids
+        self.names = names
         self._rows = {name: row for row, name in enumerate(ids)}
 
     def ledger(self) -> Ledger:
         """The answers held, as a ledger; an empty one where there is no file."""
         held: dict[Question, float] = {}
-        if self.path.exists():
-            with self.path.open(newline="") as file:
-                reader = csv.DictReader(file)
-                if not {"item", "value"} <= set(reader.fieldnames or ()):
-                    raise DataError(
-                        f"{self.path} must have the columns {', '.join(_COLUMNS)}. "
-                        f"Got {reader.fieldnames} instead."
-                    )
-                for number, row in enumerate(reader, start=2):
-                    question, value = self._parse(row, number)
-                    held.pop(question, None)
-                    if value is not None:
-                        held[question] = value
+        for number, row in self._read():
+            question, value = self._parse(row, f"{self.path}, line {number}")
+            held.pop(question, None)
+            if value is not None:
+                held[question] = value
         return _as_ledger(held)
 
     def append(self, question: Queries, value: float | None) -> None:
         """Keep an answer (or, for None, that one was undone) before returning."""
         new = not self.path.exists()
-        with self.path.open("a", newline="") as file:
-            writer = csv.writer(file)
+        items = [self.ids[row] for row in question.item_table[0]]
+        cluster = name = ""
+        if isinstance(question, MembershipQueries):
+            cluster = str(question.clusters[0])
+            name = self.names[question.clusters[0]]
+        unsure = value is not None and math.isnan(value)
+        row = dict.fromkeys(_COLUMNS, "") | {
+            "kind": question.kind,
+            "cluster": cluster,
+            "cluster_name": name,
+            "clusters": str(len(self.names)),
+            "repeat": str(question.repeat[0]),
+            "value": "" if value is None or unsure else repr(float(value)),
+            "note": _UNDONE if value is None else _UNSURE if unsure else "",
+        }
+        row |= dict(zip(("item", "item_2", "item_3"), items, strict=False))
+        with self.path.open("a", newline="", encoding="utf-8") as file:
+            writer = csv.DictWriter(file, _COLUMNS)
             if new:
-                writer.writerow(_COLUMNS)
-            items = [self.ids[row] for row in question.item_table[0]]
-            cluster = question.clusters[0] if isinstance(question, MembershipQueries) else ""
-            unsure = value is not None and math.isnan(value)
-            note = _UNDONE if value is None else _UNSURE if unsure else ""
-            text = "" if value is None or unsure else repr(float(value))
-            padded = items + [""] * (3 - len(items))
-            writer.writerow([question.kind, *padded, cluster, question.repeat[0], text, note])
+                writer.writeheader()
+            writer.writerow(row)
             file.flush()
             os.fsync(file.fileno())
 
-    def _parse(self, row: dict[str, str], number: int) -> tuple[Question, float | None]:
-        """A row of the file; the second is None for one undone."""
-        try:
-            kind = row.get("kind") or "membership"
-            names = [row.get(column) or "" for column in ("item", "item_2", "item_3")]
-            items = tuple(self._rows[name] for name in names if name)
-            cluster = int(row.get("cluster") or 0) if kind == "membership" else -1
-            question = (kind, items, cluster, int(row.get("repeat") or 0))
-        except KeyError as error:
+    def _read(self) -> list[tuple[int, dict[str, str]]]:
+        """Rows with their line numbers; afterwards the file is in the form that `append` needs."""
+        if not self.path.exists():
+            return []
+        text = self.path.read_text(encoding="utf-8-sig")
+        reader = csv.DictReader(text.splitlines())
+        header = [name.strip() for name in reader.fieldnames or ()]
+        if not {"item", "value"} <= set(header):
             raise DataError(
-                f"{self.path}, line {number}: there must be an item {error.args[0]!r} in the data. "
-                "Got none; is it the answer file of other data, or another --id?"
-            ) from error
-        except ValueError as error:
-            raise DataError(f"{self.path}, line {number}: {error}.") from error
+                f"{self.path} must have the columns item, cluster and value. "
+                f"Got {', '.join(header) or 'none'} instead."
+            )
+        reader.fieldnames = header
+        rows = [
+            (reader.line_num, {key: (value or "").strip() for key, value in row.items() if key})
+            for row in reader
+        ]
+        whole = text.endswith("\n")
+        if not whole and rows and text.splitlines()[-1].count(",") < len(header) - 1:
+            warnings.warn(  # a crash while it was written: it was never confirmed
+                f"{self.path}: the last line is not complete and is left out.",
+                AskmeansWarning,
+                stacklevel=3,
+            )
+            rows.pop()
+        if header != _COLUMNS or not whole:
+            self._rewrite([row for _, row in rows])
+        return rows
+
+    def _rewrite(self, rows: list[dict[str, str]]) -> None:
+        """The same rows in our own columns; a crash leaves the old file or the new one."""
+        part = self.path.with_name(f"{self.path.name}.{os.getpid()}.part")
+        with part.open("w", newline="", encoding="utf-8") as file:
+            writer = csv.DictWriter(file, _COLUMNS, restval="", extrasaction="ignore")
+            writer.writeheader()
+            writer.writerows(rows)
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(self.path)
+
+    def _parse(self, row: dict[str, str], where: str) -> tuple[Question, float | None]:
+        """A row of the file; the second is None for one undone."""
+        kind = row.get("kind") or "membership"
+        if kind not in _WIDTHS:
+            raise DataError(
+                f"{where}: the kind must be one of {', '.join(_WIDTHS)}. Got {kind!r} instead."
+            )
+        names = [row[column] for column in ("item", "item_2", "item_3") if row.get(column)]
+        if len(names) != _WIDTHS[kind] or len(set(names)) != len(names):
+            raise DataError(
+                f"{where}: a {kind} must be about {_WIDTHS[kind]} different items. "
+                f"Got {', '.join(names) or 'none'} instead."
+            )
+        for name in names:
+            if name not in self._rows:
+                raise DataError(
+                    f"{where}: there must be an item {name!r} in the data. Got none; is it the "
+                    "answer file of other data, or another --id?"
+                )
+        items = tuple(sorted(self._rows[name] for name in names))
+        cluster = self._cluster(row, where) if kind == "membership" else -1
+        repeat = row.get("repeat") or "0"
+        if not repeat.isdigit():
+            raise DataError(f"{where}: the repeat must be a number from 0. Got {repeat!r} instead.")
+        question = (kind, items, cluster, int(repeat))
         if row.get("note") == _UNDONE:
             return question, None
-        text = (row.get("value") or "").strip()
-        try:
-            value = float(text) if text else math.nan
-        except ValueError as error:
-            raise AnswerError(
-                f"{self.path}, line {number}: an answer must be a number. Got {text!r} instead."
-            ) from error
-        if value < 0.0 or value > 1.0:
-            raise AnswerError(
-                f"{self.path}, line {number}: an answer must lie in [0, 1]. Got {value} instead."
+        return question, _value(row.get("value") or "", where)
+
+    def _cluster(self, row: dict[str, str], where: str) -> int:
+        """The cluster's number, if it is the cluster it was."""
+        k = len(self.names)
+        number = row.get("cluster") or ""
+        if not (number.isdigit() and int(number) < k):
+            raise DataError(
+                f"{where}: the cluster must be a number from 0 to {k - 1}. Got {number!r} instead; "
+                "is it the answer file of another -k?"
             )
-        return question, value
+        if row.get("clusters") not in (None, "", str(k)):
+            raise DataError(
+                f"{where}: the answers must be about {k} clusters. Got {row['clusters']} instead; "
+                f"use -k {row['clusters']}, or another --answers."
+            )
+        name = self.names[int(number)]
+        if row.get("cluster_name") not in (None, "", name):
+            raise DataError(
+                f"{where}: cluster {number} must be called {row['cluster_name']!r}, as when it was "
+                f"asked about. Got {name!r} instead; use the same --names, or another --answers."
+            )
+        return int(number)
+
+
+def _value(text: str, where: str) -> float:
+    """An answer in [0, 1]; NaN for an empty one."""
+    try:
+        value = float(text) if text else math.nan
+    except ValueError as error:
+        raise AnswerError(
+            f"{where}: an answer must be a number from 0 to 1. Got {text!r} instead."
+        ) from error
+    if value < 0.0 or value > 1.0:
+        raise AnswerError(f"{where}: an answer must lie in [0, 1]. Got {value} instead.")
+    return value
 
 
 def _as_ledger(held: dict[Question, float]) -> Ledger:

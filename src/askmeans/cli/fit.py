@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
 
-from askmeans.checks import check_fuzzifier, check_number
+from askmeans.checks import check_enough_items, check_fuzzifier, check_number
 from askmeans.cli.answer_file import AnswerFile
 from askmeans.cli.tables import (
     check_column,
@@ -20,11 +20,12 @@ from askmeans.cli.tables import (
     scale_warning,
     scaled,
     write_frame,
+    write_text,
 )
 from askmeans.driver import Oracle
 from askmeans.driver import run as drive
 from askmeans.estimators import FuzzyKMeans
-from askmeans.exceptions import DataError, ParameterError
+from askmeans.exceptions import AskmeansError, DataError, ParameterError
 from askmeans.fuzzy import weighted_centers
 from askmeans.metrics import matched_accuracy
 from askmeans.oracles import ConsoleOracle, TableOracle
@@ -65,35 +66,49 @@ class Options:
 
 def run(options: Options) -> bool:
     """Read, ask, write; True when all was asked."""
-    console = Console(stderr=True)
     check_number(options.n_clusters, "clusters", "askmeans fit", integer=True, minimum=1)
+    check_number(options.seed, "seed", "askmeans fit", integer=True)
     check_fuzzifier(options.fuzzifier, "askmeans fit", strict=False)
-    frame = read_table(options.data)
+    frame = read_table(options.data, options.id_column)
     labels = _label_column(options, frame)
     left_out = [name for name in (labels, options.id_column) if name]
-    chosen = choose_features(frame, options.features, left_out, options.impute)
     ids = item_ids(frame, options.id_column)
+    chosen = choose_features(frame, options.features, left_out, options.impute, ids)
+    truth = None if labels is None else frame[labels].astype(str).to_numpy()
+    names = _cluster_names(options, truth)
     files = _Files.of(options)
-    files.check(force=options.force)
+    files.check(force=options.force, plot=options.plot)
     warning = scale_warning(chosen, options.scale)
     if warning:
-        console.print(f"askmeans: warning: {warning}", soft_wrap=True, highlight=False)
+        Console(stderr=True).print(
+            f"askmeans: warning: {warning}", soft_wrap=True, highlight=False, markup=False
+        )
     X = scaled(chosen.to_numpy(), options.scale)
+    check_enough_items(len(X), options.n_clusters, "askmeans fit")
+    failure = None
     if options.expert == "none":
-        summary = _alone(options, X, files, ids, chosen)
+        summary, memberships = _alone(options, X)
     else:
-        held = AnswerFile(options.answers or files.answers, ids)
-        oracle, names = _oracle(options, frame, labels, held)
-        result = _ask(options, X, oracle, held.ledger())
-        summary = _account(options, result, frame, labels, X, held)
-        _write(options, files, ids, names, chosen, result.clustering.memberships)
+        held = None
+        if truth is None or options.answers is not None:
+            held = AnswerFile(options.answers or files.answers, ids, names)
+        try:
+            result = _ask(options, X, frame, truth, held)
+        except AskmeansError as error:
+            if error.result is None:
+                raise
+            result, failure = error.result, error  # what was reached is written all the same
+        memberships = result.clustering.memberships
+        summary = _account(options, result, truth, X, held)
+    _write(options, files, ids, names, chosen, memberships)
     summary["files"] = files.written(plot=options.plot)
     if options.plot:
-        _draw(options, files.picture, X, summary.pop("_memberships"))
-    summary.pop("_memberships", None)
-    files.summary.write_text(json.dumps(summary, indent=2) + "\n")
+        _draw(files.picture, X, memberships, names)
+    write_text(json.dumps(summary, indent=2) + "\n", files.summary)
     _report(options, summary)
-    return bool(summary["complete"]) or options.expert == "none"
+    if failure is not None:
+        raise failure
+    return bool(summary["complete"])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,9 +132,15 @@ class _Files:
             answers=Path(f"{stem}.answers.csv"),
         )
 
-    def check(self, *, force: bool) -> None:
-        """Refuse to overwrite results, except those of a run that was stopped."""
-        there = [p for p in (self.memberships, self.centers, self.summary) if p.exists()]
+    def check(self, *, force: bool, plot: bool) -> None:
+        """Refuse a missing folder, and to overwrite results other than those of a stopped run."""
+        if not self.summary.parent.is_dir():
+            raise DataError(
+                f"{self.summary.parent} must be a folder for the results. Got none; make it first, "
+                "or use another --out."
+            )
+        files = [self.memberships, self.centers, self.summary] + [self.picture] * plot
+        there = [path for path in files if path.exists()]
         if not there or force or self._stopped_before():
             return
         raise DataError(
@@ -156,48 +177,61 @@ def _label_column(options: Options, frame: "pd.DataFrame") -> str | None:
     return None
 
 
-def _oracle(
-    options: Options, frame: "pd.DataFrame", labels: str | None, held: AnswerFile
-) -> tuple[Oracle, list[str]]:
-    """Who answers, and what the clusters are called."""
-    names = options.cluster_names or [f"cluster_{j}" for j in range(options.n_clusters)]
-    if labels is not None:
-        expert = TableOracle.from_labels(frame[labels].astype(str).to_numpy())
-        classes = sorted(set(frame[labels].astype(str)))
-        if len(classes) != options.n_clusters:
+def _cluster_names(options: Options, truth: NDArray[np.str_] | None) -> list[str]:
+    """What the clusters are called: as given, as the classes, or by number."""
+    k = options.n_clusters
+    names = [f"cluster_{j}" for j in range(k)]
+    if truth is not None:
+        names = sorted(set(truth.tolist()))
+        if len(names) != k:
             raise ParameterError(
-                f"The 'clusters' parameter of askmeans fit must be {len(classes)}, the number of "
-                f"classes in {labels!r}. Got {options.n_clusters} instead."
+                f"The 'clusters' parameter of askmeans fit must be {len(names)}, the number of "
+                f"classes in {options.expert.partition(':')[2]!r}. Got {k} instead."
             )
-        return expert, options.cluster_names or classes
-    if len(names) != options.n_clusters:
+    if options.cluster_names is not None:
+        names = options.cluster_names
+    if len(names) != k or len(set(names)) != k:
         raise ParameterError(
-            f"The 'names' parameter of askmeans fit must have {options.n_clusters} names. "
-            f"Got {len(names)} instead."
+            f"The 'names' parameter of askmeans fit must have {k} names, all different. "
+            f"Got {', '.join(names)} instead."
         )
-    if not sys.stdin.isatty():
-        Console(stderr=True).print("askmeans: reading answers from standard input.")
-    console = ConsoleOracle(
-        frame, cluster_names=options.cluster_names, journal=held.append, stdout=sys.stderr
-    )
-    return console, names
+    return names
 
 
-def _ask(options: Options, X: Floats, oracle: Oracle, held: Ledger) -> Result:
+def _ask(
+    options: Options,
+    X: Floats,
+    frame: "pd.DataFrame",
+    truth: NDArray[np.str_] | None,
+    held: AnswerFile | None,
+) -> Result:
     """Let the expert answer what is not known yet."""
     strategy = named_strategy(options.strategy, "askmeans fit")
     rng = np.random.default_rng(options.seed)
     plan = strategy.plan(X, options.n_clusters, fuzzifier=options.fuzzifier, rng=rng)
-    return drive(plan, oracle, budget=options.budget, ledger=held)
+    ledger = Ledger() if held is None else held.ledger()
+    oracle: Oracle
+    if truth is not None:
+        oracle = TableOracle.from_labels(truth)
+    else:
+        assert held is not None
+        oracle = ConsoleOracle(
+            frame, cluster_names=options.cluster_names, journal=held.append, stdout=sys.stderr
+        )
+        for answer in ledger.history:
+            if answer.cluster is not None and not np.isnan(answer.value):
+                oracle.recall(answer.items[0], answer.cluster, answer.value)
+        if not sys.stdin.isatty():
+            sys.stderr.write("askmeans: reading answers from standard input.\n")
+    return drive(plan, oracle, budget=options.budget, ledger=ledger)
 
 
 def _account(
     options: Options,
     result: Result,
-    frame: "pd.DataFrame",
-    labels: str | None,
+    truth: NDArray[np.str_] | None,
     X: Floats,
-    held: AnswerFile,
+    held: AnswerFile | None,
 ) -> dict[str, Any]:
     """The summary of a run with questions."""
     summary: dict[str, Any] = {
@@ -210,41 +244,45 @@ def _account(
         "n_answers_held": len(result.history) - result.n_queries,
         "n_rounds": result.n_rounds,
         "diagnostics": _plain(result.clustering.diagnostics),
-        "_memberships": result.clustering.memberships,
     }
-    if labels is None:
+    if held is not None and held.path.exists():
         summary["answers"] = str(held.path)
-    else:
-        truth = frame[labels].astype(str).to_numpy()
-        alone = FuzzyKMeans(
-            options.n_clusters, fuzzifier=max(options.fuzzifier, 1.05), n_init=5,
-            random_state=options.seed,
-        ).fit(X)  # fmt: skip
+    if truth is not None:
+        alone, _ = _unsupervised(options, X)
         summary["matched_accuracy"] = matched_accuracy(truth, result.clustering.memberships)
-        summary["matched_accuracy_without_questions"] = matched_accuracy(truth, alone.labels_)
+        summary["matched_accuracy_without_questions"] = matched_accuracy(truth, alone)
     return summary
 
 
-def _alone(
-    options: Options, X: Floats, files: _Files, ids: list[str], chosen: "pd.DataFrame"
-) -> dict[str, Any]:
-    """The summary of a run without questions."""
-    model = FuzzyKMeans(
-        options.n_clusters, fuzzifier=options.fuzzifier, n_init=5, random_state=options.seed
-    ).fit(X)
-    names = options.cluster_names or [f"cluster_{j}" for j in range(options.n_clusters)]
-    memberships = model.memberships_.astype(np.float64)
-    _write(options, files, ids, names, chosen, memberships)
-    return {
+def _alone(options: Options, X: Floats) -> tuple[dict[str, Any], Floats]:
+    """The summary of a run without questions, and its memberships."""
+    if options.budget is not None or options.answers is not None or options.strategy != "auto":
+        raise ParameterError(
+            "With --expert none nobody is asked: --budget, --answers and --strategy must be left "
+            "out. Got one of them; leave it out, or choose another --expert."
+        )
+    _, memberships = _unsupervised(options, X)
+    summary = {
         "n_items": len(X),
-        "n_clusters": options.n_clusters,
+        "n_clusters": len(memberships.T),
         "strategy": "none",
         "seed": options.seed,
         "complete": True,
         "n_queries": 0,
         "n_rounds": 0,
-        "_memberships": memberships,
     }
+    return summary, memberships
+
+
+def _unsupervised(options: Options, X: Floats) -> tuple[NDArray[np.int32], Floats]:
+    """Labels and memberships that FuzzyKMeans finds; the closed form wants more than 1."""
+    model = FuzzyKMeans(
+        options.n_clusters,
+        fuzzifier=max(options.fuzzifier, 1.05),
+        n_init=5,
+        random_state=options.seed,
+    ).fit(X)
+    return model.labels_, model.memberships_.astype(np.float64)
 
 
 def _write(
@@ -259,11 +297,11 @@ def _write(
     import pandas as pd
 
     table = pd.DataFrame(memberships, columns=pd.Index(names))
-    table.insert(0, "id", ids)
+    table.insert(0, "id" if "id" not in names else "id_", ids)
     write_frame(table, files.memberships)
     centers = weighted_centers(chosen.to_numpy(), memberships, options.fuzzifier)
     table = pd.DataFrame(centers, columns=chosen.columns)
-    table.insert(0, "cluster", names)
+    table.insert(0, "cluster" if "cluster" not in chosen else "cluster_", names)
     write_frame(table, files.centers)
 
 
@@ -278,7 +316,7 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _draw(options: Options, path: Path, X: Floats, memberships: Floats) -> None:
+def _draw(path: Path, X: Floats, memberships: Floats, names: list[str]) -> None:
     """A scatter of the items in their clusters' colours."""
     import matplotlib as mpl
 
@@ -289,7 +327,7 @@ def _draw(options: Options, path: Path, X: Floats, memberships: Floats) -> None:
     if X.shape[1] > 2:
         centered = X - X.mean(axis=0)
         points = centered @ np.linalg.svd(centered, full_matrices=False)[2][:2].T
-    display = SoftScatterDisplay(points, memberships, cluster_names=options.cluster_names).plot()
+    display = SoftScatterDisplay(points, memberships, cluster_names=names).plot()
     figure = display.ax_.get_figure(root=True)
     assert figure is not None
     figure.savefig(path, dpi=120)
@@ -311,10 +349,11 @@ def _report(options: Options, summary: dict[str, Any]) -> None:
             f"{summary['matched_accuracy_without_questions']:.2%}."
         )
     if not summary["complete"]:
-        more = f" Your answers are in {summary['answers']}." if "answers" in summary else ""
-        console.print(
-            f"Stopped before all was asked; this is the best so far.{more} "
-            "Run the same command again to go on."
-        )
+        more = ""
+        if "answers" in summary:
+            more = (
+                f" Your answers are in {summary['answers']}. Run the same command again to go on."
+            )
+        console.print(f"Stopped before all was asked; this is the best so far.{more}")
     for name, path in summary["files"].items():
         console.print(f"{name}: {path}")

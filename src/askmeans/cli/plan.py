@@ -1,12 +1,13 @@
 """`askmeans plan`: a table of strategies and what they will cost."""
 
 import json
+import sys
 
 from rich.console import Console
 from rich.table import Table
 
 from askmeans.budgets import Forecast, forecast, plan_budget
-from askmeans.checks import check_number
+from askmeans.checks import check_enough_items, check_positive
 from askmeans.exceptions import BudgetError
 from askmeans.strategies import Sequential, Strategy, TwoClusters, TwoPhase
 
@@ -15,7 +16,8 @@ __all__ = ["run"]
 
 def run(n: int, k: int, budget: int | None, seconds: float, *, as_json: bool) -> None:
     """Print what each strategy will cost and reach."""
-    check_number(seconds, "seconds_per_question", "askmeans plan")
+    check_positive(seconds, "seconds_per_question", "askmeans plan")
+    check_enough_items(n, k, "askmeans plan")
     kinds: list[type[Strategy]] = [TwoPhase, Sequential]
     if k == 2:
         kinds.append(TwoClusters)
@@ -30,7 +32,7 @@ def run(n: int, k: int, budget: int | None, seconds: float, *, as_json: bool) ->
                 raise
     rows = [_row(plan, seconds) for plan in plans]
     if as_json:
-        Console().print_json(json.dumps(rows))
+        sys.stdout.write(json.dumps(rows, allow_nan=False) + "\n")
         return
     table = Table(title=f"{n:,} items, {k} clusters, {seconds:g} seconds a question")
     for column in ("strategy", "questions", "rounds", "minutes", "expected error"):

@@ -1,7 +1,8 @@
 """Data files: read, checked, scaled; every refusal says which column or row and what to do."""
 
+import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,15 +12,24 @@ from askmeans.exceptions import DataError
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["choose_features", "item_ids", "read_table", "scale_warning", "scaled"]
+__all__ = [
+    "check_column",
+    "choose_features",
+    "item_ids",
+    "read_table",
+    "scale_warning",
+    "scaled",
+    "write_frame",
+    "write_text",
+]
 
 Floats = NDArray[np.float64]
 
 _WILD = 100.0  # features whose spreads differ by more are worth a warning
 
 
-def read_table(path: Path) -> "pd.DataFrame":
-    """A data frame from a CSV, Parquet or Arrow file."""
+def read_table(path: Path, id_column: str | None) -> "pd.DataFrame":
+    """A data frame from a CSV, Parquet or Arrow file; ids stay as they are written ("007")."""
     if not path.is_file():
         raise DataError(f"{path} must be a file. Got nothing there; give the path of your data.")
     try:
@@ -33,7 +43,13 @@ def read_table(path: Path) -> "pd.DataFrame":
     kind = path.suffix.lower()
     try:
         if kind in (".csv", ".txt", ".tsv"):
-            frame = pd.read_csv(path, sep="\t" if kind == ".tsv" else ",")
+            separator = "\t" if kind == ".tsv" else ","
+            frame = pd.read_csv(path, sep=separator)
+            if id_column in frame.columns:
+                as_written = pd.read_csv(
+                    path, sep=separator, usecols=[id_column], dtype=str, keep_default_na=False
+                )
+                frame[id_column] = as_written[id_column]
         elif kind in (".parquet", ".pq"):
             frame = pd.read_parquet(path)
         elif kind in (".arrow", ".feather", ".ipc"):
@@ -53,19 +69,31 @@ def read_table(path: Path) -> "pd.DataFrame":
 
 
 def choose_features(
-    frame: "pd.DataFrame", features: list[str] | None, left_out: list[str], impute: str | None
+    frame: "pd.DataFrame",
+    features: list[str] | None,
+    left_out: list[str],
+    impute: str | None,
+    ids: list[str],
 ) -> "pd.DataFrame":
     """The columns to cluster by, as numbers without gaps."""
     if features is None:
         numeric = frame.select_dtypes("number").columns
-        features = [str(name) for name in numeric if name not in left_out]
+        index = [name for name in numeric if str(name).startswith("Unnamed:")]  # a saved index
+        features = [str(name) for name in numeric if name not in [*left_out, *index]]
         if not features:
             raise DataError(
                 "The data must have a numeric column to cluster by. "
-                f"Got columns {', '.join(map(str, frame.columns))}; encode some as numbers."
+                f"Got columns {', '.join(map(str, frame.columns))}; encode some as numbers, and "
+                "check that the file is separated by commas."
             )
     for name in features:
         check_column(frame, name)
+    if len(set(features)) < len(features) or frame.columns.duplicated().any():
+        raise DataError(
+            "Columns must differ by name. Got "
+            f"{', '.join(map(str, features))} of {', '.join(map(str, frame.columns))}; name each "
+            "one once."
+        )
     chosen = frame[features]
     for name in features:
         if chosen[name].dtype.kind not in "fiub":
@@ -78,13 +106,26 @@ def choose_features(
         if impute is None:
             rows = np.flatnonzero(missing.any(axis=1))
             columns = [name for name in features if missing[name].any()]
-            shown = ", ".join(str(row) for row in rows[:10]) + (" ..." if len(rows) > 10 else "")
+            shown = ", ".join(ids[row] for row in rows[:10]) + (" ..." if len(rows) > 10 else "")
             raise DataError(
                 f"Column {', '.join(columns)} must have no missing values. Got some in "
                 f"{len(rows)} rows ({shown}); drop them, or use --impute median."
             )
+        empty = [name for name in features if missing[name].all()]
+        if empty:
+            raise DataError(
+                f"Column {', '.join(empty)} must have values. Got none; leave it out of --features."
+            )
         chosen = chosen.fillna(chosen.median())
-    return chosen.astype(np.float64)
+    numbers = chosen.astype(np.float64)
+    infinite = np.isinf(numbers.to_numpy())
+    if infinite.any():
+        row, column = np.argwhere(infinite)[0]
+        raise DataError(
+            f"Column {features[column]!r} must be finite. Got infinity in row {ids[row]}; drop or "
+            "mend such rows."
+        )
+    return numbers
 
 
 def item_ids(frame: "pd.DataFrame", column: str | None) -> list[str]:
@@ -137,8 +178,13 @@ def scale_warning(frame: "pd.DataFrame", how: str) -> str | None:
     )
 
 
-def write_frame(frame: Any, path: Path) -> None:
-    """Write a CSV so that a crash leaves the old file or the new one, nothing half done."""
-    part = path.with_name(path.name + ".part")
-    frame.to_csv(part, index=False)
+def write_frame(frame: "pd.DataFrame", path: Path) -> None:
+    """Write a CSV."""
+    write_text(frame.to_csv(index=False), path)
+
+
+def write_text(text: str, path: Path) -> None:
+    """Write a file so that a crash leaves the old one or the new one, nothing half done."""
+    part = path.with_name(f"{path.name}.{os.getpid()}.part")
+    part.write_text(text, encoding="utf-8")
     part.replace(path)

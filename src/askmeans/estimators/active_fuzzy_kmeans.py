@@ -153,6 +153,13 @@ class ActiveFuzzyKMeans(ClusterMixin, BaseEstimator):
         items, seen = check_items(self, X)
         rng = as_generator(self.random_state, "ActiveFuzzyKMeans")
         check_enough_items(len(items), self.n_clusters, "ActiveFuzzyKMeans")
+        known = getattr(self.oracle, "memberships", None)
+        if known is not None and np.shape(known) != (len(items), self.n_clusters):
+            raise ParameterError(
+                "The 'oracle' parameter of ActiveFuzzyKMeans must know "
+                f"{len(items)} items and {self.n_clusters} clusters. Got a table of shape "
+                f"{np.shape(known)} instead."
+            )
         if self.oracle is None:
             found = self._without_questions(items, rng)
         else:
@@ -300,7 +307,17 @@ class ActiveFuzzyKMeans(ClusterMixin, BaseEstimator):
             "n_rounds_": 0,
             "complete_": False,
             "history_": History(),
-            "diagnostics_": {},
+            "diagnostics_": {
+                "beta": float(model.n_clusters * model.memberships_.mean(axis=0).min()),
+                "rho": float((model.memberships_**fuzzifier).mean(axis=0).min()),
+                "largest_inversion": 0.0,
+                "score_fuzzifier": fuzzifier,
+                "effective_sample_size": [0.0] * len(centers),
+                "center_radius": [float("inf")] * len(centers),
+                "queries_raw": {},
+                "queries_distinct": {},
+                "rounds": {},
+            },
             "_predictor": Predictor(scorer=scorer, links=(identity,) * len(centers)),
         }
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from askmeans.exceptions import QueryError, StopAsking
+from askmeans.exceptions import AnswerError, QueryError, StopAsking
 from askmeans.queries import MembershipQueries, Queries
 
 __all__ = ["CallbackOracle"]
@@ -81,9 +81,15 @@ class CallbackOracle:
         for row, numbers in enumerate(arguments.tolist()):
             try:
                 value = function(*numbers)
-                answers[row] = np.nan if value is None else value
+                answer = np.nan if value is None else float(value)
+                if answer < 0.0 or answer > 1.0:
+                    raise AnswerError(
+                        f"An answer must lie in [0, 1], or be None for 'cannot say'. Got {answer} "
+                        f"from the {queries.kind} function for {numbers}."
+                    )
             except (KeyboardInterrupt, StopAsking):
-                raise StopAsking(answers) from None
+                raise StopAsking(answers, np.arange(len(queries)) < row) from None
             except Exception as error:  # the answers so far are not thrown away with it
-                raise StopAsking(answers) from error
+                raise StopAsking(answers, np.arange(len(queries)) < row) from error
+            answers[row] = answer
         return answers

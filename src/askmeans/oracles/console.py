@@ -108,32 +108,57 @@ class ConsoleOracle:
             self._greeted = True
         answers = np.full(len(queries), np.nan)
         row = 0
-        while row < len(queries):
-            try:
-                reply = self._ask(queries, row)
-            except (EOFError, KeyboardInterrupt):
-                reply = "q"
-            if reply == "q":
-                self._write("Stopped; your answers are kept.\n")
-                raise StopAsking(answers)
-            if reply == "u":
-                if row == 0:
-                    self._write("Nothing to undo: earlier answers were used for this question.\n")
-                else:
-                    row -= 1
-                    answers[row] = np.nan
-                    self._note(queries, row, None)
-                    self._remember(queries, row, np.nan)
-                continue
-            value = _parse(reply)
-            if value is None:
-                self._write(f"{reply!r} is no answer. {_HELP}\n")
-                continue
-            answers[row] = value
-            self._note(queries, row, value)
-            self._remember(queries, row, value)
-            row += 1
+        try:
+            while row < len(queries):
+                row = self._step(queries, answers, row)
+        except (EOFError, KeyboardInterrupt):
+            self._write("Stopped; your answers are kept.\n")
+            reached = (np.arange(len(queries)) < row) | ~np.isnan(answers)
+            raise StopAsking(answers, reached) from None
+        except Exception as error:  # a journal that fails: the answers so far are not lost with it
+            reached = (np.arange(len(queries)) < row) | ~np.isnan(answers)
+            raise StopAsking(answers, reached) from error
         return answers
+
+    def recall(self, item: int, cluster: int, value: float) -> None:
+        """Remember an answer given earlier, so that a cluster still shows its typical items.
+
+        Parameters
+        ----------
+        item : int
+            Row number of the item.
+        cluster : int
+            Number of the cluster.
+        value : float
+            The membership answered.
+
+        Examples
+        --------
+        >>> ConsoleOracle(["apple", "pear"]).recall(0, 1, 0.9)
+        """
+        self._placed.setdefault(cluster, {})[item] = value
+
+    def _step(self, queries: Queries, answers: NDArray[np.float64], row: int) -> int:
+        """Ask one question; returns the row of the next, which is the last one after an undo."""
+        reply = self._ask(queries, row)
+        if reply == "q":
+            raise EOFError
+        if reply == "u":
+            if row == 0:
+                self._write("Nothing to undo: earlier answers were used for this question.\n")
+                return row
+            answers[row - 1] = np.nan
+            self._note(queries, row - 1, None)
+            self._remember(queries, row - 1, np.nan)
+            return row - 1
+        value = _parse(reply)
+        if value is None:
+            self._write(f"{reply!r} is no answer. {_HELP}\n")
+            return row
+        answers[row] = value
+        self._note(queries, row, value)
+        self._remember(queries, row, value)
+        return row + 1
 
     def _check_names(self, queries: Queries) -> None:
         """Refuse a cluster that has no name, where clusters have names."""
