@@ -41,11 +41,11 @@ types: $(READY)  ## mypy, strict
 	@$(BIN)/mypy
 
 unit: $(READY)  ## pytest: tests, docstring examples, documentation
-	@echo "== tests: pytest on every core (about 2 minutes)"
+	@echo "== tests: pytest on every core (about 4 minutes)"
 	@$(BIN)/python -m pytest -q -n auto
 
-bench: $(READY)  ## speed beside scikit-learn and the peers, as ratios (about 5 minutes)
-	@echo "== benchmarks: askmeans, scikit-learn, fuzzy-c-means, scikit-fuzzy (about 5 minutes)"
+bench: $(READY)  ## speed beside scikit-learn and the peers, and what questions bring (about 8 minutes)
+	@echo "== benchmarks: speed beside the peers, memory, imports, plans, budgets, similarity (about 8 minutes)"
 	@$(BIN)/python -m pip install -qq tqdm
 	@$(BIN)/python -m pip install -qq --no-deps scikit-fuzzy==0.5.0 fuzzy-c-means==2.3.1  # its pin of numpy is too old, it runs
 	@$(BIN)/python benchmarks/speed.py
@@ -53,6 +53,7 @@ bench: $(READY)  ## speed beside scikit-learn and the peers, as ratios (about 5 
 	@$(BIN)/python benchmarks/imports.py
 	@$(BIN)/python benchmarks/plans.py
 	@$(BIN)/python benchmarks/budgets.py
+	@$(BIN)/python benchmarks/similarity.py
 
 clean:  ## remove the environment and all caches
 	rm -rf $(VENV) demo .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         oracles,
         plotting,
         queries,
+        wrappers,
     )
     from askmeans.driver import run
     from askmeans.estimators import ActiveFuzzyKMeans, FuzzyKMeans
@@ -39,6 +40,7 @@ __all__ = [
     "plotting",
     "queries",
     "run",
+    "wrappers",
 ]
 
 # Where each public name lives; a name without an entry is a room (submodule) of its own.

@@ -14,6 +14,7 @@ from askmeans.exceptions import (
     OracleError,
     ParameterError,
     PlanError,
+    RankError,
     StopAsking,
 )
 from askmeans.interrupts import Interrupts
@@ -136,6 +137,9 @@ class _Driver:
                     queries = self.plan.send(answers)
         except StopIteration as end:
             result = self._result(end.value, stopped)
+        except RankError as error:  # the plan cannot go on; what was answered is in the error
+            error.history = self.ledger.history
+            raise
         except StopAsking as stop:
             raise PlanError(
                 "A plan must return when StopAsking is thrown into it. Got it back instead; catch "
@@ -146,7 +150,7 @@ class _Driver:
         if self.failure is None:
             return result
         if isinstance(self.failure, AskmeansError):
-            self.failure.result = result
+            self.failure.result, self.failure.history = result, result.history
             raise self.failure
         kind, who = type(self.failure).__name__, type(self.oracle).__name__
         raise OracleError(

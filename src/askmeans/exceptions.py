@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from askmeans.queries import History
     from askmeans.results import Result
 
 __all__ = [
@@ -54,10 +55,12 @@ __all__ = [
 class AskmeansError(Exception):
     """Base of every error that askmeans raises by name.
 
-    Where an error ended a run, `result` is the best clustering from the answers before it.
+    Where an error ended a run, `result` is the best clustering from the answers before it, and
+    `history` every answer; `result` is None where the plan itself failed.
     """
 
     result: "Result | None" = None
+    history: "History | None" = None
 
 
 class ParameterError(AskmeansError, ValueError):

@@ -82,7 +82,6 @@ def test_guessed_centers_go_where_the_answers_leave_room():
         found = draft.finish(complete=True)
     assert_allclose(found.centers, [X[45], [50.0], X[0]], atol=1.0)
     assert not found.complete
-    assert (found.memberships.argmax(axis=1) == np.repeat([2, 1, 0], 20)).all()
 
 
 def test_centers_not_found_yet_come_from_all_answers():

@@ -561,10 +561,9 @@ def test_fuzzy_k_means_targets_are_found_better_than_their_precision_on_average(
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 2)) + 3.0 * rng.integers(0, 2, size=(300, 2))
     U = FuzzyKMeans(k, n_init=5, tol=1e-8, random_state=0).fit(X).memberships_
+    sizes = {"sample_size": 100} | ({} if name == "two-phase" else {"bin_size": 30})
     errors = [
-        np.abs(
-            ask(X, U, name, seed=seed, sizes={"sample_size": 100}).clustering.memberships - U
-        ).mean()
+        np.abs(ask(X, U, name, seed=seed, sizes=sizes).clustering.memberships - U).mean()
         for seed in range(10)
     ]
-    assert np.mean(errors) < 0.03
+    assert np.mean(errors) < 0.03  # measured: .016, .005, .010

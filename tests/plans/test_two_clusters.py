@@ -63,7 +63,7 @@ def check_bins(found, U):
 
 @pytest.fixture(scope="module")
 def listing(membership_listing, evened_listing):
-    """Algorithms 5 and 6 line by line with notes N15 to N18: the clustering."""
+    """Algorithms 5 and 6 line by line with notes N15 to N18: the clustering, and line 8's cost."""
 
     def algorithm_5(X, U, *, m, r, eta, fuzzifier, seed):
         n = len(U)
@@ -95,31 +95,39 @@ def listing(membership_listing, evened_listing):
                 low = max(1, p - 1 - log_n)
                 special.extend(order[low - 1 : p - 1])
                 p, threshold = low, u[low - 1]
-        total, moment = 0.0, np.zeros(X.shape[1])
+        total, moment, n_queries = 0.0, np.zeros(X.shape[1]), len(special)
         for rows in [*bins, order[: p - 1]]:  # Alg 5, lines 6-11
             if len(rows):
                 Y = rows if len(rows) <= r else rows[rng.integers(len(rows), size=r)]
+                n_queries += len(Y)
                 w = len(rows) / len(Y) * U[Y, t2] ** fuzzifier
                 total, moment = total + w.sum(), moment + w @ X[Y]
         w = U[special, t2] ** fuzzifier
         centers[t2] = (moment + w @ X[special]) / (total + w.sum())  # line 12
         levels = [membership_listing(X, centers[j], U[:, j], eta)[0] for j in (0, 1)]
-        return centers, evened_listing(np.column_stack(levels) * eta)  # lines 13-15
+        return centers, evened_listing(np.column_stack(levels) * eta), n_queries  # lines 13-15
 
     return algorithm_5
 
 
+@pytest.mark.parametrize("planted", [False, True])
 @pytest.mark.parametrize(("eta", "fuzzifier"), [(0.1, 2.0), (0.04, 1.5), (0.3, 1.0)])
-def test_faithful_runs_are_the_listing_line_by_line(listing, fuzzy_target, eta, fuzzifier):
+def test_faithful_runs_are_the_listing_line_by_line(listing, fuzzy_target, eta, fuzzifier, planted):
     for seed in range(6):
         X, U = fuzzy_target(400, 2, seed=seed, spread=3.0)
+        if planted:  # with exact zeros, so that there is a rest
+            data = make_cores_and_arms([200, 80], rng=np.random.default_rng(seed))
+            X, U = data.X, data.memberships
         result = ask(
             X, U, seed, fuzzifier=fuzzifier, sample_size=40, bin_size=12, precision=eta,
             faithful=True,
         ).clustering  # fmt: skip
-        centers, memberships = listing(X, U, m=40, r=12, eta=eta, fuzzifier=fuzzifier, seed=seed)
+        centers, memberships, n_queries = listing(
+            X, U, m=40, r=12, eta=eta, fuzzifier=fuzzifier, seed=seed
+        )
         assert_allclose(result.centers, centers, atol=1e-12)
         assert_allclose(result.memberships, memberships, atol=1e-12)
+        assert result.diagnostics["queries_raw"]["bins"] == n_queries
 
 
 def test_planted_clusters_are_found_to_eps_and_eta_in_100_of_100_seeds():
@@ -256,7 +264,7 @@ def test_exact_zeros_take_50_questions_at_most_note_n18(drive, members):
         memberships[-members:] = np.sort(rng.uniform(0.01, 0.9, members))
         found, ledger, U = bins_of(drive, memberships)
         check_bins(found, U)
-        assert ledger.n_distinct <= 50  # measured: 27, 27, 42; as listed 459
+        assert ledger.n_distinct <= 50  # measured: 27, 27, 42
         assert (U[found.rest, 1] == 0.0).all()
         _, faithful, _ = bins_of(drive, memberships, faithful=True)
         assert faithful.n_distinct <= 60  # measured: 27, 27, 52; searches share nothing here
@@ -309,6 +317,26 @@ def test_what_is_known_narrows_the_search(drive):
 
 
 # ---- nobody can say ---------------------------------------------------------------------------
+
+
+@FAITHFUL
+def test_the_search_asks_beside_an_item_that_nobody_can_place(drive, faithful):
+    memberships = np.linspace(0.0, 1.0, 101)
+    ranking, draft, U = ranked(memberships, faithful=faithful)
+    unknown = ranking.select(np.array([0]), np.array([51]))  # the first that is asked about
+    U[unknown] = np.nan
+    rank, ledger = drive(first_at_least(ranking, draft, 1, 0.305, 101), U)
+    assert rank == 32
+    asked = ranking.ranks(0, np.array([answer.items[0] for answer in ledger.history]))
+    assert asked[:2].tolist() == [51, 52]
+
+
+@FAITHFUL
+def test_where_nobody_can_say_the_bin_begins_later_than_it_might(drive, faithful):
+    ranking, draft, U = ranked(np.linspace(0.0, 1.0, 101), faithful=faithful)
+    rank, ledger = drive(first_at_least(ranking, draft, 1, 0.3, 80), np.full_like(U, np.nan))
+    assert rank == 80
+    assert ledger.n_distinct == 3
 
 
 @FAITHFUL

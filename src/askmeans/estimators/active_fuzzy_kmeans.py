@@ -35,12 +35,14 @@ class ActiveFuzzyKMeans(ClusterMixin, BaseEstimator):
     strategy : str or strategy, default="auto"
         "two-phase", "sequential", "two-clusters", or such an object with your own sizes. "auto" is
         "two-phase" for now.
-    ask : {"membership"}, default="membership"
-        What is asked.
+    ask : {"membership", "similarity", "pairwise"}, default="membership"
+        What is asked: how much an item belongs to a cluster, how similar two or three items are, or
+        how similar two items are. Similarities do not name clusters: their numbers are arbitrary.
     budget : int or None, default=None
         Most different questions to ask; None for as many as the strategy wants.
-    levels : None, default=None
-        Reserved: how many points the answers' scale has.
+    levels : int or None, default=None
+        How many points the answers' scale has; None for exact answers. With similarities, answers
+        on a scale are asked for more often, and fitted; memberships are taken as they come.
     repeats : int, default=1
         Reserved: how often a question is asked.
     fuzzifier : float, default=2.0
@@ -147,6 +149,7 @@ class ActiveFuzzyKMeans(ClusterMixin, BaseEstimator):
         """
         from askmeans.driver import run
         from askmeans.strategies import named_strategy
+        from askmeans.wrappers import by_similarity
 
         self._check_parameters()
         strategy = named_strategy(self.strategy, "ActiveFuzzyKMeans")
@@ -166,6 +169,16 @@ class ActiveFuzzyKMeans(ClusterMixin, BaseEstimator):
             plan = strategy.plan(
                 items, int(self.n_clusters), fuzzifier=float(self.fuzzifier), rng=rng
             )
+            if self.ask != "membership" and self.n_clusters > 1:
+                plan = by_similarity(
+                    plan,
+                    len(items),
+                    int(self.n_clusters),
+                    rng=rng,
+                    route="triplet" if self.ask == "similarity" else "pairwise",
+                    rough=self.levels is not None,
+                    budget=self.budget,
+                )
             result = run(plan, self.oracle, budget=self.budget)
             clustering = result.clustering
             found = {
@@ -265,14 +278,16 @@ class ActiveFuzzyKMeans(ClusterMixin, BaseEstimator):
         owner = type(self).__name__
         check_number(self.n_clusters, "n_clusters", owner, integer=True, minimum=1)
         check_fuzzifier(self.fuzzifier, owner, strict=False)
-        check_choice(self.ask, ("membership",), "ask", owner)
+        check_choice(self.ask, ("membership", "similarity", "pairwise"), "ask", owner)
         if self.budget is not None:
             check_number(self.budget, "budget", owner, integer=True, minimum=1)
         if self.levels is not None:
-            raise ParameterError(
-                f"The 'levels' parameter of {owner} must be None for now. Got {self.levels!r} "
-                "instead; oracles.QuantizedOracle simulates answers on a scale."
-            )
+            check_number(self.levels, "levels", owner, integer=True, minimum=2)
+            if self.ask == "membership":
+                raise ParameterError(
+                    f"The 'levels' parameter of {owner} must be None for membership questions, for "
+                    f"now. Got {self.levels!r} instead; the answers are taken as they come."
+                )
         if self.repeats != 1:
             raise ParameterError(
                 f"The 'repeats' parameter of {owner} must be 1 for now. "

@@ -1,0 +1,245 @@
+"""What similarity questions reach: the figures behind docs/similarity.md.
+
+Three tables: Jennrich's algorithm beside Gram-first at equal questions; the error of new items'
+rows from rough answers; ActiveFuzzyKMeans with every kind of question.
+"""
+
+import itertools
+import math
+import warnings
+from collections.abc import Callable, Generator
+from concurrent.futures import ProcessPoolExecutor
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine, make_blobs
+from sklearn.preprocessing import StandardScaler
+from threadpoolctl import threadpool_limits
+
+from askmeans import ActiveFuzzyKMeans, FuzzyKMeans, metrics, oracles
+from askmeans.driver import Oracle
+from askmeans.exceptions import LittleInformationWarning
+from askmeans.fuzzy.simplex import onto_simplex
+from askmeans.queries import MembershipQueries, PairQueries, Queries
+from askmeans.results import Clustering
+from askmeans.wrappers import by_similarity
+from askmeans.wrappers.geometry import extreme_rows
+from askmeans.wrappers.jennrich import memberships_by_jennrich
+from askmeans.wrappers.recovery import embed, memberships_from_triplets, refine
+
+Floats = NDArray[np.float64]
+Result = TypeVar("Result")
+
+SEEDS = 10
+NOISE = (0.0, 0.01, 0.05)
+ROUGH = {"sigma .01": 0.01, "sigma .05": 0.05, "sigma .1": 0.1, "101 levels": 101, "11": 11, "5": 5}
+
+
+def main() -> None:
+    """Print the tables."""
+    warnings.simplefilter("ignore")
+    side_by_side()
+    new_items()
+    end_to_end()
+
+
+def side_by_side() -> None:
+    """Table 1: both routes at equal questions, memberships from Dirichlet(1)."""
+    print(f"Median RMSE of the rows recovered, {SEEDS} seeds, Dirichlet(1), at equal questions:")
+    print("| clusters | questions | route | " + " | ".join(f"noise {s:g}" for s in NOISE) + " |")
+    print("|---|---|---|" + "---|" * len(NOISE))
+    for k in (3, 5, 8):
+        size, total = _pool_size(k), (2 * k) ** 3
+        asked = math.comb(size, 2) + math.comb(2 * k, 3)
+        cases = list(itertools.product([k], [size], NOISE, range(SEEDS)))
+        errors = np.array(_all(both_routes, cases)).reshape(len(NOISE), SEEDS, 3)
+        routes = ("Jennrich", "Jennrich, refined", "Gram-first")
+        for number, route in enumerate(routes):
+            medians = np.median(errors[:, :, number], axis=1)
+            count = f"{asked:,}" if route == "Gram-first" else f"{total:,}"
+            cells = " | ".join(_short(value) for value in medians)
+            print(f"| {k} | {count} | {route} | {cells} |", flush=True)
+    print()
+
+
+def both_routes(k: int, size: int, sigma: float, seed: int) -> tuple[float, float, float]:
+    """RMSE of Jennrich, the same refined, and Gram-first."""
+    return (*jennrich(k, sigma, seed), gram_first(k, size, sigma, seed))
+
+
+def jennrich(k: int, sigma: float, seed: int) -> tuple[float, float]:
+    """RMSE of 6 k rows from all triplets across three sets of 2 k; the same after refinement."""
+    rng = np.random.default_rng(seed)
+    U = rng.dirichlet(np.ones(k), size=6 * k)
+    T = _disturbed(np.einsum("ar,br,cr->abc", *np.split(U, 3)), sigma, rng)
+    found = memberships_by_jennrich(T, rng, k)
+    F = np.vstack([found.A, found.B, found.C])
+    triplets = np.array(list(np.ndindex(T.shape))) + np.arange(3) * 2 * k
+    no_pairs = np.full((6 * k, 6 * k), np.nan)
+    inside = 0.9 * F + 0.1 / k  # rows without a common cluster would leave nothing to fit
+    better = F if sigma == 0 else refine(inside, no_pairs, triplets, T.ravel())[0]
+    return _rmse(U, F), _rmse(U, better)
+
+
+def gram_first(k: int, size: int, sigma: float, seed: int) -> float:
+    """RMSE of a pool's rows from all its pairs and the triplets of 2 k extreme items."""
+    rng = np.random.default_rng(seed)
+    U = rng.dirichlet(np.ones(k), size=size)
+    upper = np.triu(_disturbed(U @ U.T, sigma, rng), 1)
+    G = upper + upper.T
+    embedding = embed(G, k, rng)
+    triplets = np.array(list(itertools.combinations(extreme_rows(embedding.Z, 2 * k), 3)))
+    answers = _disturbed(np.prod(U[triplets], axis=1).sum(axis=1), sigma, rng)
+    F = memberships_from_triplets(embedding, triplets, answers, rng)[0]
+    return _rmse(U, F if sigma == 0 else refine(F, G, triplets, answers)[0])
+
+
+def new_items() -> None:
+    """Table 2: rows of 100 items outside the pool, 2 k anchors each; beside direct answers."""
+    print(f"Median RMSE of 100 new items from 2 k pairs each, {SEEDS} seeds; "
+          "* where half the runs or more warned of little information:")  # fmt: skip
+    print("| target | no information | asked | " + " | ".join(ROUGH) + " |")
+    print("|---|---|---|" + "---|" * len(ROUGH))
+    for name, U in targets():
+        nothing = math.sqrt(np.square(U - U.mean(axis=0)).mean())
+        by_pairs, direct = [], []
+        for roughness in ROUGH.values():
+            runs = np.array(_all(one_run, [(U, roughness, seed) for seed in range(SEEDS)]))
+            rmse, plain, warned = np.median(runs, axis=0)
+            by_pairs.append(_short(rmse) + ("*" if warned >= 0.5 else ""))
+            direct.append(_short(plain))
+        print(f"| {name} | {_short(nothing)} | similarities | " + " | ".join(by_pairs) + " |")
+        print("| | | memberships | " + " | ".join(direct) + " |", flush=True)
+    print()
+
+
+def targets() -> list[tuple[str, Floats]]:
+    """Memberships that somebody may have in mind: diffuse, fuzzy, hard."""
+    rng = np.random.default_rng(0)
+    blobs = make_blobs(400, 4, centers=5, cluster_std=1.5, random_state=0)[0]
+    return [
+        ("Dirichlet(1), k=3", rng.dirichlet(np.ones(3), size=300)),
+        ("Iris FCM", fuzzy(load_iris().data, 3)),
+        ("standardised Wine FCM", fuzzy(StandardScaler().fit_transform(load_wine().data), 3)),
+        ("Breast Cancer FCM, k=2", fuzzy(load_breast_cancer().data, 2)),
+        ("Iris labels", np.eye(3)[load_iris().target]),
+        ("blobs FCM, k=5", fuzzy(blobs, 5)),
+        ("Dirichlet(1), k=5", rng.dirichlet(np.ones(5), size=400)),
+    ]
+
+
+def fuzzy(X: Floats, k: int) -> Floats:
+    """The memberships of an unsupervised fit."""
+    model = FuzzyKMeans(k, n_init=5, tol=1e-8, random_state=0).fit(X)
+    return model.memberships_.astype(np.float64)
+
+
+def one_run(U: Floats, roughness: float, seed: int) -> tuple[float, float, float]:
+    """RMSE of new items by similarities, by memberships answered alike, and 1 if it warned."""
+    table = oracles.TableOracle(U)
+    oracle: Oracle = oracles.NoisyOracle(table, std=roughness, random_state=seed)
+    if roughness >= 1:
+        oracle = oracles.QuantizedOracle(table, levels=int(roughness))
+    n, k = U.shape
+    rng = np.random.default_rng(seed)
+    seen: set[int] = set()
+    outcome: list[tuple[Floats, Floats, Floats]] = []
+
+    def plan() -> Generator[Queries, Floats, Clustering]:
+        """Ask for one item, which makes the pool, then for 100 that are not in it."""
+        yield MembershipQueries([int(rng.integers(n))], [0])
+        new = rng.permutation(np.setdiff1d(np.arange(n), list(seen)))[:100]
+        queries = MembershipQueries(np.repeat(new, k), np.tile(np.arange(k), len(new)))
+        found = (yield queries).reshape(-1, k)
+        outcome.append((U[new], found, onto_simplex(oracle.answer(queries).reshape(-1, k))))
+        raise GeneratorExit  # no clustering is wanted
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", LittleInformationWarning)
+        asking = by_similarity(plan(), n, k, rng=rng, rough=True)
+        try:
+            queries = next(asking)
+            while True:
+                assert not isinstance(queries, MembershipQueries)
+                asked = queries.pairs if isinstance(queries, PairQueries) else queries.triplets
+                seen.update(asked.ravel().tolist())
+                queries = asking.send(oracle.answer(queries))
+        except GeneratorExit:
+            pass
+    truth, found, direct = outcome[0]
+    return _rmse(truth, found), _rmse(truth, direct), float(bool(caught))
+
+
+def end_to_end() -> None:
+    """Table 3: whole fits, with exact answers and on a scale of five points."""
+    print("ActiveFuzzyKMeans, targets of fuzzy k-means on standardised data, 5 seeds: mean "
+          "membership error, questions:")  # fmt: skip
+    print("| data | answers | ask=membership | ask=similarity | ask=pairwise |")
+    print("|---|---|---|---|---|")
+    for name, load, k in (
+        ("Iris", load_iris, 3), ("Wine", load_wine, 3), ("Breast Cancer", load_breast_cancer, 2)
+    ):  # fmt: skip
+        X = StandardScaler().fit_transform(load().data)
+        U = fuzzy(X, k)
+        for levels in (None, 5):
+            cells = [_fits(X, U, ask, levels) for ask in ("membership", "similarity", "pairwise")]
+            answers = "exact" if levels is None else f"{levels} points"
+            print(f"| {name}, k={k} | {answers} | " + " | ".join(cells) + " |", flush=True)
+
+
+def _fits(X: Floats, U: Floats, ask: str, levels: int | None) -> str:
+    """Mean error and questions of whole fits."""
+    oracle: Oracle = oracles.TableOracle(U)
+    if levels is not None:
+        oracle = oracles.QuantizedOracle(oracle, levels=levels)
+    told = None if ask == "membership" else levels
+    errors, counts = [], []
+    for seed in range(5):
+        model = ActiveFuzzyKMeans(
+            U.shape[1], oracle=oracle, ask=ask, levels=told, random_state=seed
+        ).fit(X)
+        errors.append(metrics.membership_error(U, model.memberships_, how="mean"))
+        counts.append(model.n_queries_)
+    return f"{_short(float(np.mean(errors)))}, {np.mean(counts):.0f}"
+
+
+def _pool_size(k: int) -> int:
+    """The largest pool whose pairs, with C(2 k, 3) triplets, are no more than (2 k)^3 questions."""
+    size = 2 * k
+    while math.comb(size + 1, 2) + math.comb(2 * k, 3) <= (2 * k) ** 3:
+        size += 1
+    return size
+
+
+def _all(function: Callable[..., Result], cases: list[tuple[Any, ...]]) -> list[Result]:
+    """What a function makes of every case, on every core."""
+    with ProcessPoolExecutor(initializer=_set_up) as pool:
+        return list(pool.map(function, *zip(*cases, strict=True)))
+
+
+def _set_up() -> None:
+    """One thread in each process: small matrices gain nothing from more, and would wait for it."""
+    warnings.simplefilter("ignore")
+    threadpool_limits(1)
+
+
+def _disturbed(answers: Floats, sigma: float, rng: np.random.Generator) -> Floats:
+    """Answers with Gaussian errors, cut to [0, 1]."""
+    noisy: Floats = np.clip(answers + sigma * rng.normal(size=answers.shape), 0.0, 1.0)
+    return noisy
+
+
+def _rmse(truth: Floats, found: Floats) -> float:
+    """Root mean square error under the best permutation of the clusters."""
+    order = metrics.match_clusters(truth, found)
+    return math.sqrt(np.square(found[:, order] - truth).mean())
+
+
+def _short(value: float) -> str:
+    """Three decimals, or an order of magnitude where that is all there is to say."""
+    return f"{value:.3f}" if value >= 1e-3 else "0" if value < 1e-16 else f"{value:.0e}"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,125 @@
+"""Geometry of memberships seen through similarities: pure functions over small arrays.
+
+Notation: F holds memberships (P x k, rows on the simplex), G = F F' their similarities, Z an
+embedding with G = Z Z'. Then F = Z Q for an orthogonal Q, and Z w = 1 gives Q 1 = w, |w|^2 = k.
+"""
+
+import itertools
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import null_space, qr
+from scipy.optimize import nnls
+
+__all__ = [
+    "constrained_rotation",
+    "extreme_rows",
+    "fit_tensor",
+    "rotation_from_tensor",
+    "simplex_least_squares",
+]
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+
+def simplex_least_squares(design: Floats, target: Floats) -> Floats:
+    """The exact minimiser of |D x - t| over x >= 0 that sums to one.
+
+    On the simplex D x - t = (D - t 1') x, so the ratio |(D - t 1') x| / sum(x) is what has to be
+    small; non-negative least squares against [0; 1] finds its direction.
+    """
+    Q, R = np.linalg.qr(design)
+    shifted = R - (Q.T @ target)[:, None]
+    scale = float(np.linalg.norm(R)) or 1.0
+    system = np.vstack([shifted / scale, np.ones(design.shape[1])])
+    goal = np.zeros(len(system))
+    goal[-1] = 1.0
+    x = nnls(system, goal)[0]
+    weights: Floats = x / x.sum()
+    return weights
+
+
+def constrained_rotation(V: Floats, w: Floats) -> Floats:
+    """The orthogonal Q nearest to V among those with Q 1 parallel to w.
+
+    A polar step in the complements of 1 and w, where Q is free.
+    """
+    k = len(w)
+    ones, along = np.full(k, k**-0.5), w / np.linalg.norm(w)
+    inside, outside = null_space(ones[None]), null_space(along[None])
+    left, _, right = np.linalg.svd(outside.T @ V @ inside)
+    Q: Floats = np.outer(along, ones) + outside @ (left @ right) @ inside.T
+    return Q
+
+
+def extreme_rows(Z: Floats, size: int) -> Rows:
+    """So many rows that span the most volume, by pivoted QR again and again."""
+    left = np.arange(len(Z))
+    chosen: list[int] = []
+    while len(chosen) < size and len(left):
+        pivots = qr(Z[left].T, pivoting=True, mode="r")[1]
+        pivots = pivots[: min(Z.shape[1], size - len(chosen))]
+        chosen.extend(left[pivots].tolist())
+        left = np.delete(left, pivots)
+    return np.array(chosen, dtype=np.intp)
+
+
+def fit_tensor(Z: Floats, triplets: Rows, answers: Floats, w: Floats) -> Floats:
+    """The symmetric tensor S with S(z_a, z_b, z_c) nearest to the answers, and S(., ., w) = I.
+
+    S = sum_r q_r x q_r x q_r with q_r the columns of Q, and q_r . w = 1, whence the constraint. It
+    is met exactly, in its null space; the answers by least squares.
+    """
+    k = Z.shape[1]
+    triples = np.array(list(itertools.combinations_with_replacement(range(k), 3)))
+    orders = [np.array(order) for order in itertools.permutations(range(3))]
+
+    def rows(a: Floats, b: Floats, c: Floats) -> Floats:
+        """Coefficients of the tensor's free entries in S(a, b, c), one row for each triple."""
+        factors = (a, b, c)
+        total = sum(
+            factors[0][:, triples[:, o[0]]]
+            * factors[1][:, triples[:, o[1]]]
+            * factors[2][:, triples[:, o[2]]]
+            for o in orders
+        )
+        repeats = np.array([6 // len(set(itertools.permutations(t))) for t in triples.tolist()])
+        coefficients: Floats = total / repeats
+        return coefficients
+
+    first, second = np.triu_indices(k)
+    identity = np.eye(k)
+    pairs = rows(identity[first], identity[second], np.tile(w, (len(first), 1)))
+    wanted = (first == second).astype(np.float64)
+    start = np.linalg.lstsq(pairs, wanted, rcond=None)[0]
+    free = null_space(pairs)
+    told = rows(Z[triplets[:, 0]], Z[triplets[:, 1]], Z[triplets[:, 2]])
+    step = np.linalg.lstsq(told @ free, answers - told @ start, rcond=None)[0]
+    entries = start + free @ step
+    S = np.empty((k, k, k))
+    for order in orders:
+        S[tuple(triples[:, order].T)] = entries
+    return S
+
+
+def rotation_from_tensor(
+    S: Floats, w: Floats, rng: np.random.Generator, *, n_starts: int = 20
+) -> tuple[Floats, float]:
+    """The Q for which sum_r S(q_r, q_r, q_r) is largest, and that sum over k (1 when exact)."""
+    k = len(w)
+    best, score = np.eye(k), -np.inf
+    for _ in range(n_starts):
+        Q = constrained_rotation(rng.normal(size=(k, k)), w)
+        for _ in range(200):
+            moved = constrained_rotation(np.einsum("ijl,ir,jr->lr", S, Q, Q), w)
+            settled = np.abs(moved - Q).max() < 1e-14
+            Q = moved
+            if settled:
+                break
+        value = float(np.einsum("ijl,ir,jr,lr->", S, Q, Q, Q)) / k
+        if value > score:
+            best, score = Q, value
+        if abs(score - 1.0) < 1e-12:
+            break  # exact: no other start can be better
+    return best, score
