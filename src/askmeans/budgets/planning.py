@@ -19,7 +19,11 @@ __all__ = ["Forecast", "forecast", "minimum_budget", "plan_budget"]
 Ask = Literal["membership", "similarity"]
 
 # Measured by benchmarks/budgets.py: mean membership error times sqrt(sample_size), at most about.
-ERRORS = {"TwoPhase": 0.16, "Sequential": 0.12, "TwoClusters": 0.15}
+ERRORS: tuple[tuple[type[Strategy], float], ...] = (
+    (TwoPhase, 0.16),
+    (Sequential, 0.12),
+    (TwoClusters, 0.15),
+)
 # Questions of a search, per cluster and halving of the gap between sampled items, about, at a
 # precision of 0.1; a finer one asks in proportion.
 SEARCH = 2.4
@@ -29,13 +33,6 @@ SEQUENTIAL_BINS, GEOMETRIC_BINS = 9.0, 2.7
 SMALLEST = 3
 # What a plan leaves of its budget, for searches that take longer than on average.
 MARGIN = 1.1
-
-
-KINDS: dict[str, type[Strategy]] = {
-    "TwoPhase": TwoPhase,
-    "Sequential": Sequential,
-    "TwoClusters": TwoClusters,
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,12 +121,12 @@ def forecast(strategy: Strategy, n: int, k: int, *, ask: Ask = "membership") -> 
     if ask == "similarity" and k > 1:
         price = similarity_price(max(1, math.ceil(min(met, n))), k)
         n_queries = price["pairs"] + price["triplets"]
-    kind = next(name for name in ERRORS if isinstance(strategy, KINDS[name]))
+    error = next(value for kind, value in ERRORS if isinstance(strategy, kind))
     return Forecast(
         strategy=strategy,
         n_queries=math.ceil(n_queries),
         n_rounds=math.ceil(rounds) if n_queries else 0,
-        expected_error=ERRORS[kind] / math.sqrt(m),
+        expected_error=error / math.sqrt(m),
     )
 
 

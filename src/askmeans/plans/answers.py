@@ -11,7 +11,7 @@ from askmeans.exceptions import StopAsking
 from askmeans.queries import MembershipQueries, Queries
 from askmeans.results import Clustering
 
-__all__ = ["Answers", "Asking", "Plan"]
+__all__ = ["ROUNDING", "Answers", "Asking", "Plan"]
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -21,7 +21,7 @@ Plan = Generator[Queries, Floats, Clustering]
 Told = TypeVar("Told")
 Asking = Generator[Queries, Floats, Told]
 
-_ROUNDING = 1e-12
+ROUNDING = 1e-12  # a row that sums to one but for this does sum to one
 
 
 class Answers:
@@ -117,4 +117,4 @@ class Answers:
             missing = np.isnan(self._values[rows]).argmax(axis=1)
             rest = 1.0 - np.nansum(self._values[rows], axis=1)
             # What rounding leaves is nothing: a cluster must not be made of it.
-            self._values[rows, missing] = np.where(rest > _ROUNDING, np.minimum(rest, 1.0), 0.0)
+            self._values[rows, missing] = np.where(rest > ROUNDING, np.minimum(rest, 1.0), 0.0)

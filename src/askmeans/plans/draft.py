@@ -12,7 +12,7 @@ from askmeans.fuzzy.model import closed_form_memberships
 from askmeans.fuzzy.simplex import onto_simplex
 from askmeans.items import Items, Ranking
 from askmeans.links import largest_inversion, learn_link
-from askmeans.plans.answers import Answers, Asking
+from askmeans.plans.answers import ROUNDING, Answers, Asking
 from askmeans.plans.sampling import CenterEstimate, estimate_center
 from askmeans.plans.search import search_cuts
 from askmeans.results import Clustering, Predictor
@@ -24,7 +24,6 @@ Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
 _REDRAWS = 5  # how often a sample in which a cluster is missing, or a row untold, is added to
-_ROUNDING = 1e-12  # a row that sums to one but for this is left as it is
 
 
 class Draft:
@@ -46,6 +45,7 @@ class Draft:
         self.order: Order = "distance" if faithful else order
         self.rng = rng
         self.answers = Answers(n_clusters, faithful=faithful)
+        self.sample: Rows = np.empty(0, dtype=np.intp)
         self.estimates: list[CenterEstimate | None] = [None] * n_clusters
         self.scorer: Scorer | None = None
         self.ranking: Ranking | None = None
@@ -209,10 +209,10 @@ def keep_answers(memberships: Floats, rows: Rows, told: Floats) -> None:
         some = np.flatnonzero(known.sum(axis=1) == count)
         here, given = rows[some], np.clip(np.where(known[some], told[some], 0.0), 0.0, 1.0)
         total = given.sum(axis=1, keepdims=True)
-        given = np.where(total > 1.0 + _ROUNDING, given / np.maximum(total, 1.0), given)
+        given = np.where(total > 1.0 + ROUNDING, given / np.maximum(total, 1.0), given)
         left = np.clip(1.0 - total, 0.0, None)
         if count == memberships.shape[1]:
-            short = left[:, 0] > _ROUNDING
+            short = left[:, 0] > ROUNDING
             given[short] = onto_simplex(given[short])
             memberships[here] = given
             continue

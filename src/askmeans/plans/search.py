@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from askmeans.items import Ranking
 from askmeans.plans.answers import Answers, Asking
 
-__all__ = ["n_thresholds", "search_cuts"]
+__all__ = ["ATTEMPTS", "n_thresholds", "search_cuts"]
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -19,7 +19,7 @@ Rows = NDArray[np.intp]
 # 3 * .1 exceeds .3, and answers on a scale of eleven points hit the thresholds (paper note N13).
 _SLACK = 1e-12
 # How many items beside one that nobody could place are tried before a search gives up.
-_ATTEMPTS = 3
+ATTEMPTS = 3
 
 
 def n_thresholds(precision: float) -> int:
@@ -97,7 +97,7 @@ class _Bounds:
         if self.silent:
             for i, place in enumerate(places.tolist()):
                 low, high = self.low[place, s[i]], self.high[place, s[i]]
-                tries = [middle[i] + step for d in range(_ATTEMPTS) for step in (d, -d)]
+                tries = [middle[i] + step for d in range(ATTEMPTS) for step in (d, -d)]
                 free = [r for r in tries if low < r <= high and (place, int(r)) not in self.silent]
                 if free:
                     middle[i] = free[0]

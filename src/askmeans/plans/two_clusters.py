@@ -15,14 +15,13 @@ from askmeans.items import Items, Ranking
 from askmeans.plans.answers import Asking, Plan
 from askmeans.plans.draft import Draft
 from askmeans.plans.sampling import estimate_center
+from askmeans.plans.search import ATTEMPTS
 from askmeans.plans.sequential import draw_from, largest
 from askmeans.scores import Order, Scorer
 
 __all__ = ["GeometricBins", "geometric_bins", "two_clusters"]
 
 Rows = NDArray[np.intp]
-
-_ATTEMPTS = 3  # how many items beside one that nobody could place are tried
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,7 +134,7 @@ def first_at_least(
     while low < high:  # line 2
         middle = (low + high) // 2  # line 3
         value = yield from _ask_rank(ranking, draft, t2, middle)  # line 4
-        for step in range(1, _ATTEMPTS):
+        for step in range(1, ATTEMPTS):
             if not math.isnan(value) or middle + step >= high:
                 break
             middle += step
