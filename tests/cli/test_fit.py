@@ -378,3 +378,38 @@ def test_a_picture_is_not_overwritten_either(askmeans, folder):
     done = askmeans("fit", "iris.csv", "-k", 3, "--expert", "none", "--plot", cwd=folder, ok=False)
     assert done.returncode == 1
     assert (folder / "iris.png").read_text() == "mine"
+
+
+@pytest.mark.parametrize("ask", ["similarity", "pairwise"])
+def test_similarities_find_the_classes_and_their_names(askmeans, folder, ask):
+    askmeans(
+        "fit", "iris.csv", "-k", 3, "--expert", "labels:species", "--ask", ask, "--id", "flower",
+        cwd=folder,
+    )  # fmt: skip
+    memberships, _, summary = read(folder)
+    truth = pd.read_csv(folder / "iris.csv")["species"]
+    assert (memberships.iloc[:, 1:].idxmax(axis=1) == truth).mean() > 0.9
+    assert summary["ask"] == ask
+    assert summary["diagnostics"]["similarity"]["bootstrap_pairs"] == 153
+
+
+def test_answers_about_pairs_serve_another_number_of_clusters(askmeans, folder):
+    pairs = "\n".join(["1", "0", "0.5"] * 40) + "\n"
+    arguments = ("fit", "iris.csv", "--ask", "pairwise", "--seed", 3)
+    askmeans(*arguments, "-k", 2, cwd=folder, text_in=pairs, ok=False)
+    answers = pd.read_csv(folder / "iris.answers.csv")
+    assert set(answers["kind"]) == {"pair"}
+    askmeans(*arguments, "-k", 3, cwd=folder, text_in=pairs, ok=False)
+    more = pd.read_csv(folder / "iris.answers.csv")
+    asked = [frozenset(row) for row in more[["item", "item_2"]].to_numpy().tolist()]
+    assert len(asked) == len(set(asked)) > len(answers)  # none was asked again
+
+
+def test_names_of_clusters_are_refused_where_similarities_cannot_tell_which_is_which(
+    askmeans, folder
+):
+    done = askmeans(
+        "fit", "iris.csv", "-k", 3, "--ask", "pairwise", "--names", "a,b,c", cwd=folder, ok=False
+    )
+    assert done.returncode == 1
+    assert "which cluster is which" in done.stderr

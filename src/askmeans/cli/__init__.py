@@ -42,6 +42,14 @@ class StrategyName(StrEnum):
     two_clusters = "two-clusters"
 
 
+class Ask(StrEnum):
+    """What is asked."""
+
+    membership = "membership"
+    similarity = "similarity"
+    pairwise = "pairwise"
+
+
 class Impute(StrEnum):
     """What is put where a value is missing."""
 
@@ -106,6 +114,13 @@ def fit(
     strategy: Annotated[
         StrategyName, typer.Option(help="How questions are chosen.")
     ] = StrategyName.auto,
+    ask: Annotated[
+        Ask,
+        typer.Option(
+            help="What is asked: how much items belong to clusters, or how similar they are; "
+            "'pairwise' asks about two at a time only."
+        ),
+    ] = Ask.membership,
     budget: Annotated[int | None, typer.Option(help="Most different questions to ask.")] = None,
     fuzzifier: Annotated[float, typer.Option(help="How soft the clusters are, from 1.")] = 2.0,
     seed: Annotated[int, typer.Option(help="Seed of the questions' choice.")] = 0,
@@ -134,6 +149,7 @@ def fit(
             scale=scale.value,
             impute=None if impute is None else impute.value,
             strategy=strategy.value,
+            ask=ask.value,
             budget=budget,
             fuzzifier=fuzzifier,
             seed=seed,

@@ -27,11 +27,12 @@ from askmeans.driver import run as drive
 from askmeans.estimators import FuzzyKMeans
 from askmeans.exceptions import AskmeansError, DataError, ParameterError
 from askmeans.fuzzy import weighted_centers
-from askmeans.metrics import matched_accuracy
+from askmeans.metrics import match_clusters, matched_accuracy
 from askmeans.oracles import ConsoleOracle, TableOracle
 from askmeans.queries import Ledger
 from askmeans.results import Result
 from askmeans.strategies import named_strategy
+from askmeans.wrappers import by_similarity
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,6 +54,7 @@ class Options:
     scale: str
     impute: str | None
     strategy: str
+    ask: str
     budget: int | None
     fuzzifier: float
     seed: int
@@ -98,7 +100,7 @@ def run(options: Options) -> bool:
             if error.result is None:
                 raise
             result, failure = error.result, error  # what was reached is written all the same
-        memberships = result.clustering.memberships
+        memberships = _named(options, result.clustering.memberships, truth)
         summary = _account(options, result, truth, X, held)
     _write(options, files, ids, names, chosen, memberships)
     summary["files"] = files.written(plot=options.plot)
@@ -189,6 +191,12 @@ def _cluster_names(options: Options, truth: NDArray[np.str_] | None) -> list[str
                 f"classes in {options.expert.partition(':')[2]!r}. Got {k} instead."
             )
     if options.cluster_names is not None:
+        if options.ask != "membership":
+            raise ParameterError(
+                "The 'names' parameter of askmeans fit must be left out with --ask "
+                f"{options.ask}. Got {', '.join(options.cluster_names)} instead; similarities do "
+                "not tell which cluster is which."
+            )
         names = options.cluster_names
     if len(names) != k or len(set(names)) != k:
         raise ParameterError(
@@ -209,6 +217,16 @@ def _ask(
     strategy = named_strategy(options.strategy, "askmeans fit")
     rng = np.random.default_rng(options.seed)
     plan = strategy.plan(X, options.n_clusters, fuzzifier=options.fuzzifier, rng=rng)
+    if options.ask != "membership" and options.n_clusters > 1:
+        plan = by_similarity(
+            plan,
+            len(X),
+            options.n_clusters,
+            rng=rng,
+            route="triplet" if options.ask == "similarity" else "pairwise",
+            rough=truth is None,  # people are
+            budget=options.budget,
+        )
     ledger = Ledger() if held is None else held.ledger()
     oracle: Oracle
     if truth is not None:
@@ -226,6 +244,17 @@ def _ask(
     return drive(plan, oracle, budget=options.budget, ledger=ledger)
 
 
+def _named(options: Options, memberships: Floats, truth: NDArray[np.str_] | None) -> Floats:
+    """The columns in the order of the names: similarities find clusters in an order of their own.
+
+    A simulated expert's classes are matched to them; a person's clusters have no names yet.
+    """
+    if truth is None or options.ask == "membership":
+        return memberships
+    classes = np.unique(truth, return_inverse=True)[1]
+    return memberships[:, match_clusters(np.eye(options.n_clusters)[classes], memberships)]
+
+
 def _account(
     options: Options,
     result: Result,
@@ -238,6 +267,7 @@ def _account(
         "n_items": len(X),
         "n_clusters": options.n_clusters,
         "strategy": options.strategy,
+        "ask": options.ask,
         "seed": options.seed,
         "complete": result.complete,
         "n_queries": result.n_queries,
@@ -256,10 +286,11 @@ def _account(
 
 def _alone(options: Options, X: Floats) -> tuple[dict[str, Any], Floats]:
     """The summary of a run without questions, and its memberships."""
-    if options.budget is not None or options.answers is not None or options.strategy != "auto":
+    given = (options.budget, options.answers) != (None, None)
+    if given or (options.strategy, options.ask) != ("auto", "membership"):
         raise ParameterError(
-            "With --expert none nobody is asked: --budget, --answers and --strategy must be left "
-            "out. Got one of them; leave it out, or choose another --expert."
+            "With --expert none nobody is asked: --budget, --answers, --strategy and --ask must be "
+            "left out. Got one of them; leave it out, or choose another --expert."
         )
     _, memberships = _unsupervised(options, X)
     summary = {

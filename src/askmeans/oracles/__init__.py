@@ -8,6 +8,8 @@ from askmeans.oracles.callback import CallbackOracle
 from askmeans.oracles.console import ConsoleOracle
 from askmeans.oracles.noisy import NoisyOracle
 from askmeans.oracles.quantized import QuantizedOracle
+from askmeans.oracles.remembering import RememberingOracle
 from askmeans.oracles.table import TableOracle
 
-__all__ = ["CallbackOracle", "ConsoleOracle", "NoisyOracle", "QuantizedOracle", "TableOracle"]
+__all__ = ["CallbackOracle", "ConsoleOracle", "NoisyOracle", "QuantizedOracle",
+           "RememberingOracle", "TableOracle"]  # fmt: skip

@@ -181,7 +181,8 @@ class ConsoleOracle:
             cluster = int(queries.clusters[row])
             text += f"How much does it belong to {self._name(cluster)}?"
         else:
-            text += f"How similar are {'these two' if len(items) == 2 else 'these three'}?"
+            these = "these two" if len(items) == 2 else "these three"
+            text += f"How similar are {these}? (1: surely all of one group; 0: surely not)"
         self._write(text + " [0..1, ?, u, q] ")
         line = (self.stdin or sys.stdin).readline()
         if not line:

@@ -5,9 +5,7 @@ First a pool of items is asked about, all pairs and a few triplets, until their 
 clusters' numbers are fixed once, by the pool: similarities do not name clusters (paper note N10).
 """
 
-import itertools
 import math
-import warnings
 from collections.abc import Generator
 from dataclasses import replace
 from typing import Any, Literal
@@ -15,37 +13,24 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from askmeans.exceptions import (
-    BudgetError,
-    LittleInformationWarning,
-    PlanError,
-    RankError,
-    StopAsking,
-)
+from askmeans.checks import check_choice
+from askmeans.exceptions import BudgetError, PlanError, StopAsking
 from askmeans.plans.answers import Asking, Plan
-from askmeans.queries import MembershipQueries, PairQueries, Queries, TripletQueries
+from askmeans.queries import MembershipQueries, Queries
 from askmeans.results import Clustering
 from askmeans.wrappers.geometry import extreme_rows, simplex_least_squares
-from askmeans.wrappers.recovery import (
-    embed,
-    fill_gaps,
-    memberships_from_corners,
-    memberships_from_triplets,
-    refine,
-    spectrum,
-    suggest_clusters,
-)
+from askmeans.wrappers.jennrich import ThreeSets
+from askmeans.wrappers.pool import Pool, PoolSizes
+from askmeans.wrappers.similarities import Similarities
 
 __all__ = ["Route", "by_similarity", "least_questions"]
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
-Route = Literal["triplet", "pairwise"]
+Route = Literal["triplet", "pairwise", "jennrich"]
 
-_LEAST_RHO, _LEAST_SNR = 0.02, 1.3  # below these the pool grows, up to ten items a cluster
-_NO_RANK = 1e-6
+_SMALLEST, _USUAL, _ROUGH, _LARGEST = 3, 6, 8, 10  # items a cluster in a pool
 _ROUGH_ANCHORS = 2  # a cluster, where answers are rough; one where they are exact
-_EXACT = 1e-9  # residual below which answers are taken as exact
 
 
 def by_similarity(
@@ -71,13 +56,15 @@ def by_similarity(
         Number of clusters, at least 2.
     rng : numpy.random.Generator
         Where the pool's randomness comes from.
-    route : {"triplet", "pairwise"}, default="triplet"
+    route : {"triplet", "pairwise", "jennrich"}, default="triplet"
         Whether triplets may be asked; pairs alone are exact for two clusters, and near for more
-        when nearly pure items exist.
+        when nearly pure items exist. "jennrich" is the paper's own: it asks (2 k)^3 triplets in
+        place of the pool's pairs, and bears noise worse.
     rough : bool, default=False
         Whether answers are noisy or on a coarse scale: more anchors and triplets are asked then.
     pool_size : int or None, default=None
-        Items all of whose pairs are asked first; None for six a cluster, to ten if need be.
+        Items all of whose pairs are asked first; None for six a cluster (eight where answers are
+        rough), to ten if need be. Not for "jennrich".
     budget : int or None, default=None
         Questions there will be, to which the pool is fitted.
 
@@ -104,13 +91,24 @@ def by_similarity(
     >>> sorted({answer.kind for answer in result.history})
     ['pair', 'triplet']
     """
+    check_choice(route, ("triplet", "pairwise", "jennrich"), "route", "by_similarity")
     least = least_questions(n_clusters, route)
     if budget is not None and budget < least:
         raise BudgetError(
             f"The 'budget' parameter must be at least {least} for similarity questions with "
             f"{n_clusters} clusters. Got {budget} instead."
         )
-    translator = _Translator(n_items, n_clusters, route, rough, pool_size, budget, rng)
+    similar = Similarities()
+    pool: Pool | ThreeSets
+    if route == "jennrich":
+        pool = ThreeSets(similar, n_clusters, rng)
+    else:
+        with_triplets = route == "triplet" and n_clusters > 2
+        sizes = _pool_sizes(n_items, n_clusters, with_triplets, rough, pool_size, budget)
+        pool = Pool(similar, n_clusters, sizes, rng)
+    # Drawn before the plan draws anything: another number of clusters then compares the same items.
+    order = rng.permutation(n_items)
+    translator = _Translator(order, n_clusters, pool, similar, rough=rough)
     return _drive(plan, translator)
 
 
@@ -121,8 +119,8 @@ def least_questions(n_clusters: int, route: Route = "triplet") -> int:
     ----------
     n_clusters : int
         Number of clusters.
-    route : {"triplet", "pairwise"}, default="triplet"
-        Whether triplets may be asked.
+    route : {"triplet", "pairwise", "jennrich"}, default="triplet"
+        How memberships are found (see `by_similarity`).
 
     Returns
     -------
@@ -134,8 +132,38 @@ def least_questions(n_clusters: int, route: Route = "triplet") -> int:
     >>> least_questions(3)  # 36 pairs and 20 triplets
     56
     """
+    if route == "jennrich":
+        return (2 * n_clusters) ** 3
     triplets = 0 if n_clusters == 2 or route == "pairwise" else math.comb(2 * n_clusters, 3)
-    return math.comb(3 * n_clusters, 2) + triplets
+    return math.comb(_SMALLEST * n_clusters, 2) + triplets
+
+
+def _pool_sizes(
+    n_items: int,
+    k: int,
+    with_triplets: bool,
+    rough: bool,
+    pool_size: int | None,
+    budget: int | None,
+) -> PoolSizes:
+    """A pool of which the first pairs take at most half of the budget, and all leave the triplets.
+
+    More triplets are asked of rough answers, if they can be paid.
+    """
+    corners = 2 * k if with_triplets else 0
+    first = pool_size or (_ROUGH if rough else _USUAL) * k
+    largest = max(first, _LARGEST * k)
+    if budget is not None:
+        most = min(budget / 2, budget - math.comb(corners, 3))
+        while pool_size is None and first > _SMALLEST * k and math.comb(first, 2) > most:
+            first -= 1
+    if with_triplets and rough:
+        paid = budget is None or math.comb(first, 2) + math.comb(3 * k, 3) <= budget
+        corners = 3 * k if paid else corners
+    if budget is not None:
+        while largest > first and math.comb(largest, 2) + math.comb(corners, 3) > budget:
+            largest -= 1
+    return PoolSizes(first=min(n_items, first), largest=min(n_items, largest), corners=corners)
 
 
 def _drive(plan: Plan, translator: "_Translator") -> Generator[Queries, Floats, Clustering]:
@@ -168,35 +196,41 @@ class _Translator:
 
     def __init__(
         self,
-        n_items: int,
+        order: Rows,
         n_clusters: int,
-        route: Route,
+        pool: Pool | ThreeSets,
+        similar: Similarities,
+        *,
         rough: bool,
-        pool_size: int | None,
-        budget: int | None,
-        rng: np.random.Generator,
     ) -> None:
-        self.n_items = n_items
+        self.order = order
         self.k = n_clusters
-        self.with_triplets = route == "triplet" and n_clusters > 2
-        self.rough = rough
-        self.rng = rng
-        self.size = min(n_items, pool_size or self._pool_size(budget))
-        self.n_corners = self._corners(budget)
-        self.largest = min(n_items, max(self.size, 10 * n_clusters if budget is None else 0))
+        self.pool = pool
+        self.similar = similar
+        self.n_anchors = n_clusters * (_ROUGH_ANCHORS if rough else 1)
         self.rows: dict[int, Floats] = {}
         self.anchors: Rows | None = None
-        self.similar: dict[tuple[int, int], float] = {}
-        self.diagnostics: dict[str, Any] = {"bootstrap_pairs": 0, "triplets": 0, "row_pairs": 0}
+        self.unknown = 0
+
+    @property
+    def diagnostics(self) -> dict[str, Any]:
+        """What was asked, and how sure the rows are."""
+        account = dict(self.similar.asked) | self.pool.diagnostics
+        if self.anchors is not None:
+            design = np.array([self.rows[anchor] for anchor in self.anchors.tolist()])
+            account["anchor_condition"] = float(np.linalg.cond(design))
+            # The error of a row to expect from answers as rough as the pool's.
+            spread = float(np.trace(np.linalg.pinv(design.T @ design)))
+            account["predicted_rmse"] = account.get("sigma", 0.0) * math.sqrt(spread / self.k)
+        return account | ({"unknown_rows": self.unknown} if self.unknown else {})
 
     def answer(self, queries: MembershipQueries) -> Asking[Floats]:
         """Memberships of these items, by asking what is needed."""
         items = np.unique(queries.items)
         if self.anchors is None:
             yield from self._bootstrap(items)
-        unknown = np.array([item for item in items.tolist() if item not in self.rows])
-        if len(unknown):
-            yield from self._ask_rows(unknown)
+        if any(item not in self.rows for item in items.tolist()):
+            yield from self._ask_rows(items)
         return self.look_up(queries)
 
     def look_up(self, queries: MembershipQueries) -> Floats:
@@ -205,114 +239,17 @@ class _Translator:
         rows = [self.rows.get(item, nothing) for item in queries.items.tolist()]
         return np.array(rows).reshape(-1, self.k)[np.arange(len(queries)), queries.clusters]
 
-    def _pool_size(self, budget: int | None) -> int:
-        """Six items a cluster, fewer when they would take more than half of the budget."""
-        size = 6 * self.k
-        if budget is None:
-            return size
-        triplets = math.comb(2 * self.k, 3) if self.with_triplets else 0
-        most = min(budget / 2, budget - triplets)  # the triplets must still be paid
-        while size > 3 * self.k and math.comb(size, 2) > most:
-            size -= 1
-        return size
-
-    def _corners(self, budget: int | None) -> int:
-        """Items among which triplets are asked: more for rough answers, if they can be paid."""
-        many = 3 * self.k
-        paid = budget is None or math.comb(self.size, 2) + math.comb(many, 3) <= budget
-        return many if self.rough and paid else 2 * self.k
-
     def _bootstrap(self, wanted: Rows) -> Asking[None]:
-        """Ask all pairs in a pool, the items wanted first, until its memberships follow."""
-        others = np.setdiff1d(np.arange(self.n_items), wanted)
-        queue = np.concatenate([self.rng.permutation(wanted), self.rng.permutation(others)])
-        pool, next_ = queue[: self.size], self.size
-        while True:
-            yield from self._ask_pairs(np.array(list(itertools.combinations(pool, 2))), "bootstrap")
-            pool = self._comparable(pool)
-            seen = None
-            if len(pool) > 2 * self.k:
-                seen = spectrum(fill_gaps(self._matrix(pool), self.k), self.k, self.rng)
-            good = seen is not None and seen.rho >= _LEAST_RHO and seen.snr >= _LEAST_SNR
-            if good or next_ >= self.largest:
-                break
-            more = queue[next_ : min(next_ + self.k, self.largest)]
-            pool, next_ = np.concatenate([pool, more]), next_ + len(more)
-        if seen is None:
-            raise RankError(
-                f"Some {2 * self.k + 1} items must be comparable with each other. Got {len(pool)}: "
-                "most questions had no answer. Ask somebody who can say, or show more of the items."
-            )
-        if seen.rho < _NO_RANK:
-            rank = int((seen.values > _NO_RANK * seen.values[0]).sum())
-            raise RankError(
-                f"The answers must tell {self.k} clusters apart. Got similarities of rank {rank}; "
-                f"ask for {max(rank, 1)} clusters, or allow a larger budget: a small pool may miss "
-                "a cluster."
-            )
-        if seen.snr < _LEAST_SNR:
-            warnings.warn(
-                f"The answers hardly tell {self.k} clusters apart (signal to noise "
-                f"{seen.snr:.2f}), so the result carries little information. Ask on a finer scale, "
-                "or for fewer clusters.",
-                LittleInformationWarning,
-                stacklevel=3,
-            )
-        F = yield from self._pool_memberships(pool)
-        best = extreme_rows(F, (_ROUGH_ANCHORS if self.rough else 1) * self.k)
-        self.anchors = pool[best]
-        self.rows.update(zip(pool.tolist(), F, strict=True))
-        self.diagnostics |= {
-            "pool": len(pool),
-            "rho": seen.rho,
-            "snr": seen.snr,
-            "singular_values": seen.values.tolist(),
-            "suggested_clusters": suggest_clusters(seen.values),
-            "anchor_condition": float(np.linalg.cond(F[best])),
-            "predicted_rmse": self._predicted_rmse(F[best]),
-        }
-
-    def _predicted_rmse(self, anchors: Floats) -> float:
-        """The error of a row to expect from answers as rough as the pool's."""
-        spread = float(np.trace(np.linalg.pinv(anchors.T @ anchors)))
-        return float(self.diagnostics["sigma"]) * math.sqrt(spread / self.k)
-
-    def _pool_memberships(self, pool: Rows) -> Asking[Floats]:
-        """Memberships of the pool, from its pairs and, where allowed, a few triplets."""
-        G = self._matrix(pool)
-        embedding = embed(fill_gaps(G, self.k), self.k, self.rng)
-        triplets, answers = np.empty((0, 3), dtype=np.intp), np.empty(0)
-        if self.with_triplets:
-            corners = extreme_rows(embedding.Z, self.n_corners)
-            triplets = np.array(list(itertools.combinations(corners, 3)))
-            try:
-                answers = yield TripletQueries(pool[triplets])
-            except StopAsking as stop:
-                self.diagnostics["triplets"] += int((~np.isnan(stop.answers)).sum())
-                raise
-            self.diagnostics["triplets"] += len(triplets)
-            told = ~np.isnan(answers)
-            F, score = memberships_from_triplets(embedding, triplets[told], answers[told], self.rng)
-            self.diagnostics["rotation_score"] = score
-            left = F[triplets[told]].prod(axis=1).sum(axis=1) - answers[told]
-            self.diagnostics["triplet_rms"] = float(np.sqrt(np.square(left).mean()))
-        else:
-            F, ambiguity = memberships_from_corners(embedding, self.rng)
-            self.diagnostics["ambiguity"] = ambiguity
-            self.diagnostics["purity"] = float(F.max(axis=0).min())
-        left = F @ F.T - G
-        residual = float(np.sqrt(np.nanmean(np.square(left[~np.eye(len(G), dtype=bool)]))))
-        if residual > _EXACT and (self.with_triplets or self.k == 2):
-            F, residual = refine(F, G, triplets, answers)
-        # k - 1 numbers an item are fitted to its pairs.
-        n_pairs = math.comb(len(pool), 2)
-        free = max(n_pairs - len(pool) * (self.k - 1), 1)
-        self.diagnostics |= {
-            "residual": residual,
-            "sigma": residual * math.sqrt(n_pairs / free),
-            "norm_gap": float(embedding.w @ embedding.w) - self.k,
-        }
-        return F
+        """Find the memberships of a pool, the items wanted first, and choose anchors from it."""
+        first = np.isin(self.order, wanted)
+        queue = np.concatenate([self.order[first], self.order[~first]])
+        try:
+            yield from self.pool.ask(queue)
+        finally:  # a stop, too: rows that follow count
+            F = self.pool.memberships
+            if F is not None:
+                self.rows.update(zip(self.pool.items.tolist(), F, strict=True))
+                self.anchors = self.pool.items[extreme_rows(F, self.n_anchors)]
 
     def _ask_rows(self, items: Rows) -> Asking[None]:
         """Whole rows of items from pairs with the anchors; more anchors where nobody could say."""
@@ -324,57 +261,16 @@ class _Translator:
             anchors = anchors[: 4 * self.k]
             pairs = np.array([(item, anchor) for item in missing for anchor in anchors])
             try:
-                yield from self._ask_pairs(pairs[pairs[:, 0] != pairs[:, 1]], "row")
+                yield from self.similar.ask(pairs[pairs[:, 0] != pairs[:, 1]], "row_pairs")
             finally:  # a stop, too: rows that are complete count
                 self._solve_rows(missing, anchors)
-        if any(item not in self.rows for item in items.tolist()):
-            self.diagnostics["unknown_rows"] = sum(i not in self.rows for i in items.tolist())
+        self.unknown += sum(item not in self.rows for item in items.tolist())
 
     def _solve_rows(self, items: Rows, anchors: Rows) -> None:
         """Rows of the items that were compared with enough anchors."""
         for item in items.tolist():
-            told = [a for a in anchors.tolist() if not math.isnan(self._similarity(item, a))]
+            told = [a for a in anchors.tolist() if not math.isnan(self.similar(item, a))]
             if len(told) >= self.k:
                 design = np.array([self.rows[anchor] for anchor in told])
-                target = np.array([self._similarity(item, anchor) for anchor in told])
+                target = np.array([self.similar(item, anchor) for anchor in told])
                 self.rows[item] = simplex_least_squares(design, target)
-
-    def _ask_pairs(self, pairs: Rows, part: str) -> Asking[None]:
-        """Ask pairs that were not asked before, and keep the answers."""
-        new = np.array([p for p in pairs.tolist() if tuple(sorted(p)) not in self.similar])
-        if not len(new):
-            return
-        batch = PairQueries(new)
-        try:
-            answers = yield batch
-        except StopAsking as stop:
-            self._keep(batch, stop.answers)
-            self.diagnostics[f"{part}_pairs"] += int((~np.isnan(stop.answers)).sum())
-            raise
-        self._keep(batch, answers)
-        self.diagnostics[f"{part}_pairs"] += len(new)
-
-    def _keep(self, batch: PairQueries, answers: Floats) -> None:
-        """Write similarities down."""
-        for (p, q), value in zip(batch.pairs.tolist(), answers.tolist(), strict=True):
-            self.similar[min(p, q), max(p, q)] = value
-
-    def _similarity(self, p: int, q: int) -> float:
-        """What is known of a pair; NaN where nothing is."""
-        return self.similar.get((min(p, q), max(p, q)), math.nan)
-
-    def _matrix(self, pool: Rows) -> Floats:
-        """Similarities within the pool; the diagonal cannot be asked and is 0."""
-        G = np.zeros((len(pool), len(pool)))
-        for a, b in itertools.combinations(range(len(pool)), 2):
-            G[a, b] = G[b, a] = self._similarity(int(pool[a]), int(pool[b]))
-        return G
-
-    def _comparable(self, pool: Rows) -> Rows:
-        """The pool without items of which half the comparisons are missing."""
-        while len(pool) > 1:
-            gaps = np.isnan(self._matrix(pool)).sum(axis=1)
-            if gaps.max() <= (len(pool) - 1) / 2:
-                break
-            pool = np.delete(pool, gaps.argmax())
-        return pool

@@ -6,6 +6,7 @@ the same algorithm. Exact without noise; at equal questions recovery.py bears no
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,12 +14,17 @@ from scipy.linalg import eig
 
 from askmeans.exceptions import RankError
 from askmeans.fuzzy.simplex import onto_simplex
+from askmeans.plans.answers import Asking
+from askmeans.wrappers.similarities import Similarities
 
-__all__ = ["Factors", "memberships_by_jennrich"]
+__all__ = ["Factors", "ThreeSets", "memberships_by_jennrich"]
 
 Floats = NDArray[np.float64]
+Rows = NDArray[np.intp]
 
 _NO_RANK = 1e-6  # a k-th singular value below this share of the first is none
+_LEAST_RATIO = 1e-2  # below this other items are drawn
+_DRAWS = 5  # at most
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +40,71 @@ class Factors:
     C: Floats
     residual: float
     ratio: float
+
+
+class ThreeSets:
+    """The pool of this route: three sets of 2 k items, drawn again while they are ill-conditioned.
+
+    A set is also drawn again when nobody could say too much of it, or when it misses a cluster.
+    """
+
+    def __init__(self, similar: Similarities, k: int, rng: np.random.Generator) -> None:
+        self.similar = similar
+        self.k = k
+        self.rng = rng
+        self.items: Rows = np.empty(0, dtype=np.intp)
+        self.memberships: Floats | None = None
+        self.diagnostics: dict[str, Any] = {}
+
+    def ask(self, queue: Rows) -> Asking[None]:
+        """Ask all triplets across three sets from the queue, until they show k clusters."""
+        size, poor = 2 * self.k, None
+        best: tuple[Factors, Rows] | None = None
+        for start in range(0, min(_DRAWS * 3 * size, len(queue) - 3 * size + 1), 3 * size):
+            sets = queue[start : start + 3 * size].reshape(3, size)
+            grid = np.stack(np.meshgrid(*sets, indexing="ij"), axis=-1)
+            answers = yield from self.similar.ask_triplets(grid.reshape(-1, 3))
+            T, kept = _without_gaps(answers.reshape(size, size, size), self.k)
+            try:
+                found = memberships_by_jennrich(T, self.rng, self.k)
+            except RankError as error:
+                poor = error
+                continue
+            items = np.concatenate([s[k] for s, k in zip(sets, kept, strict=True)])
+            if best is None or found.ratio > best[0].ratio:
+                best = found, items
+            if found.ratio >= _LEAST_RATIO:
+                break
+        if best is None:
+            raise poor or RankError(
+                f"Jennrich's route must have {3 * size} items. Got {len(queue)}; "
+                "take route='triplet'."
+            )
+        found, self.items = best
+        self.memberships = np.vstack([found.A, found.B, found.C])
+        self.diagnostics = {
+            "pool": len(self.items),
+            "ratio": found.ratio,
+            "residual": found.residual,
+            "sigma": found.residual,
+        }
+
+
+def _without_gaps(T: Floats, k: int) -> tuple[Floats, list[Rows]]:
+    """The tensor without items nobody could place, the worst first, and the items kept."""
+    kept = [np.arange(size) for size in T.shape]
+    while np.isnan(T).any():
+        gaps = [np.isnan(T).mean(axis=tuple({0, 1, 2} - {mode})) for mode in range(3)]
+        mode = int(np.argmax([g.max() if len(g) > k else -1.0 for g in gaps]))
+        if len(gaps[mode]) <= k:
+            raise RankError(
+                f"Three sets of {k} items must be comparable with each other: too many questions "
+                "had no answer. Ask somebody who can say, or take route='triplet'."
+            )
+        worst = int(gaps[mode].argmax())
+        T = np.delete(T, worst, axis=mode)
+        kept[mode] = np.delete(kept[mode], worst)
+    return T, kept
 
 
 def memberships_by_jennrich(

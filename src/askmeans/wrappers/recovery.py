@@ -25,11 +25,13 @@ __all__ = [
     "Spectrum",
     "embed",
     "fill_gaps",
+    "hermits",
     "memberships_from_corners",
     "memberships_from_triplets",
     "refine",
     "spectrum",
     "suggest_clusters",
+    "triplets_needed",
 ]
 
 Floats = NDArray[np.float64]
@@ -127,6 +129,16 @@ def embed(G: Floats, k: int, rng: np.random.Generator) -> Embedding:
         if residual < 1e-10:
             break
     return min(embeddings, key=lambda embedding: embedding.residual)
+
+
+def hermits(G: Floats) -> Rows:
+    """Items that are like no other at all."""
+    return np.flatnonzero(G.max(axis=1) < 1e-9)
+
+
+def triplets_needed(k: int) -> int:
+    """Triplets that fix a rotation: free entries of a symmetric tensor S with S(., ., w) = I."""
+    return k * (k + 1) * (k + 2) // 6 - k * (k + 1) // 2
 
 
 def memberships_from_triplets(
