@@ -28,7 +28,7 @@ __all__ = ["finish_rough", "fit_draft", "matched_centers"]
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
-_PASSES = 2  # centres and links, each from the other
+_PASSES = 1  # more change little
 
 
 def fit_draft(draft: "Draft") -> RoughFit:
@@ -42,9 +42,9 @@ def fit_draft(draft: "Draft") -> RoughFit:
         draft.absent = absent
         fit = fit_rough(points, draft.scorer_for(draft.centers()), singles, roughness)
     for _ in range(_PASSES):
-        rows = fit.rows()
-        draft.renew_estimates(rows)
-        scorer = draft.scorer_for(draft.centers(rows), _believed(fit))
+        weighing = fit.weighing(draft.fuzzifier)
+        draft.renew_estimates(weighing)
+        scorer = draft.scorer_for(draft.centers(weighing), _believed(fit))
         fit = fit_rough(points, scorer, singles, roughness)
     return fit
 

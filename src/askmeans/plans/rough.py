@@ -6,24 +6,29 @@ the links cannot explain. Answers on a coarse scale are intervals; the fit moves
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import chi2
 
-from askmeans.denoising import RoughLink, beyond, half_step, learn_rough_link, robust_scale, tukey
-from askmeans.fuzzy.simplex import onto_simplex
+from askmeans.denoising import (
+    RoughLink,
+    beyond,
+    half_step,
+    learn_rough_link,
+    noise_of_repeats,
+    spread,
+)
 from askmeans.links import Link
-from askmeans.plans.answers import Answers, Roughness, keep_answers
+from askmeans.plans.answers import Answers, Roughness
 from askmeans.scores import Scorer
 
-__all__ = ["RoughFit", "Singles", "fit_rough", "noise_from_repeats"]
+__all__ = ["RoughFit", "Singles", "fit_rough"]
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
 _DOUBTED = 3.0  # deviations from which an answer is doubted
+_MOST_HOSTILE = 0.1  # share of answers that may be hostile
 _LEAST_EVIDENCE = 2.5  # deviations that the strongest membership of a cluster must reach
 
 
@@ -41,19 +46,42 @@ class Singles:
     def of(cls, answers: Answers) -> "Singles":
         """Those of a plan's answers."""
         places, clusters, values = answers.single()
-        n, k = len(answers.items), answers.n_clusters
-        counts, means = _means(places, clusters, values, np.ones(len(values)), (n, k))
-        follows = np.flatnonzero((counts > 0).sum(axis=1) == k - 1) if k > 1 else places[:0]
+        shape = len(answers.items), answers.n_clusters
+        return cls(
+            places=places, clusters=clusters, values=values, weights=np.ones(len(values)),
+            direct=np.ones(len(values), dtype=bool),
+        )._completed(values, shape)  # fmt: skip
+
+    def mended(self, latent: Floats, shape: tuple[int, ...]) -> "Singles":
+        """The same, where what follows from a row follows from uncut answers."""
+        d = self.direct
+        told = Singles(
+            places=self.places[d], clusters=self.clusters[d], values=self.values[d],
+            weights=self.weights[d], direct=self.direct[d],
+        )  # fmt: skip
+        return told._completed(latent[d], shape)
+
+    def noise(self) -> float | None:
+        """The noise that repeats show; None without any."""
+        d, k = self.direct, int(self.clusters.max(initial=0)) + 1
+        question = self.places[d] * k + self.clusters[d]
+        return noise_of_repeats(np.unique(question, return_inverse=True)[1], self.values[d])
+
+    def _completed(self, latent: Floats, shape: tuple[int, ...]) -> "Singles":
+        """With the last entry of rows of which all others are known."""
+        counts, means = _means(self.places, self.clusters, latent, self.weights, shape)
+        k = shape[1]
+        follows = np.flatnonzero((counts > 0).sum(axis=1) == k - 1) if k > 1 else self.places[:0]
         missing = (counts[follows] == 0).argmax(axis=1)
         rest = 1.0 - np.where(counts > 0, means, 0.0)[follows].sum(axis=1)
         with np.errstate(divide="ignore"):
             variance = np.where(counts > 0, 1.0 / counts, 0.0)[follows].sum(axis=1)
-        return cls(
-            places=np.concatenate([places, follows]),
-            clusters=np.concatenate([clusters, missing]),
-            values=np.concatenate([values, rest]),
-            weights=np.concatenate([np.ones(len(values)), 1.0 / variance]),
-            direct=np.arange(len(values) + len(rest)) < len(values),
+        return Singles(
+            places=np.concatenate([self.places, follows]),
+            clusters=np.concatenate([self.clusters, missing]),
+            values=np.concatenate([self.values, rest]),
+            weights=np.concatenate([self.weights, 1.0 / variance]),
+            direct=np.arange(len(latent) + len(rest)) < len(latent),
         )
 
 
@@ -67,6 +95,8 @@ class RoughFit:
     coordinates: Floats  # of the items asked about
     prediction: Floats  # their memberships by the links alone
     belief: Floats  # of every single answer
+    latent: Floats  # every single answer, as it would be uncut
+    odd: float  # how likely an answer far from the fit is true all the same
     noise: float
     misfit: float
     step: float
@@ -80,25 +110,60 @@ class RoughFit:
 
     def own(self) -> tuple[Floats, Floats]:
         """What the asked entries are worth: memberships (NaN where not asked), and their errors."""
-        one = self.singles
-        shape = self.prediction.shape
-        direct = one.direct.astype(np.float64)
-        asked, plain = _means(one.places, one.clusters, one.values, direct, shape)
-        count, mean = _means(one.places, one.clusters, one.values, direct * self.belief, shape)
-        # Answers that nobody else supports but that agree with each other are true after all.
-        agreed = (asked >= 2.0) & (count < 0.5) & (self._disagreement() < 2.0)
-        count, mean = np.where(agreed, asked, count), np.where(agreed, plain, mean)
+        count, mean, _, wrong = self._by_entry()
         deviation = beyond(np.where(count > 0.0, mean - self.prediction, 0.0), self.step)
-        trust = self._trust(count)
-        told = np.where(asked > 0.0, self.prediction + trust * deviation, np.nan)
-        error = np.where(asked > 0.0, self.misfit * np.sqrt(1.0 - trust), np.nan)
+        trust = np.where(np.isnan(wrong), self._trust(count), 1.0 - wrong)
+        told = np.where(count > 0.0, self.prediction + trust * deviation, np.nan)
+        error = np.where(count > 0.0, self.misfit * np.sqrt(1.0 - trust), np.nan)
         return told, error
 
-    def rows(self) -> Floats:
-        """Memberships of the items asked about."""
-        rows = onto_simplex(self.prediction.copy())
-        keep_answers(rows, np.arange(len(rows)), self.own()[0])
-        return rows
+    def weighing(self, fuzzifier: float) -> Floats:
+        """Memberships whose power is right on average, for centres; NaN where nothing is known.
+
+        E[(u + z)^alpha] exceeds u^alpha by about alpha (alpha - 1) / 2 u^(alpha - 2) sigma^2, which
+        is taken off; answers that are likely wrong are replaced by what the fit expects.
+        """
+        count, mean, variance, wrong = self._by_entry()
+        wrong = np.nan_to_num(wrong)
+        value = np.clip((1.0 - wrong) * mean + wrong * self.prediction, 0.0, 1.0)
+        known = count > 0.0
+        last = known.sum(axis=1) == known.shape[1] - 1
+        if last.any() and known.shape[1] > 1:  # the last entry of a row follows
+            hole = ~known & last[:, None]
+            rest = np.clip(1.0 - np.where(known, value, 0.0).sum(axis=1), 0.0, 1.0)
+            value = np.where(hole, rest[:, None], value)
+            total = np.where(known, variance, 0.0).sum(axis=1)
+            variance = np.where(hole, total[:, None], variance)
+            known = known | hole
+        around = np.maximum(value, np.sqrt(variance))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            bias = fuzzifier * (fuzzifier - 1.0) / 2.0 * around ** (fuzzifier - 2.0) * variance
+        power = np.maximum(value**fuzzifier - np.nan_to_num(bias), 0.0)
+        weighing: Floats = np.where(known, power ** (1.0 / fuzzifier), np.nan)
+        return weighing
+
+    def _by_entry(self) -> tuple[Floats, Floats, Floats, Floats]:
+        """By entry: answers that agree, their mean, its variance; how likely it is wrong.
+
+        The last is NaN for a mean that is near the fit. One far from it is either wrong, or its
+        item is unlike the others: repeats that agree, or more such answers than there can be
+        hostile ones, speak for the item.
+        """
+        one, shape = self.singles, self.prediction.shape
+        where = one.places[one.direct], one.clusters[one.direct]
+        values = self.latent[one.direct]
+        count, middle = _medians(*where, values, self.prediction)
+        off = np.abs(values - middle[where]) > _DOUBTED * max(self.noise, 0.01)
+        kept, mean = _means(*where, values, (~off).astype(np.float64), shape)
+        mean = np.where(kept > 0.0, mean, middle)
+        count = np.where(count > 0.0, np.maximum(kept, 1.0), 0.0)
+        variance = self.noise**2 / np.maximum(count, 1.0)
+        wrong = np.full(shape, np.nan)
+        if self.noise > 0.0:
+            deviation = np.abs(beyond(mean - self.prediction, self.step))
+            far = deviation > _DOUBTED * np.sqrt(variance + self.misfit**2)
+            wrong[far] = np.where(kept >= 2.0, 0.0, 1.0 - self.odd)[far]
+        return count, mean, variance, wrong
 
     def deviations(self) -> Floats:
         """How many deviations each single answer is from what the others say."""
@@ -122,18 +187,10 @@ class RoughFit:
     def _trust(self, count: Floats) -> Floats:
         """How far an entry's own answers move it from the fit: 1 when they are exact."""
         if self.noise == 0.0:
-            return (count > 0.0).astype(np.float64)
+            return np.ones_like(count)
         gain = self.misfit**2 * count
         trust: Floats = gain / (gain + self.noise**2)
         return trust
-
-    def _disagreement(self) -> Floats:
-        """The range of an entry's answers, in deviations of a difference of two."""
-        one, shape = self.singles, self.prediction.shape
-        low, high = np.full(shape, np.inf), np.full(shape, -np.inf)
-        np.minimum.at(low, (one.places, one.clusters), one.values)
-        np.maximum.at(high, (one.places, one.clusters), one.values)
-        return (high - low) / (np.sqrt(2.0) * max(self.noise, 0.01))
 
     def gains(self, share: Floats) -> tuple[Rows, Rows, Floats]:
         """Entries asked, and what asking each once more would bring: places, clusters, gains.
@@ -144,6 +201,7 @@ class RoughFit:
         one, shape = self.singles, self.prediction.shape
         direct = one.direct.astype(np.float64)
         count, _ = _means(one.places, one.clusters, one.values, direct, shape)
+        count = np.maximum(count, 1e-9)
         mass, blend = np.ones(shape), np.ones(shape)
         for j, link in enumerate(self.links):
             mine = one.clusters == j
@@ -153,12 +211,12 @@ class RoughFit:
         through_link = share * blend**2 / (mass * (mass + 1.0))
         n = max(count.sum(), 1.0)
         own = self._trust(count + 1.0) - self._trust(count)
-        gain = through_link + own / n
+        gain = through_link + own / n + 1.0 / (n * count * (count + 1.0))
         away = np.where(one.direct, self.deviations(), 0.0)
         worst = np.zeros(shape)
         np.maximum.at(worst, (one.places, one.clusters), away)
         gain += np.where((worst > _DOUBTED) & (count < 3), worst, 0.0)
-        places, clusters = np.nonzero(count > 0)
+        places, clusters = np.nonzero(count > 0.5)
         return places, clusters, gain[places, clusters]
 
 
@@ -170,33 +228,24 @@ def fit_rough(
     k = len(scorer.centers)
     anchored = scorer.order == "relative" and k > 1 and scorer.fuzzifier > 1.0
     step = half_step(roughness.levels)
-    links: list[RoughLink | None] = []
-    prediction = np.empty_like(coordinates)
-    belief = np.ones(len(singles.values))
-    losses = []
-    for j in range(k):
-        mine = np.flatnonzero(singles.clusters == j)
-        if not len(mine):
-            links.append(None)
-            prediction[:, j] = np.clip(coordinates[:, j], 0.0, 1.0)
-            continue
-        found = learn_rough_link(
-            coordinates[singles.places[mine], j], singles.values[mine], singles.weights[mine],
-            step=step, anchored=anchored,
-        )  # fmt: skip
-        links.append(found)
-        belief[mine] = found.belief
-        losses.append(found.loss)
-        prediction[:, j] = found.link(coordinates[:, j])
+    doubting = roughness.noise != 0.0
+    links = _links(coordinates, singles, step, anchored=anchored, doubting=doubting)
+    singles = singles.mended(_gathered(links, singles, "latent"), coordinates.shape)
+    links = _links(coordinates, singles, step, anchored=anchored, doubting=doubting)
+    prediction = np.clip(coordinates, 0.0, 1.0)
+    for j, found in enumerate(links):
+        if found is not None:
+            prediction[:, j] = found.link(coordinates[:, j])
+    losses = [found.loss for found in links if found is not None]
     residual = singles.values - prediction[singles.places, singles.clusters]
     residual = beyond(residual, step)[singles.direct]
-    spread = robust_scale(residual, np.ones(len(residual)))
+    unexplained = spread(singles.values[singles.direct], residual, np.ones(len(residual)))
     noise = roughness.noise
     if noise is None:
-        noise = noise_from_repeats(singles)
-    if noise is None:
-        noise = spread  # all that is not explained
-    if roughness.levels is not None and noise <= 2.0 * step and spread <= 2.0 * step:
+        repeats = singles.noise()
+        # All that is not explained, unless repeats tell that less of it is noise.
+        noise = unexplained if repeats is None else min(repeats, unexplained)
+    if roughness.levels is not None and noise <= 2.0 * step and unexplained <= 2.0 * step:
         noise = 0.0  # intervals explain it
     return RoughFit(
         scorer=scorer,
@@ -204,41 +253,65 @@ def fit_rough(
         singles=singles,
         coordinates=coordinates,
         prediction=prediction,
-        belief=belief,
+        belief=_gathered(links, singles, "belief"),
+        latent=_gathered(links, singles, "latent"),
+        odd=_odd(residual, max(unexplained, 0.01)),
         noise=float(noise),
-        misfit=float(np.sqrt(max(spread**2 - noise**2, 0.0))),
-        step=step if spread <= 2.0 * step else 0.0,
+        misfit=float(np.sqrt(max(unexplained**2 - noise**2, 0.0))),
+        step=step if unexplained <= 2.0 * step else 0.0,
         loss=float(np.mean(losses)) if losses else 0.0,
     )
 
 
-def noise_from_repeats(singles: Singles) -> float | None:
-    """The answers' standard deviation from questions asked more than once; None without any.
+def _links(
+    coordinates: Floats, singles: Singles, step: float, *, anchored: bool, doubting: bool
+) -> list[RoughLink | None]:
+    """A link for each cluster; None where nothing was told."""
+    links: list[RoughLink | None] = []
+    for j, column in enumerate(coordinates.T):
+        mine = singles.clusters == j
+        if not mine.any():
+            links.append(None)
+            continue
+        links.append(
+            learn_rough_link(
+                column[singles.places[mine]], singles.values[mine], singles.weights[mine],
+                step=step, anchored=anchored, doubting=doubting,
+            )  # fmt: skip
+        )
+    return links
 
-    The mean of all variances but the largest tenth, which may be hostile, mended for what that
-    leaves out. Questions with an answer at the end of the scale are left out where others are enough.
-    """
-    d = singles.direct
-    k = int(singles.clusters.max(initial=0)) + 1
-    question = singles.places[d] * k + singles.clusters[d]
-    _, where, counts = np.unique(question, return_inverse=True, return_counts=True)
-    values = singles.values[d]
-    means = np.bincount(where, weights=values) / np.maximum(counts, 1)
-    squares = np.bincount(where, weights=np.square(values - means[where]))
-    ends = np.bincount(where, weights=(values <= 0.0) | (values >= 1.0)) > 0
-    some = counts > 1
-    if (some & ~ends).sum() >= 8:
-        some &= ~ends
-    if not some.any():
-        return None
-    variances, free = squares[some] / (counts[some] - 1), (counts[some] - 1).astype(np.float64)
-    order = np.argsort(variances, kind="stable")
-    kept = order[: max(1, int(np.ceil(0.9 * len(order))))]
-    # What the largest tenth of chi-squared variances would add, were they only noise.
-    degrees = float(free.mean())
-    share = len(kept) / len(order)
-    mended = share / float(chi2.cdf(chi2.ppf(share, degrees), degrees + 2.0))
-    return float(np.sqrt(mended * variances[kept] @ free[kept] / free[kept].sum()))
+
+def _gathered(links: list[RoughLink | None], singles: Singles, name: str) -> Floats:
+    """What the links have to say of each single answer."""
+    values = np.ones(len(singles.values))
+    for j, link in enumerate(links):
+        if link is not None:
+            values[singles.clusters == j] = getattr(link, name)
+    return values
+
+
+def _odd(residual: Floats, spread: float) -> float:
+    """How likely an answer far from the fit is true: when more are than can be hostile."""
+    far = float((np.abs(residual) > _DOUBTED * spread).mean()) if len(residual) else 0.0
+    return max(far - _MOST_HOSTILE, 0.0) / far if far > 0.0 else 0.0
+
+
+def _medians(
+    places: Rows, clusters: Rows, values: Floats, towards: Floats
+) -> tuple[Floats, Floats]:
+    """Counts and medians of answers by entry; of an even number, the one nearer to the fit."""
+    shape = towards.shape
+    count, middle = np.zeros(shape), np.full(shape, np.nan)
+    np.add.at(count, (places, clusters), 1.0)
+    order = np.lexsort((values, clusters, places))
+    ends = np.cumsum(count[count > 0.0]).astype(np.intp)
+    for entry, end in zip(np.argwhere(count > 0.0), ends, strict=True):
+        mine = values[order[end - int(count[tuple(entry)]) : end]]
+        low, high = mine[(len(mine) - 1) // 2], mine[len(mine) // 2]
+        fit = towards[tuple(entry)]
+        middle[tuple(entry)] = low if abs(low - fit) <= abs(high - fit) else high
+    return count, middle
 
 
 def _means(
