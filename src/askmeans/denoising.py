@@ -87,7 +87,7 @@ def learn_rough_link(
     back = np.empty_like(order)
     back[order] = np.arange(len(order))
     block = np.unique(fit, return_inverse=True)[1]
-    mass = np.bincount(block, weights=w * belief)[block]
+    mass: Floats = np.bincount(block, weights=w * belief).astype(np.float64)[block]
     return RoughLink(
         link=link, belief=belief[back], loss=loss, scale=scale, blend=blend, mass=mass[back],
         latent=(_uncut(y, fit, scale) if step == 0.0 else y)[back],
@@ -247,7 +247,7 @@ def _isotonic(x: Floats, y: Floats, w: Floats) -> Link:
 
 
 def _running_median(y: Floats) -> Floats:
-    """Medians over a window of about a tenth of the answers, at least five: a start that is robust."""
+    """Medians over windows of a tenth of the answers, at least five: a start that is robust."""
     half = max(2, len(y) // 20)
     if len(y) < 2 * half + 1:
         return y

@@ -1,7 +1,7 @@
 """Strategies: the parameters of the paper's algorithms, and the plans they make."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -19,7 +19,8 @@ from askmeans.plans import sequential, two_clusters, two_phase
 from askmeans.plans.answers import EXACT, Plan, Roughness
 from askmeans.scores import Order
 
-__all__ = ["Sequential", "Strategy", "TwoClusters", "TwoPhase", "named_strategy"]
+__all__ = ["Sequential", "Strategy", "TwoClusters", "TwoPhase", "named_strategy",
+           "with_roughness"]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -426,3 +427,13 @@ def named_strategy(strategy: Any, owner: str) -> Any:
         return strategy
     check_choice(strategy, _NAMED, "strategy", owner)
     return _NAMED[strategy]()
+
+
+def with_roughness(strategy: Any, *, levels: int | None, unknown_noise: bool) -> Any:
+    """The strategy for answers on such a scale, with noise to be estimated if there may be any.
+
+    A strategy that says what it expects of the answers, and one of somebody's own, stays as it is.
+    """
+    if not isinstance(strategy, Strategy) or strategy.faithful or strategy.roughness != EXACT:
+        return strategy
+    return replace(strategy, levels=levels, noise="auto" if unknown_noise else 0.0)

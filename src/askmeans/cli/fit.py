@@ -29,9 +29,11 @@ from askmeans.exceptions import AskmeansError, DataError, ParameterError
 from askmeans.fuzzy import weighted_centers
 from askmeans.metrics import matched_accuracy
 from askmeans.oracles import ConsoleOracle, TableOracle
+from askmeans.plans.answers import Plan
 from askmeans.queries import Ledger
 from askmeans.results import Result
-from askmeans.strategies import named_strategy
+from askmeans.strategies import named_strategy, with_roughness
+from askmeans.wrappers import repeated_adaptively
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,6 +56,8 @@ class Options:
     impute: str | None
     strategy: str
     budget: int | None
+    repeats: int
+    levels: int | None
     fuzzifier: float
     seed: int
     cluster_names: list[str] | None
@@ -67,6 +71,9 @@ class Options:
 def run(options: Options) -> bool:
     """Read, ask, write; True when all was asked."""
     check_number(options.n_clusters, "clusters", "askmeans fit", integer=True, minimum=1)
+    check_number(options.repeats, "repeats", "askmeans fit", integer=True, minimum=1)
+    if options.levels is not None:
+        check_number(options.levels, "levels", "askmeans fit", integer=True, minimum=2)
     check_number(options.seed, "seed", "askmeans fit", integer=True)
     check_fuzzifier(options.fuzzifier, "askmeans fit", strict=False)
     frame = read_table(options.data, options.id_column)
@@ -206,9 +213,7 @@ def _ask(
     held: AnswerFile | None,
 ) -> Result:
     """Let the expert answer what is not known yet."""
-    strategy = named_strategy(options.strategy, "askmeans fit")
-    rng = np.random.default_rng(options.seed)
-    plan = strategy.plan(X, options.n_clusters, fuzzifier=options.fuzzifier, rng=rng)
+    plan = _plan(options, X)
     ledger = Ledger() if held is None else held.ledger()
     oracle: Oracle
     if truth is not None:
@@ -224,6 +229,23 @@ def _ask(
         if not sys.stdin.isatty():
             sys.stderr.write("askmeans: reading answers from standard input.\n")
     return drive(plan, oracle, budget=options.budget, ledger=ledger)
+
+
+def _plan(options: Options, X: Floats) -> Plan:
+    """The strategy's plan, its questions repeated where they matter."""
+    strategy = with_roughness(
+        named_strategy(options.strategy, "askmeans fit"),
+        levels=options.levels,
+        unknown_noise=options.repeats > 1 and options.levels is not None,
+    )
+
+    def make() -> Plan:
+        rng = np.random.default_rng(options.seed)
+        plan: Plan = strategy.plan(X, options.n_clusters, fuzzifier=options.fuzzifier, rng=rng)
+        return plan
+
+    plan = make()  # what is refused is refused now
+    return plan if options.repeats == 1 else repeated_adaptively(make, options.repeats)
 
 
 def _account(
@@ -256,10 +278,12 @@ def _account(
 
 def _alone(options: Options, X: Floats) -> tuple[dict[str, Any], Floats]:
     """The summary of a run without questions, and its memberships."""
-    if options.budget is not None or options.answers is not None or options.strategy != "auto":
+    asking = (options.budget, options.answers, options.levels)
+    if asking != (None,) * 3 or options.strategy != "auto" or options.repeats != 1:
         raise ParameterError(
-            "With --expert none nobody is asked: --budget, --answers and --strategy must be left "
-            "out. Got one of them; leave it out, or choose another --expert."
+            "With --expert none nobody is asked: --budget, --repeats, --levels, --answers and "
+            "--strategy must be left out. Got one of them; leave it out, or choose another "
+            "--expert."
         )
     _, memberships = _unsupervised(options, X)
     summary = {
@@ -306,7 +330,9 @@ def _write(
 
 
 def _plain(value: Any) -> Any:
-    """What JSON can say of it: no infinity, no numpy."""
+    """What JSON can say of it: no infinity, no numpy; of an array, its mean and its largest."""
+    if isinstance(value, np.ndarray):
+        return {"mean": float(value.mean()), "largest": float(value.max())}
     if isinstance(value, dict):
         return {key: _plain(part) for key, part in value.items()}
     if isinstance(value, list | tuple):
@@ -348,6 +374,10 @@ def _report(options: Options, summary: dict[str, Any]) -> None:
             f"Matched accuracy {summary['matched_accuracy']:.2%}; without questions "
             f"{summary['matched_accuracy_without_questions']:.2%}."
         )
+    noise = summary.get("diagnostics", {}).get("noise")
+    if noise:
+        doubted = len(summary["diagnostics"]["doubted"])
+        console.print(f"Answers are off by {noise:.2f}, it seems; {doubted} are doubted.")
     if not summary["complete"]:
         more = ""
         if "answers" in summary:

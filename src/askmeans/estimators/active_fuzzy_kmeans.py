@@ -16,6 +16,10 @@ from askmeans.exceptions import NobodyToAskWarning, ParameterError
 if TYPE_CHECKING:
     import pandas as pd
 
+    from askmeans.plans.answers import Plan
+    from askmeans.results import Result
+    from askmeans.wrappers.by_similarity import Route
+
 __all__ = ["ActiveFuzzyKMeans"]
 
 
@@ -41,10 +45,11 @@ class ActiveFuzzyKMeans(ClusterMixin, BaseEstimator):
     budget : int or None, default=None
         Most different questions to ask; None for as many as the strategy wants.
     levels : int or None, default=None
-        How many points the answers' scale has; None for exact answers. With similarities, answers
-        on a scale are asked for more often, and fitted; memberships are taken as they come.
+        How many points the answers' scale has; None for exact answers. Answers on a scale are
+        intervals, and fitted; with similarities more of them are asked for.
     repeats : int, default=1
-        Reserved: how often a question is asked.
+        How often a question is asked on average, at most: all once, then those again that are
+        contradicted or that much depends on. Answers that differ are fitted.
     fuzzifier : float, default=2.0
         Alpha of the clustering that the oracle has in mind, at least 1 (1 for hard clusters).
     random_state : int, numpy Generator, RandomState or None, default=None
@@ -55,7 +60,8 @@ class ActiveFuzzyKMeans(ClusterMixin, BaseEstimator):
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
         The centres.
     memberships_ : ndarray of shape (n_items, n_clusters)
-        How much each item belongs to each cluster; what was answered stands as given.
+        How much each item belongs to each cluster; what was answered stands as given, unless
+        `levels` or `repeats` tell that answers are rough: then they are fitted.
     labels_ : ndarray of shape (n_items,)
         The cluster each item belongs to most; ties go to the nearest centre.
     n_queries_ : int
@@ -149,7 +155,6 @@ class ActiveFuzzyKMeans(ClusterMixin, BaseEstimator):
         """
         from askmeans.driver import run
         from askmeans.strategies import named_strategy
-        from askmeans.wrappers import by_similarity
 
         self._check_parameters()
         strategy = named_strategy(self.strategy, "ActiveFuzzyKMeans")
@@ -166,19 +171,7 @@ class ActiveFuzzyKMeans(ClusterMixin, BaseEstimator):
         if self.oracle is None:
             found = self._without_questions(items, rng)
         else:
-            plan = strategy.plan(
-                items, int(self.n_clusters), fuzzifier=float(self.fuzzifier), rng=rng
-            )
-            if self.ask != "membership" and self.n_clusters > 1:
-                plan = by_similarity(
-                    plan,
-                    len(items),
-                    int(self.n_clusters),
-                    rng=rng,
-                    route="triplet" if self.ask == "similarity" else "pairwise",
-                    rough=self.levels is not None,
-                    budget=self.budget,
-                )
+            plan = self._plan(strategy, items, rng)
             result = run(plan, self.oracle, budget=self.budget)
             clustering = result.clustering
             found = {
@@ -189,7 +182,7 @@ class ActiveFuzzyKMeans(ClusterMixin, BaseEstimator):
                 "n_rounds_": result.n_rounds,
                 "complete_": result.complete,
                 "history_": result.history,
-                "diagnostics_": clustering.diagnostics,
+                "diagnostics_": clustering.diagnostics | _contradictions(result, self.n_clusters),
                 "_predictor": clustering.predictor,
             }
         found["labels_"] = _strongest(found["memberships_"], items, found["cluster_centers_"])
@@ -283,16 +276,48 @@ class ActiveFuzzyKMeans(ClusterMixin, BaseEstimator):
             check_number(self.budget, "budget", owner, integer=True, minimum=1)
         if self.levels is not None:
             check_number(self.levels, "levels", owner, integer=True, minimum=2)
-            if self.ask == "membership":
-                raise ParameterError(
-                    f"The 'levels' parameter of {owner} must be None for membership questions, for "
-                    f"now. Got {self.levels!r} instead; the answers are taken as they come."
-                )
-        if self.repeats != 1:
-            raise ParameterError(
-                f"The 'repeats' parameter of {owner} must be 1 for now. "
-                f"Got {self.repeats!r} instead."
+        check_number(self.repeats, "repeats", owner, integer=True, minimum=1)
+
+    def _plan(self, strategy: Any, items: NDArray[np.floating], rng: np.random.Generator) -> "Plan":
+        """The strategy's plan, with its questions turned into similarities and repeated."""
+        from askmeans.strategies import with_roughness
+        from askmeans.wrappers import by_similarity, least_questions, repeated_adaptively
+
+        n_clusters, repeats = int(self.n_clusters), int(self.repeats)
+        similar = self.ask != "membership" and n_clusters > 1
+        route: Route = "triplet" if self.ask == "similarity" else "pairwise"
+        budget = self.budget
+        if budget is not None and repeats > 1 and similar:  # something is left for the repeats
+            budget = max(budget // repeats, min(budget, least_questions(n_clusters, route)))
+        if similar:  # memberships that follow from similarities lie on no scale
+            strategy = with_roughness(strategy, levels=None, unknown_noise=repeats > 1)
+        else:
+            strategy = with_roughness(
+                strategy,
+                levels=self.levels,
+                unknown_noise=repeats > 1 and self.levels is not None,
             )
+
+        def make(rng: np.random.Generator) -> "Plan":
+            plan: Plan = strategy.plan(items, n_clusters, fuzzifier=float(self.fuzzifier), rng=rng)
+            if not similar:
+                return plan
+            return by_similarity(
+                plan,
+                len(items),
+                n_clusters,
+                rng=rng,
+                route=route,
+                rough=self.levels is not None or repeats > 1,
+                budget=budget,
+            )
+
+        if repeats == 1:
+            return make(rng)
+        # Played several times, each time from the same seed.
+        seed = int(rng.integers(2**63))
+        make(np.random.default_rng(seed)).close()  # what is refused is refused now
+        return repeated_adaptively(lambda: make(np.random.default_rng(seed)), repeats)
 
     def _without_questions(
         self, items: NDArray[np.floating], rng: np.random.Generator
@@ -335,6 +360,21 @@ class ActiveFuzzyKMeans(ClusterMixin, BaseEstimator):
             },
             "_predictor": Predictor(scorer=scorer, links=(identity,) * len(centers)),
         }
+
+
+def _contradictions(result: "Result", n_clusters: int) -> dict[str, Any]:
+    """What of the answers cannot all be true, where answers are rough."""
+    from askmeans.contradictions import find_contradictions
+
+    noise = result.clustering.diagnostics.get("noise")
+    if noise is None:
+        return {}
+    found = find_contradictions(result.history, int(n_clusters), noise=noise)
+    return {
+        "contradictions": [
+            {"kind": one.kind, "answers": list(one.answers), "excess": one.excess} for one in found
+        ]
+    }
 
 
 def _strongest(

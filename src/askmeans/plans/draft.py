@@ -149,8 +149,9 @@ class Draft:
             # whatever its number.
             clusters = np.nansum(self.answers.values, axis=0).argmax(keepdims=True)
         self.cuts = yield from search_cuts(
-            self.ranking, self.items.n, clusters, clusters, self.answers, precision, "search"
-        )
+            self.ranking, self.items.n, clusters, clusters, self.answers, precision, "search",
+            rough=self.is_rough,
+        )  # fmt: skip
 
     def finish(self, *, complete: bool) -> Clustering:
         """The best clustering from the answers so far."""
@@ -237,7 +238,9 @@ class Draft:
         fuzzifier = self.fuzzifier
         if self.order == "relative" and fuzzifier > 1.0 and len(self.answers.items):
             points = self.items.take(self.answers.items)
-            fuzzifier = fit_fuzzifier(points, centers, self.answers.values if told is None else told)
+            fuzzifier = fit_fuzzifier(
+                points, centers, self.answers.values if told is None else told
+            )
         return Scorer(centers=centers, order=self.order, fuzzifier=fuzzifier)
 
     def diagnostics(self, memberships: Floats, inversion: float) -> dict[str, Any]:

@@ -174,9 +174,7 @@ def _row_errors(draft: "Draft", ranking: Ranking, fit: RoughFit, own_error: Floa
     return np.sqrt(squares / draft.n_clusters)
 
 
-def _again(
-    draft: "Draft", ranking: Ranking, fit: RoughFit
-) -> tuple[MembershipQueries, Floats]:
+def _again(draft: "Draft", ranking: Ranking, fit: RoughFit) -> tuple[MembershipQueries, Floats]:
     """What was asked, and how much asking it again would bring."""
     rows, n = draft.answers.items, draft.items.n
     share = np.zeros(fit.prediction.shape)

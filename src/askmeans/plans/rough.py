@@ -220,9 +220,7 @@ class RoughFit:
         return places, clusters, gain[places, clusters]
 
 
-def fit_rough(
-    points: Floats, scorer: Scorer, singles: Singles, roughness: Roughness
-) -> RoughFit:
+def fit_rough(points: Floats, scorer: Scorer, singles: Singles, roughness: Roughness) -> RoughFit:
     """Fit links to all answers; `points` are the items asked about."""
     coordinates = scorer.coordinates(scorer.scores(points))
     k = len(scorer.centers)
@@ -275,9 +273,13 @@ def _links(
             continue
         links.append(
             learn_rough_link(
-                column[singles.places[mine]], singles.values[mine], singles.weights[mine],
-                step=step, anchored=anchored, doubting=doubting,
-            )  # fmt: skip
+                column[singles.places[mine]],
+                singles.values[mine],
+                singles.weights[mine],
+                step=step,
+                anchored=anchored,
+                doubting=doubting,
+            )
         )
     return links
 

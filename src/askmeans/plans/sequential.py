@@ -77,6 +77,7 @@ def coarse_levels(draft: Draft, cluster: int, precision: float) -> Asking[Rows]:
         draft.answers,
         precision,
         "coarse search",
+        rough=draft.is_rough,
     )
     return ranking.levels(0, cuts[0])
 

@@ -120,7 +120,7 @@ def first_at_least(
     Only below the last bin (note N18), and from what is known already.
     """
     low, high = 1, end
-    if not draft.answers.faithful:
+    if not (draft.answers.faithful or draft.is_rough):  # one wrong answer would spoil it
         values = draft.answers.values[:, t2]
         ranks = ranking.ranks(0, draft.answers.items)
         below = ranks[(values < threshold) & (ranks < end)]

@@ -80,8 +80,9 @@ def _adapt(
     """Play, ask again, play again."""
     book = _Book(how)
     clustering, stopped = yield from _play(make_plan(), book, stopped=False)
+    most = times * len(book)
     for number in range(_PASSES):
-        left = times * len(book) - book.n_asked
+        left = most - book.n_asked
         if stopped or left <= 0:
             break
         for batch, numbers in book.most_wanted(clustering, -(-left // (_PASSES - number))):
@@ -156,9 +157,9 @@ class _Book:
                 self.n_asked += 1
 
     def record_again(self, numbers: list[int], answers: Floats) -> None:
-        """Keep further answers; NaN adds nothing."""
+        """Keep further answers; who could not say adds nothing, but was asked."""
+        self.n_asked += len(numbers)
         for number, answer in zip(numbers, answers.tolist(), strict=True):
-            self.n_asked += not math.isnan(answer)
             if not math.isnan(answer):
                 self.told[number].append(answer)
 
