@@ -29,7 +29,7 @@ from askmeans.plans.draft import Draft
 from askmeans.plans.fitting import fit_draft
 from askmeans.plans.search import search_cuts
 from askmeans.queries import MembershipQueries
-from askmeans.results import Result
+from askmeans.results import Clustering, Result
 from askmeans.scores import Scorer
 from askmeans.wrappers import repeated, repeated_adaptively, repeated_solver
 from askmeans.wrappers.repeated import with_repeat
@@ -161,8 +161,8 @@ def few_run(name: str, seed: int) -> tuple[float, float, float]:
 def noise_and_repeats() -> None:
     """Table 2: answers taken at their word, fitted, repeated, repeated where it matters."""
     print(f"Mean membership error, two-phase, {SEEDS} seeds; three askings in the last two:")
-    print("| data | expert has in mind | alone | sigma | at their word | fitted | repeated | adaptive "
-          "| questions |")  # fmt: skip
+    print("| data | expert has in mind | alone | sigma | at their word | fitted | repeated "
+          "| adaptive | questions |")  # fmt: skip
     print("|---|---|---|---|---|---|---|---|---|")
     worst = -1.0
     for data, target in CASES:
@@ -246,8 +246,8 @@ def hostility() -> None:
     """Table 5: one of ten annotators answers wrongly on purpose."""
     print(f"One of ten annotators hostile, three askings on average, {SEEDS} seeds: mean error; "
           "then the share of hostile answers flagged, and of honest ones:")  # fmt: skip
-    print("| data | expert has in mind | sigma | clean | random | flipped | at their word, flipped | "
-          "flagged, random | flipped |")  # fmt: skip
+    print("| data | expert has in mind | sigma | clean | random | flipped "
+          "| at their word, flipped | flagged, random | flipped |")  # fmt: skip
     print("|---|---|---|---|---|---|---|---|---|")
     worst = -1.0
     for data, target in CASES:
@@ -272,8 +272,8 @@ def hostile_run(data: str, target: str, sigma: float, seed: int) -> tuple[float,
         result = run(plan, asked)
         errors.append(error(U, result))
         if how != "none":
-            who = asked.who_answered(result.history)
-            found = find_suspects(result.history, result.clustering.memberships, annotators=who)
+            who, U_found = asked.who_answered(result.history), result.clustering.memberships
+            found = find_suspects(result.history, U_found, annotators=who.tolist())
             flags += [found.answers[who == 9].mean(), found.answers[who != 9].mean()]
     word = error(U, run(maker(X, U.shape[1], seed)(), crowd(U, sigma, seed, "flipped")))
     return *errors, word, *(float(flag) for flag in flags)
@@ -282,8 +282,8 @@ def hostile_run(data: str, target: str, sigma: float, seed: int) -> tuple[float,
 def theorem_10() -> None:
     """Table 6: the whole solver repeated, beside repeated questions, at equal budgets."""
     print(f"Five askings: Theorem 10 (the solver five times) and single questions, {SEEDS} seeds:")
-    print("| data | expert has in mind | sigma | solver, mean | solver, median of means | questions, "
-          "at their word | questions, fitted |")  # fmt: skip
+    print("| data | expert has in mind | sigma | solver, mean | solver, median of means "
+          "| questions, at their word | questions, fitted |")  # fmt: skip
     print("|---|---|---|---|---|---|---|")
     for data, target in CASES:
         for sigma in (0.1, 0.2):
@@ -314,14 +314,14 @@ def plain(plan: Plan) -> Plan:
             answers = yield queries
             queries = plan.send(np.array(answers))
     except StopIteration as end:
-        result: Any = end.value
-        return result
+        clustering: Clustering = end.value
+        return clustering
 
 
 def centers() -> None:
     """Table 7: centres from a power of noisy answers, as they are and with the bias taken off."""
-    print("Distance of centres to the target's, in spreads of the data; every item asked, sigma .2, "
-          f"{SEEDS} seeds: raw power, mended, exact answers:")  # fmt: skip
+    print("Distance of centres to the target's, in spreads of the data; every item asked, "
+          f"sigma .2, {SEEDS} seeds: raw power, mended, exact answers:")  # fmt: skip
     print("| data | fuzzifier 1.5 | 2 | 3 |")
     print("|---|---|---|---|")
     for data in DATA:
@@ -337,8 +337,8 @@ def center_run(data: str, fuzzifier: float, seed: int) -> tuple[float, float, fl
     """Centre errors from a large sample: raw, mended, exact."""
     X, _ = target_of(data, "FCM")
     k = DATA[data][1]
-    U = FuzzyKMeans(k, fuzzifier=fuzzifier, n_init=5, random_state=0).fit(X).memberships_
-    U = U.astype(np.float64)
+    model = FuzzyKMeans(k, fuzzifier=fuzzifier, n_init=5, random_state=0).fit(X)
+    U = model.memberships_.astype(np.float64)
     truth = weighted_centers(X, U, fuzzifier)
     spread = float(np.sqrt(np.square(X - X.mean(axis=0)).sum(axis=1).mean()))
     errors = []

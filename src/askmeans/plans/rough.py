@@ -29,6 +29,7 @@ Rows = NDArray[np.intp]
 
 _DOUBTED = 3.0  # deviations from which an answer is doubted
 _MOST_HOSTILE = 0.1  # share of answers that may be hostile
+_ENOUGH_EVIDENCE = 0.3  # a membership that makes a cluster, however noisy the answers are
 _LEAST_EVIDENCE = 2.5  # deviations that the strongest membership of a cluster must reach
 
 
@@ -179,7 +180,7 @@ class RoughFit:
 
     def missing(self) -> list[int]:
         """Clusters whose answers are no more than noise."""
-        least = max(_LEAST_EVIDENCE * self.noise, 0.02)
+        least = min(max(_LEAST_EVIDENCE * self.noise, 0.02), _ENOUGH_EVIDENCE)
         told = np.unique(self.singles.clusters)
         strongest = self.prediction.max(axis=0, initial=0.0)
         return [int(j) for j in told if strongest[j] < least]
