@@ -21,6 +21,7 @@ from askmeans import FuzzyKMeans, TwoPhase, metrics, oracles, run
 from askmeans.contradictions import find_suspects
 from askmeans.denoising import learn_rough_link
 from askmeans.driver import Oracle
+from askmeans.exceptions import StopAsking
 from askmeans.fuzzy import weighted_centers
 from askmeans.items import ArrayItems
 from askmeans.links import learn_link
@@ -32,7 +33,7 @@ from askmeans.queries import MembershipQueries
 from askmeans.results import Clustering, Result
 from askmeans.scores import Scorer
 from askmeans.wrappers import repeated, repeated_adaptively, repeated_solver
-from askmeans.wrappers.repeated import with_repeat
+from askmeans.wrappers.repeated import stop_plan, with_repeat
 
 Floats = NDArray[np.float64]
 
@@ -311,7 +312,10 @@ def plain(plan: Plan) -> Plan:
     try:
         queries = next(plan)
         while True:
-            answers = yield queries
+            try:
+                answers = yield queries
+            except StopAsking as stop:
+                stop_plan(plan, np.array(stop.answers))
             queries = plan.send(np.array(answers))
     except StopIteration as end:
         clustering: Clustering = end.value

@@ -243,9 +243,9 @@ def fit_rough(points: Floats, scorer: Scorer, singles: Singles, roughness: Rough
     if noise is None:
         repeats = singles.noise()
         # All that is not explained, unless repeats tell that less of it is noise.
-        noise = unexplained if repeats is None else min(repeats, unexplained)
-    if roughness.levels is not None and noise <= 2.0 * step and unexplained <= 2.0 * step:
-        noise = 0.0  # intervals explain it
+        noise = unexplained if repeats is None else min(repeats, unexplained + step)
+        if step > 0.0 and unexplained <= 2.0 * step and (repeats is None or repeats < step / 2.0):
+            noise = 0.0  # intervals explain it
     return RoughFit(
         scorer=scorer,
         links=tuple(links),

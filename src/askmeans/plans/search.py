@@ -20,7 +20,7 @@ Rows = NDArray[np.intp]
 _SLACK = 1e-12
 # How many items beside one that nobody could place are tried before a search gives up.
 ATTEMPTS = 3
-_ENOUGH = 30  # answers about a cluster from which their fit is better than a search
+_ENOUGH = 15  # answers about a cluster from which their fit is better than a search
 
 
 def n_thresholds(precision: float) -> int:
