@@ -256,6 +256,10 @@ class Sequential(Strategy):
         How items are ordered for the last search (see `TwoPhase`); coarse searches go by distance.
     faithful : bool, default=False
         Follow the paper to the letter (see `TwoPhase`).
+    noise : float or "auto", default=0.0
+        Standard deviation of the answers' errors (see `TwoPhase`).
+    levels : int or None, default=None
+        How many points the answers' scale has (see `TwoPhase`).
     bin_size : int, default=50
         Items asked from each bin of what is explained so far (r in the paper).
     coarse_precision : float, default=0.1
@@ -349,6 +353,10 @@ class TwoClusters(Strategy):
         How items are ordered for the last search (see `TwoPhase`).
     faithful : bool, default=False
         Follow the paper to the letter (see `TwoPhase`).
+    noise : float or "auto", default=0.0
+        Standard deviation of the answers' errors (see `TwoPhase`).
+    levels : int or None, default=None
+        How many points the answers' scale has (see `TwoPhase`).
     bin_size : int, default=50
         Items asked from each bin (r in the paper).
 
