@@ -213,7 +213,7 @@ class Draft:
                 )
                 for j, estimate in enumerate(known)
             ]
-        lost = [j for j, found in enumerate(known) if found is None or j in self.absent]
+        lost = [j for j, one in enumerate(known) if one is None or j in self.absent]
         found = {j: estimate.center for j, estimate in enumerate(known) if estimate is not None}
         if lost:
             found |= self._guesses(lost)

@@ -1,9 +1,9 @@
 """A draft's clustering from rough answers: centres and links fitted to them together.
 
-The centres weigh items by fitted memberships, not by raw answers: a power of a noisy answer is too
-large on average, E[(U + z)^2] = U^2 + sigma^2, and one hostile answer may weigh as much as ten
-others. What clustering without questions finds stands by: where it explains the answers better, its
-centres are taken, so that noise can not make the result worse than no questions would.
+The centres do not weigh items by raw answers: a power of a noisy answer is too large on average,
+E[(U + z)^2] = U^2 + sigma^2, and one hostile answer may weigh as much as ten others. What
+clustering without questions finds stands by: where it explains the answers better, its centres are
+taken, so that noise does not drag them below what no questions would give.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -168,10 +168,10 @@ def _row_errors(draft: "Draft", ranking: Ranking, fit: RoughFit, own_error: Floa
             variance = np.interp(ranking.coordinates(j, everything), x[order], spread[order])
             variance += fit.misfit**2
         asked = ~np.isnan(own_error[:, j])
-        variance[rows[asked]] = np.minimum(variance[rows[asked]], np.square(own_error[asked, j])
-                                           + variance[rows[asked]] - fit.misfit**2)  # fmt: skip
+        spared = fit.misfit**2 - np.square(own_error[asked, j])  # what its own answers tell
+        variance[rows[asked]] -= np.maximum(spared, 0.0)
         squares += variance
-    return np.sqrt(squares / draft.n_clusters)
+    return np.sqrt(np.maximum(squares, 0.0) / draft.n_clusters)
 
 
 def _again(draft: "Draft", ranking: Ranking, fit: RoughFit) -> tuple[MembershipQueries, Floats]:

@@ -207,7 +207,7 @@ class RoughFit:
         for j, link in enumerate(self.links):
             mine = one.clusters == j
             if link is not None:
-                mass[one.places[mine], j] = np.maximum(link.mass[: mine.sum()], 0.5)
+                mass[one.places[mine], j] = np.maximum(link.mass, 0.5)
                 blend[:, j] = link.blend
         through_link = share * blend**2 / (mass * (mass + 1.0))
         n = max(count.sum(), 1.0)

@@ -69,6 +69,7 @@ def search_cuts(
         if not answers.faithful:
             pairs = np.column_stack([places, middle])
             _, asked, back = np.unique(pairs, axis=0, return_index=True, return_inverse=True)
+            back = back.ravel()  # numpy 2.0 keeps the axis
         ranks = middle[asked]
         items = ranking.select(columns[places[asked]], ranks)
         values = yield from answers.ask(items, clusters[places[asked]], phase)
