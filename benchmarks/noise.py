@@ -108,7 +108,7 @@ LINKS: dict[str, Callable[[Floats], Floats]] = {
 
 def planted_links() -> None:
     """Table 1: one cluster against another along a line, 5,000 items."""
-    print("Planted links, sigma .1, two clusters, 5,000 items, 10 seeds: mean membership error")
+    print("Planted links, sigma .1, 5,000 items, three askings, 10 seeds: mean membership error")
     print("| link | answers | grid, lower ends | answers of the search | spread evenly |")
     print("|---|---|---|---|---|")
     for name in LINKS:
@@ -135,7 +135,7 @@ def planted_run(name: str, seed: int, precision: float) -> tuple[float, float, f
     one = np.zeros(1, dtype=np.intp)
     listed = Answers(2, faithful=True)
     asking = search_cuts(ranking, len(x), one, one, listed, precision, "search")
-    grid = ranking.levels(0, _drive(asking, oracle)[0]) * precision
+    grid = ranking.levels(0, _drive(asking, oracle, times=3)[0]) * precision
     answers = Answers(2, faithful=False)
     asking = search_cuts(ranking, len(x), one, one, answers, precision, "search", rough=True)
     _drive(asking, oracle, times=3)
