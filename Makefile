@@ -44,8 +44,8 @@ unit: $(READY)  ## pytest: tests, docstring examples, documentation
 	@echo "== tests: pytest on every core (about 4 minutes)"
 	@$(BIN)/python -m pytest -q -n auto
 
-bench: $(READY)  ## speed beside scikit-learn and the peers, and what questions bring (about 8 minutes)
-	@echo "== benchmarks: speed beside the peers, memory, imports, plans, budgets, similarity (about 8 minutes)"
+bench: $(READY)  ## speed beside scikit-learn and the peers, and what questions bring (about 20 minutes)
+	@echo "== benchmarks: speed beside the peers, memory, imports, plans, budgets, similarity, noise (about 20 minutes)"
 	@$(BIN)/python -m pip install -qq tqdm
 	@$(BIN)/python -m pip install -qq --no-deps scikit-fuzzy==0.5.0 fuzzy-c-means==2.3.1  # its pin of numpy is too old, it runs
 	@$(BIN)/python benchmarks/speed.py
@@ -54,6 +54,7 @@ bench: $(READY)  ## speed beside scikit-learn and the peers, and what questions 
 	@$(BIN)/python benchmarks/plans.py
 	@$(BIN)/python benchmarks/budgets.py
 	@$(BIN)/python benchmarks/similarity.py
+	@$(BIN)/python benchmarks/noise.py
 
 clean:  ## remove the environment and all caches
 	rm -rf $(VENV) demo .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

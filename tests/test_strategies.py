@@ -29,7 +29,10 @@ def cost(strategy):
 
 
 def test_defaults_are_those_of_the_design():
-    shared = {"sample_size": 100, "precision": 0.1, "order": "relative", "faithful": False}
+    shared = {
+        "sample_size": 100, "precision": 0.1, "order": "relative", "faithful": False,
+        "noise": 0.0, "levels": None,
+    }  # fmt: skip
     assert dataclasses.asdict(TwoPhase()) == shared
     assert dataclasses.asdict(TwoClusters()) == shared | {"bin_size": 50}
     assert dataclasses.asdict(Sequential()) == shared | {"bin_size": 50, "coarse_precision": 0.1}

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from askmeans import (
         budgets,
+        contradictions,
         datasets,
         exceptions,
         fuzzy,
@@ -32,6 +33,7 @@ __all__ = [
     "TwoClusters",
     "TwoPhase",
     "budgets",
+    "contradictions",
     "datasets",
     "exceptions",
     "fuzzy",

@@ -1,8 +1,8 @@
 """Strategies: the parameters of the paper's algorithms, and the plans they make."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import Any, Self
+from dataclasses import dataclass, replace
+from typing import Any, Literal, Self
 
 import numpy as np
 
@@ -16,10 +16,11 @@ from askmeans.checks import (
 from askmeans.exceptions import ParameterError
 from askmeans.items import Items, as_items
 from askmeans.plans import sequential, two_clusters, two_phase
-from askmeans.plans.answers import Plan
+from askmeans.plans.answers import EXACT, Plan, Roughness
 from askmeans.scores import Order
 
-__all__ = ["Sequential", "Strategy", "TwoClusters", "TwoPhase", "named_strategy"]
+__all__ = ["Sequential", "Strategy", "TwoClusters", "TwoPhase", "named_strategy",
+           "with_roughness"]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,14 +39,22 @@ class Strategy(ABC):
     faithful : bool, default=False
         Follow the paper to the letter: distance order, all entries of a row asked, memberships at
         the lower end of their cell. For comparing counts.
+    noise : float or "auto", default=0.0
+        Standard deviation of the answers' errors: above 0, answers are fitted together rather than
+        taken at their word, and wrong ones are doubted. "auto" estimates it.
+    levels : int or None, default=None
+        How many points the answers' scale has; an answer is then an interval. None for a fine one.
     """
 
     sample_size: int = 100
     precision: float = 0.1
     order: Order = "relative"
     faithful: bool = False
+    noise: float | Literal["auto"] = 0.0
+    levels: int | None = None
 
     def __post_init__(self) -> None:
+        self._check_roughness()
         check_number(self.sample_size, "sample_size", type(self).__name__, integer=True, minimum=1)
         check_share(self.precision, "precision", type(self).__name__)
         check_choice(self.order, ("relative", "distance"), "order", type(self).__name__)
@@ -93,6 +102,24 @@ class Strategy(ABC):
         items = as_items(X)
         check_enough_items(items.n, n_clusters, owner)
         return self._make(items, n_clusters, float(fuzzifier), rng)
+
+    @property
+    def roughness(self) -> Roughness:
+        """What is known of the answers' errors, as plans want it."""
+        return Roughness(noise=None if self.noise == "auto" else self.noise, levels=self.levels)
+
+    def _check_roughness(self) -> None:
+        """Refuse a noise or a scale that is none, or that the paper's listings cannot use."""
+        owner = type(self).__name__
+        if self.noise != "auto":
+            check_number(self.noise, "noise", owner)
+        if self.levels is not None:
+            check_number(self.levels, "levels", owner, integer=True, minimum=2)
+        if self.faithful and self.roughness != EXACT:
+            raise ParameterError(
+                f"The 'faithful' parameter of {owner} must be False when answers have noise or "
+                "levels: the paper takes answers at their word. Got True instead; leave one out."
+            )
 
     @classmethod
     def from_budget(cls, budget: int, n: int, k: int) -> Self:
@@ -156,6 +183,11 @@ class TwoPhase(Strategy):
     faithful : bool, default=False
         Follow the paper to the letter: distance order, all entries of a row asked, memberships at
         the lower end of their cell. For comparing counts.
+    noise : float or "auto", default=0.0
+        Standard deviation of the answers' errors: above 0, answers are fitted together rather than
+        taken at their word, and wrong ones are doubted. "auto" estimates it.
+    levels : int or None, default=None
+        How many points the answers' scale has; an answer is then an interval. None for a fine one.
 
     Examples
     --------
@@ -206,6 +238,7 @@ class TwoPhase(Strategy):
             order=self.order,
             faithful=self.faithful,
             rng=rng,
+            roughness=self.roughness,
         )
 
 
@@ -223,6 +256,10 @@ class Sequential(Strategy):
         How items are ordered for the last search (see `TwoPhase`); coarse searches go by distance.
     faithful : bool, default=False
         Follow the paper to the letter (see `TwoPhase`).
+    noise : float or "auto", default=0.0
+        Standard deviation of the answers' errors (see `TwoPhase`).
+    levels : int or None, default=None
+        How many points the answers' scale has (see `TwoPhase`).
     bin_size : int, default=50
         Items asked from each bin of what is explained so far (r in the paper).
     coarse_precision : float, default=0.1
@@ -298,6 +335,7 @@ class Sequential(Strategy):
             order=self.order,
             faithful=self.faithful,
             rng=rng,
+            roughness=self.roughness,
         )
 
 
@@ -315,6 +353,10 @@ class TwoClusters(Strategy):
         How items are ordered for the last search (see `TwoPhase`).
     faithful : bool, default=False
         Follow the paper to the letter (see `TwoPhase`).
+    noise : float or "auto", default=0.0
+        Standard deviation of the answers' errors (see `TwoPhase`).
+    levels : int or None, default=None
+        How many points the answers' scale has (see `TwoPhase`).
     bin_size : int, default=50
         Items asked from each bin (r in the paper).
 
@@ -375,6 +417,7 @@ class TwoClusters(Strategy):
             order=self.order,
             faithful=self.faithful,
             rng=rng,
+            roughness=self.roughness,
         )
 
 
@@ -392,3 +435,13 @@ def named_strategy(strategy: Any, owner: str) -> Any:
         return strategy
     check_choice(strategy, _NAMED, "strategy", owner)
     return _NAMED[strategy]()
+
+
+def with_roughness(strategy: Any, *, levels: int | None, unknown_noise: bool) -> Any:
+    """The strategy for answers on such a scale, with noise to be estimated if there may be any.
+
+    A strategy that says what it expects of the answers, and one of somebody's own, stays as it is.
+    """
+    if not isinstance(strategy, Strategy) or strategy.faithful or strategy.roughness != EXACT:
+        return strategy
+    return replace(strategy, levels=levels, noise="auto" if unknown_noise else 0.0)

@@ -168,8 +168,9 @@ def test_a_failing_oracle_leaves_the_result_so_far(iris, target):
         ({"strategy": "two-clusters"}, "TwoClusters must be 2. Got 3"),
         ({"budget": 0}, r"'budget' parameter .* Got 0"),
         ({"budget": 1.5}, r"'budget' parameter .* Got 1.5"),
-        ({"levels": 5}, "'levels' parameter"),
-        ({"repeats": 3}, "'repeats' parameter"),
+        ({"levels": 1}, r"'levels' parameter .* Got 1"),
+        ({"repeats": 0}, r"'repeats' parameter .* Got 0"),
+        ({"repeats": 1.5}, r"'repeats' parameter .* Got 1.5"),
     ],
 )
 def test_a_parameter_that_breaks_its_rule_is_named(iris, target, parameters, message):

@@ -122,6 +122,12 @@ def fit(
         ),
     ] = Ask.membership,
     budget: Annotated[int | None, typer.Option(help="Most different questions to ask.")] = None,
+    repeats: Annotated[
+        int, typer.Option(help="How often a question is asked on average, at most.")
+    ] = 1,
+    levels: Annotated[
+        int | None, typer.Option(help="How many points the scale of the answers has.")
+    ] = None,
     fuzzifier: Annotated[float, typer.Option(help="How soft the clusters are, from 1.")] = 2.0,
     seed: Annotated[int, typer.Option(help="Seed of the questions' choice.")] = 0,
     names: Annotated[str | None, typer.Option(help="Names of the clusters, a,b,c.")] = None,
@@ -151,6 +157,8 @@ def fit(
             strategy=strategy.value,
             ask=ask.value,
             budget=budget,
+            repeats=repeats,
+            levels=levels,
             fuzzifier=fuzzifier,
             seed=seed,
             cluster_names=_split(names),
