@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         oracles,
         plotting,
         queries,
+        sessions,
         wrappers,
     )
     from askmeans.driver import run
@@ -40,6 +41,7 @@ __all__ = [
     "plotting",
     "queries",
     "run",
+    "sessions",
     "wrappers",
 ]
 

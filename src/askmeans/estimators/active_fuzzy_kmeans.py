@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
-from askmeans.checks import check_choice, check_enough_items, check_fuzzifier, check_number
+from askmeans.checks import check_enough_items
 from askmeans.estimators.fuzzy_kmeans import FuzzyKMeans
 from askmeans.estimators.validation import as_generator, check_items, check_new_items
 from askmeans.exceptions import NobodyToAskWarning, ParameterError
@@ -147,9 +147,9 @@ class ActiveFuzzyKMeans(ClusterMixin, BaseEstimator):
         >>> model.memberships_[1]
         array([0.5, 0.5])
         """
+        from askmeans.asking import make_plan
         from askmeans.driver import run
         from askmeans.strategies import named_strategy
-        from askmeans.wrappers import by_similarity
 
         self._check_parameters()
         strategy = named_strategy(self.strategy, "ActiveFuzzyKMeans")
@@ -166,19 +166,16 @@ class ActiveFuzzyKMeans(ClusterMixin, BaseEstimator):
         if self.oracle is None:
             found = self._without_questions(items, rng)
         else:
-            plan = strategy.plan(
-                items, int(self.n_clusters), fuzzifier=float(self.fuzzifier), rng=rng
+            plan = make_plan(
+                items,
+                int(self.n_clusters),
+                strategy=strategy,
+                ask=self.ask,
+                budget=self.budget,
+                levels=self.levels,
+                fuzzifier=float(self.fuzzifier),
+                rng=rng,
             )
-            if self.ask != "membership" and self.n_clusters > 1:
-                plan = by_similarity(
-                    plan,
-                    len(items),
-                    int(self.n_clusters),
-                    rng=rng,
-                    route="triplet" if self.ask == "similarity" else "pairwise",
-                    rough=self.levels is not None,
-                    budget=self.budget,
-                )
             result = run(plan, self.oracle, budget=self.budget)
             clustering = result.clustering
             found = {
@@ -275,19 +272,17 @@ class ActiveFuzzyKMeans(ClusterMixin, BaseEstimator):
 
     def _check_parameters(self) -> None:
         """Refuse parameters that break their rules, before the data is looked at."""
+        from askmeans.asking import check_asking
+
         owner = type(self).__name__
-        check_number(self.n_clusters, "n_clusters", owner, integer=True, minimum=1)
-        check_fuzzifier(self.fuzzifier, owner, strict=False)
-        check_choice(self.ask, ("membership", "similarity", "pairwise"), "ask", owner)
-        if self.budget is not None:
-            check_number(self.budget, "budget", owner, integer=True, minimum=1)
-        if self.levels is not None:
-            check_number(self.levels, "levels", owner, integer=True, minimum=2)
-            if self.ask == "membership":
-                raise ParameterError(
-                    f"The 'levels' parameter of {owner} must be None for membership questions, for "
-                    f"now. Got {self.levels!r} instead; the answers are taken as they come."
-                )
+        check_asking(
+            owner,
+            n_clusters=self.n_clusters,
+            ask=self.ask,
+            budget=self.budget,
+            levels=self.levels,
+            fuzzifier=self.fuzzifier,
+        )
         if self.repeats != 1:
             raise ParameterError(
                 f"The 'repeats' parameter of {owner} must be 1 for now. "

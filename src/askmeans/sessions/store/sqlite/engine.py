@@ -1,0 +1,97 @@
+"""SQLite as a store wants it: write-ahead log, full durability, one writer who waits its turn."""
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.pool import QueuePool
+
+from askmeans.exceptions import (
+    StoreBusyError,
+    StoreDamagedError,
+    StoreError,
+    StoreFullError,
+    StoreReadOnlyError,
+)
+
+__all__ = ["NOW", "make_engine", "translated"]
+
+BUSY_SECONDS = 30.0
+# Seconds since 1970 with thousandths; unixepoch('subsec') is too new for SQLite 3.40.
+NOW = "(julianday('now') - 2440587.5) * 86400.0"
+
+
+def make_engine(path: Path) -> Engine:
+    """An engine for a file; transactions are begun by us, not by the driver."""
+    seconds = float(os.environ.get("ASKMEANS_BUSY_SECONDS", BUSY_SECONDS))
+    engine = create_engine(
+        "sqlite://",
+        creator=lambda: sqlite3.connect(
+            path, timeout=seconds, isolation_level=None, check_same_thread=False
+        ),
+        poolclass=QueuePool,
+        pool_size=4,
+        max_overflow=28,  # as many threads as a server has
+    )
+    event.listen(engine, "connect", _prepare)
+    event.listen(engine, "begin", _begin)
+    return engine
+
+
+def _prepare(connection: Any, _record: Any) -> None:
+    """What is set once for every connection."""
+    try:
+        connection.execute("PRAGMA journal_mode = WAL")
+    except sqlite3.OperationalError as error:
+        if "readonly" not in str(error):  # it can still be read
+            raise
+    connection.execute("PRAGMA synchronous = FULL")
+    connection.execute("PRAGMA foreign_keys = ON")
+
+
+def _begin(connection: Connection) -> None:
+    """BEGIN, or BEGIN IMMEDIATE for a writer: it waits here, not at its first write."""
+    how = "IMMEDIATE" if connection.get_execution_options().get("askmeans_write") else ""
+    connection.exec_driver_sql(f"BEGIN {how}")
+
+
+@contextmanager
+def translated(path: str) -> Iterator[None]:
+    """Let whatever SQLite complains of become a StoreError that says what to do."""
+    try:
+        yield
+    except (DBAPIError, sqlite3.Error) as error:
+        cause = error.orig if isinstance(error, DBAPIError) else error
+        raise _typed(path, cause or error) from error
+
+
+def _typed(path: str, cause: BaseException) -> StoreError:
+    """The error of ours for one of SQLite's."""
+    code = getattr(cause, "sqlite_errorcode", 0) & 0xFF  # the extended codes' low byte
+    says = str(cause)
+    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return StoreBusyError(
+            f"{path} must be free to write to. Got a lock that somebody else has held for too long "
+            f"({says}); close the program that holds it, and try again. Nothing was changed."
+        )
+    if code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
+        return StoreFullError(
+            f"{path} must have room to grow. Got '{says}'; free some space on its disk, and try "
+            "again. Nothing was changed."
+        )
+    if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
+        return StoreReadOnlyError(
+            f"{path} and its folder must be writable. Got '{says}'; allow writing to both (chmod "
+            "u+w), or copy the database elsewhere, and try again. Nothing was changed."
+        )
+    if code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
+        return StoreDamagedError(
+            f"{path} must be an SQLite database. Got '{says}'; name another file, or go back to a "
+            "backup."
+        )
+    return StoreError(f"{path} could not be used ({says}).")
