@@ -19,6 +19,7 @@ __all__ = [
     "read_table",
     "scale_warning",
     "scaled",
+    "scaling",
     "write_frame",
     "write_text",
 ]
@@ -156,13 +157,20 @@ def scaled(X: Floats, how: str) -> Floats:
     """Features in comparable units; constant ones stay where they are."""
     if how == "none":
         return X
+    middle, width = scaling(X, how)
+    return (X - middle) / width
+
+
+def scaling(X: Floats, how: str) -> tuple[Floats, Floats]:
+    """What features are made comparable by: middle and width of each."""
+    if how == "none":
+        return np.zeros(X.shape[1]), np.ones(X.shape[1])
     if how == "standard":
         middle, width = X.mean(axis=0), X.std(axis=0)
     else:
         low, middle, high = np.percentile(X, [25, 50, 75], axis=0)
         width = high - low
-    result: Floats = (X - middle) / np.where(width > 0.0, width, 1.0)
-    return result
+    return middle, np.where(width > 0.0, width, 1.0)
 
 
 def scale_warning(frame: "pd.DataFrame", how: str) -> str | None:

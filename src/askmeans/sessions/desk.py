@@ -38,8 +38,8 @@ class Desk:
                 live.refresh()
                 live.advance()
                 if live.replay.failure is not None:
-                    raise live.replay.failure
-                if live.state.paused or not live.open():
+                    raise live.replay.failure.with_traceback(None)
+                if live.state.paused or not self._is_anything_for(annotator):
                     return []
                 with live.store.write(live.record.id) as transaction:
                     live.take(transaction.events(live.state.last))
@@ -60,7 +60,7 @@ class Desk:
         key = as_key(key)
         live = self.live
         with self.lock:
-            live.key(number)  # refuses what is no question
+            number = self.question(number).id  # refuses what is no question
             with live.store.write(live.record.id) as transaction:
                 live.take(transaction.events(live.state.last))
                 known = self._known(key, kind, number, value, annotator)
@@ -131,7 +131,7 @@ class Desk:
         """A question by its number."""
         kind, items, cluster, repeat = self.live.key(number)
         return Question(
-            id=number,
+            id=int(number),
             kind=kind,
             items=items,
             cluster=cluster if cluster >= 0 else None,
@@ -152,6 +152,13 @@ class Desk:
             undone=event.id in self.live.state.undone,
             repeated=repeated,
         )
+
+    def _is_anything_for(self, annotator: str) -> bool:
+        """Whether it is worth a write transaction: those who wait must not hold up the others."""
+        if not self.live.open():
+            return False
+        now, leases = self.live.store.leases(self.live.record.id)
+        return bool(self._available(annotator, leases, now))
 
     def _available(self, annotator: str, leases: list[Lease], now: float) -> list[int]:
         """Open questions for somebody, in the order they should get them.

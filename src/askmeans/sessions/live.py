@@ -114,11 +114,11 @@ class Live:
     def _number(self, replay: Replay, *, write: bool) -> bool:
         """Find the plan's batch among those stored, or store it; False if that was not allowed."""
         match, others = self._stored(replay)
+        if others:
+            self._say_diverged(replay, others[-1], new=match is None)
         if match is None:
             if not write:
                 return False
-            if others:
-                self._say_diverged(replay, others[-1])
             with self.store.write(self.record.id) as transaction:
                 match = transaction.add_batch(
                     replay.prefix, replay.batch, replay.digest, replay.keys, made_by=MADE_BY
@@ -130,24 +130,26 @@ class Live:
         return True
 
     def _stored(self, replay: Replay) -> tuple[StoredBatch | None, list[StoredBatch]]:
-        """The plan's batch as it was stored, if it was; and all that were stored at its place."""
+        """The plan's batch as it was stored, if it was; and others stored at its place."""
         for fresh in (False, True):  # another process may have stored it
             if fresh:
                 self._batches = {}
                 for batch in self.store.batches(self.record.id):
                     self._batches.setdefault(batch.prefix, []).append(batch)
             there = self._batches.get(replay.prefix, [])
-            for batch in there:
-                if batch.digest == replay.digest:
-                    return batch, there
-        return None, there
+            others = [batch for batch in there if batch.digest != replay.digest]
+            if len(others) < len(there):
+                match = next(batch for batch in there if batch.digest == replay.digest)
+                return match, others
+        return None, others
 
-    def _say_diverged(self, replay: Replay, stored: StoredBatch) -> None:
-        """Tell that this plan asks otherwise than was stored."""
+    def _say_diverged(self, replay: Replay, stored: StoredBatch, *, new: bool) -> None:
+        """Tell that this plan asks otherwise than was stored; aloud when it first does."""
         note = (
             f"Round {replay.batch} was asked otherwise by {stored.made_by}; {MADE_BY} goes on from "
             "the stored answers, none of which is asked again."
         )
         if note not in self.notes:
             self.notes.append(note)
-            warnings.warn(note, ReplayWarning, stacklevel=2)
+            if new:
+                warnings.warn(note, ReplayWarning, stacklevel=2)

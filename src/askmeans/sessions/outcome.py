@@ -3,6 +3,7 @@
 import math
 import statistics
 import threading
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from askmeans.budgets import Forecast, forecast
 from askmeans.driver import run
-from askmeans.exceptions import AskmeansError, StopAsking
+from askmeans.exceptions import AskmeansError, AskmeansWarning, RankError, StopAsking
 from askmeans.queries import Queries
 from askmeans.results import Result
 from askmeans.sessions.events import ANSWERS, Event
@@ -76,9 +77,7 @@ class Outcome:
         """Run a fresh plan over the answers, and let it finish with what there is."""
         with self._lock:
             if self._found is None or self._found[0] != work.last:
-                config, X = self._live.config, self._rows.base
-                found, notes = quietly(lambda: run(config.make_plan(X), _Stored(work.told)))
-                self._found = (work.last, found, notes)
+                self._found = (work.last, *quietly(lambda: self._run(work.told)))
             _, found, notes = self._found
         clustering = found.clustering
         parts = [clustering.memberships]
@@ -97,6 +96,16 @@ class Outcome:
             ids=work.ids,
             notes=tuple(dict.fromkeys([*self._live.notes, *notes])),
         )
+
+    def _run(self, told: dict[QuestionKey, float]) -> Result:
+        """A fresh plan over the answers; where they do not allow it to end, it stops before."""
+        config, X = self._live.config, self._rows.base
+        oracle = _Stored(told)
+        try:
+            return run(config.make_plan(X), oracle)
+        except RankError as error:
+            warnings.warn(str(error), AskmeansWarning, stacklevel=2)
+            return run(config.make_plan(X), _Stored(told, stop_at=oracle.n_batches))
 
     def status(self, state: SessionState, held: list[Lease]) -> Status:
         """Where the session stands, without computing a result."""
@@ -225,15 +234,18 @@ class Outcome:
 class _Stored:
     """An oracle that knows the stored answers and stops where they end."""
 
-    def __init__(self, told: dict[QuestionKey, float]) -> None:
+    def __init__(self, told: dict[QuestionKey, float], stop_at: int | None = None) -> None:
         self._told = told
+        self._stop_at = stop_at
+        self.n_batches = 0
 
     def answer(self, queries: Queries) -> Floats:
         """The stored answers to a batch."""
+        self.n_batches += 1
         keys = keys_of(queries)
         values = np.array([self._told.get(key, math.nan) for key in keys], dtype=np.float64)
         reached = np.array([key in self._told for key in keys], dtype=bool)
-        if not reached.all():
+        if not reached.all() or self.n_batches == self._stop_at:
             raise StopAsking(values, reached)
         return values
 
