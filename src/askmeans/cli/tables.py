@@ -2,7 +2,7 @@
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ __all__ = [
     "check_column",
     "choose_features",
     "item_ids",
+    "plain",
     "read_table",
     "scale_warning",
     "scaled",
@@ -151,6 +152,17 @@ def check_column(frame: "pd.DataFrame", name: str) -> None:
         raise DataError(
             f"There must be a column {name!r}. Got {', '.join(map(str, frame.columns))}."
         )
+
+
+def plain(value: Any) -> Any:
+    """What JSON can say of it: no infinity, no numpy."""
+    if isinstance(value, dict):
+        return {key: plain(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(part) for part in value]
+    if isinstance(value, float) and not np.isfinite(value):
+        return None
+    return value
 
 
 def scaled(X: Floats, how: str) -> Floats:

@@ -114,8 +114,10 @@ class Outcome:
         counts = {name: dict(count) for name, count in live.state.counts().items()}
         error, basis = None, "no forecast for this strategy"
         if self._forecast is not None:
-            error = self._forecast.expected_error
-            basis = "forecast for when all is asked, of an expert whose clusters follow distance"
+            # The error falls with the root of the questions, so a budget below the forecast costs.
+            short = (live.config.budget or self._forecast.n_queries) / self._forecast.n_queries
+            error = self._forecast.expected_error / math.sqrt(min(1.0, short))
+            basis = "forecast for the end, of an expert whose clusters follow distance"
         return Status(
             name=live.record.name,
             state=state,

@@ -83,6 +83,11 @@ class Rows:
         """Where image paths start from."""
         return self._displays[0].folder
 
+    @property
+    def columns(self) -> list[str]:
+        """What people see of an item."""
+        return self._displays[0].columns
+
     def __len__(self) -> int:
         return self._ends[-1]
 
