@@ -115,8 +115,9 @@ class Outcome:
         error, basis = None, "no forecast for this strategy"
         if self._forecast is not None:
             # The error falls with the root of the questions, so a budget below the forecast costs.
-            short = (live.config.budget or self._forecast.n_queries) / self._forecast.n_queries
-            error = self._forecast.expected_error / math.sqrt(min(1.0, short))
+            wanted = max(1, self._forecast.n_queries)
+            share = min(1.0, (live.config.budget or wanted) / wanted)
+            error = self._forecast.expected_error / math.sqrt(share)
             basis = "forecast for the end, of an expert whose clusters follow distance"
         return Status(
             name=live.record.name,
