@@ -10,11 +10,11 @@ import numpy as np
 from askmeans.checks import check_enough_items
 from askmeans.exceptions import NoSessionError, OtherDataError, ParameterError
 from askmeans.sessions.config import Config
-from askmeans.sessions.data import chunks_of, fingerprint, prepare_matrix
+from askmeans.sessions.data import fingerprint, prepare_matrix
 from askmeans.sessions.display import typical_items
 from askmeans.sessions.live import MADE_BY
 from askmeans.sessions.replay import quietly
-from askmeans.sessions.rows import make_part
+from askmeans.sessions.rows import chunks_at_rest, make_part
 from askmeans.sessions.session import Session
 from askmeans.sessions.store import open_store
 
@@ -140,7 +140,9 @@ def create(
     quietly(lambda: config.make_plan(matrix).close())  # refuses what the plan would, before
     store = open_store(url, make=True)
     try:
-        record = store.create(name, config.to_json(), part, chunks_of(matrix), made_by=MADE_BY)
+        record = store.create(
+            name, config.to_json(), part, chunks_at_rest(matrix, part), made_by=MADE_BY
+        )
         return Session(store, record)
     except BaseException:
         store.close()

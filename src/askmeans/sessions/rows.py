@@ -5,6 +5,7 @@ the answers taught, so that no answer is lost by adding some.
 """
 
 import bisect
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from askmeans.sessions.display import Display, Item, as_display
 from askmeans.sessions.events import EventKind, NewEvent
 from askmeans.sessions.store.contract import DataPart, SessionRecord, Store
 
-__all__ = ["Rows", "make_part"]
+__all__ = ["Rows", "chunks_at_rest", "make_part"]
 
 Matrix = NDArray[np.floating]
 
@@ -50,6 +51,11 @@ def make_part(
         path=path,
         display=display.to_json(),
     )
+
+
+def chunks_at_rest(matrix: Matrix, part: DataPart) -> Iterator[bytes]:
+    """What of a part goes into the database: nothing where a file's path does."""
+    return chunks_of(matrix) if part.path is None else iter(())
 
 
 class Rows:
@@ -133,7 +139,7 @@ class Rows:
                 f"New items must have new ids. Got {min(twice)!r}, which is there already."
             )
         with self._store.write(self._record.id) as transaction:
-            transaction.add_part(part, chunks_of(matrix))
+            transaction.add_part(part, chunks_at_rest(matrix, part))
             transaction.append(
                 NewEvent(kind=EventKind.ROWS, key=key, annotator=annotator, target=part.part)
             )
