@@ -56,13 +56,16 @@ def kit():
     return SimpleNamespace(X=X, U=U, expert=EXPERT, strategy=STRATEGY, knows=knows, answer=answer)
 
 
+@pytest.fixture(scope="session")
+def memory():
+    """Where files are in memory, None where there is no such place."""
+    place = Path("/dev/shm")
+    return place if os.access(place, os.W_OK) else None
+
+
 @pytest.fixture
-def folder(tmp_path):
+def folder(memory):
     """A folder in memory, where there is one: most tests are not about the disk."""
-    memory = Path("/dev/shm")
-    if not os.access(memory, os.W_OK):
-        yield tmp_path
-        return
     with tempfile.TemporaryDirectory(dir=memory) as path:
         yield Path(path)
 
@@ -97,7 +100,7 @@ def again():
         session.close()
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def end_leases():
     """Let every lease end, without waiting for it."""
     import sqlite3
