@@ -12,6 +12,7 @@ import json
 import math
 import threading
 import uuid
+from collections import Counter
 
 from askmeans.exceptions import BudgetError, KeyConflictError, ParameterError, SessionError
 from askmeans.sessions.events import ANSWERS, Event, EventKind, NewEvent, Standing
@@ -41,12 +42,12 @@ class Desk:
                     raise live.replay.failure.with_traceback(None)
                 if live.state.paused or not self._is_anything_for(annotator):
                     return []
-                with live.store.write(live.record.id) as transaction:
+                with live.store.write(live.record.id, durable=False) as transaction:
                     live.take(transaction.events(live.state.last))
                     if live.must_advance:
                         continue  # somebody was quicker
                     now, leases = transaction.now(), transaction.leases()
-                    chosen = self._available(annotator, leases, now)[:n]
+                    chosen = self._choose(n, annotator, leases, now)
                     until = now + live.config.lease_seconds
                     for number in chosen:
                         transaction.lease(Lease(question=number, annotator=annotator, until=until))
@@ -123,7 +124,7 @@ class Desk:
         if live.state.paused:
             return SessionState.PAUSED
         anybody = annotator is None or live.replay.numbers is None
-        if anybody or self._available(annotator or "", held, 0.0):
+        if anybody or self._choose(1, annotator or "", held, 0.0):
             return SessionState.ASKING
         return SessionState.WAITING
 
@@ -158,36 +159,38 @@ class Desk:
         if not self.live.open():
             return False
         now, leases = self.live.store.leases(self.live.record.id)
-        return bool(self._available(annotator, leases, now))
+        return bool(self._choose(1, annotator, leases, now))
 
-    def _available(self, annotator: str, leases: list[Lease], now: float) -> list[int]:
-        """Open questions for somebody, in the order they should get them.
+    def _choose(self, n: int, annotator: str, leases: list[Lease], now: float) -> list[int]:
+        """Open questions for somebody, at most n, in the order they should get them.
 
-        Their own lease comes first, then one of theirs that ended, then the plan's order; what
+        Their own leases come first, then those of theirs that ended, then the plan's order; what
         they skipped comes last, the longest ago first.
         """
         state = self.live.state
         own = {lease.question: lease.until for lease in leases if lease.annotator == annotator}
-        others: dict[int, int] = {}
-        for lease in leases:
-            if lease.annotator != annotator and lease.until > now:
-                others[lease.question] = others.get(lease.question, 0) + 1
-        ranked = []
-        for place, number in enumerate(self.live.open()):
+        others = Counter(
+            lease.question for lease in leases if lease.annotator != annotator and lease.until > now
+        )
+        held, ended, new, skipped = [], [], [], []
+        for number in self.live.open():
             mine = state.mine(number, annotator)
             if mine is not None and mine.kind in ANSWERS:
                 continue
             if own.get(number, -math.inf) > now:
-                ranked.append((0, place, number))
+                held.append(number)
+            elif others[number] >= state.annotations - len(state.answers(number)):
                 continue
-            wanted = state.annotations - len(state.answers(number))
-            if others.get(number, 0) >= wanted:
-                continue
-            if mine is not None:
-                ranked.append((3, mine.id, number))
+            elif mine is not None:
+                skipped.append(mine)
+            elif number in own:
+                ended.append(number)
             else:
-                ranked.append((1 if number in own else 2, place, number))
-        return [number for *_, number in sorted(ranked)]
+                new.append(number)
+                if len(new) >= n and not own:
+                    break  # enough, and nothing that would come before
+        skipped.sort(key=lambda event: event.id)
+        return [*held, *ended, *new, *(e.question for e in skipped if e.question is not None)][:n]
 
     def _known(
         self, key: str, kind: EventKind, number: int, value: float | None, annotator: str

@@ -34,6 +34,7 @@ class Live:
         self.notes: list[str] = []
         self._batches: dict[str, list[StoredBatch]] = {}
         self._replay: Replay | None = None
+        self._unsettled: tuple[Any, list[int]] = (None, [])
         self.book.learn(store.questions(record.id))
 
     @property
@@ -67,7 +68,7 @@ class Live:
         while not replay.is_over:
             if replay.numbers is None and not self._number(replay, write=write):
                 return
-            if replay.open(self.state):
+            if self.unsettled():
                 return
             replay.send(self.state)
 
@@ -77,13 +78,22 @@ class Live:
         replay = self._replay
         if replay is None or (replay.numbers is None and not replay.is_over):
             return True
-        return not replay.is_over and not replay.open(self.state)
+        return not replay.is_over and not self.unsettled()
+
+    def unsettled(self) -> list[int]:
+        """Questions of the open batch that are not settled, in the plan's order."""
+        now = (id(self._replay), self.replay.batch, self.replay.numbers is None, self.state.last)
+        if self._unsettled[0] != now:  # a batch may be long, and it is looked at often
+            self._unsettled = (now, self.replay.open(self.state))
+        return self._unsettled[1]
 
     def open(self) -> list[int]:
         """Questions that may be answered now: not settled, and within the budget."""
-        found = []
         left = self.left
-        for number in self.replay.open(self.state):
+        if left < 0:
+            return self.unsettled()
+        found = []
+        for number in self.unsettled():
             if not self.state.answers(number):
                 if left == 0:
                     continue

@@ -92,8 +92,8 @@ class State:
 
     def is_settled(self, question: int) -> bool:
         """Whether the plan may have the answer."""
-        taken = self.answers(question)
-        return len(taken) == self.annotations or (bool(taken) and taken[-1].kind is EventKind.HELD)
+        given = self._answers.get(question, ())
+        return len(given) >= self.annotations or any(e.kind is EventKind.HELD for e in given)
 
     def value(self, question: int) -> float:
         """The answer to a settled question; NaN where nobody could say."""

@@ -64,7 +64,12 @@ class StoreContract:
 
     def event(self, key: str, **values: Any) -> NewEvent:
         """An answer."""
-        fields = {"kind": EventKind.ANSWER, "annotator": "me", "question": 1, "value": 0.1}
+        fields: dict[str, Any] = {
+            "kind": EventKind.ANSWER,
+            "annotator": "me",
+            "question": 1,
+            "value": 0.1,
+        }
         return NewEvent(key=key, **(fields | values))
 
     def test_a_session_comes_back_as_it_was_made(self, store: Store, other: Store) -> None:

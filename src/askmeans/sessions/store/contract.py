@@ -5,7 +5,8 @@ A store keeps sessions. It knows nothing of plans, budgets or who may answer wha
 - **Append only.** Events, batches, questions and data parts are added, never changed or removed.
   Leases are the one thing that is overwritten: they are about now, not about the past.
 - **Durable.** When `write` is left without an exception, what was done in it survives the death of
-  the process and of the machine. When it is left with one, nothing of it is there.
+  the process and of the machine. When it is left with one, nothing of it is there. Leases alone
+  may be written with `durable=False`: they survive the process, and need not survive the machine.
 - **One writer.** Inside `write(session)` nobody else writes to that session; its events get
   numbers that only grow, in the order of the commits. So whoever has read events up to a number
   has read all that will ever be below it. Readers are not held up.
@@ -155,7 +156,7 @@ class Store(Protocol):
     def leases(self, session: int) -> tuple[float, list[Lease]]:
         """The database's time, and every lease."""
 
-    def write(self, session: int) -> AbstractContextManager[Transaction]:
+    def write(self, session: int, *, durable: bool = True) -> AbstractContextManager[Transaction]:
         """A transaction; leaving it commits, an exception undoes all of it."""
 
     def close(self) -> None:

@@ -21,7 +21,7 @@ from askmeans.sessions.store.contract import (
     SessionRecord,
     StoredBatch,
 )
-from askmeans.sessions.store.sqlite.engine import NOW, translated
+from askmeans.sessions.store.sqlite.engine import DURABLE, NOW, PASSING, translated
 
 __all__ = ["SqlStore"]
 
@@ -146,9 +146,9 @@ class SqlStore:
             return transaction.now(), transaction.leases()
 
     @contextmanager
-    def write(self, session: int) -> Iterator["SqlTransaction"]:
+    def write(self, session: int, *, durable: bool = True) -> Iterator["SqlTransaction"]:
         """A transaction; leaving it commits, an exception undoes all of it."""
-        with self._begun() as connection:
+        with self._begun(DURABLE if durable else PASSING) as connection:
             yield SqlTransaction(connection, session)
 
     def close(self) -> None:
@@ -163,11 +163,11 @@ class SqlStore:
             yield connection
 
     @contextmanager
-    def _begun(self) -> Iterator[Connection]:
+    def _begun(self, how: str = DURABLE) -> Iterator[Connection]:
         """A connection that is the only writer."""
         self._after_fork()
         with translated(self.url), self._engine.connect() as connection:
-            writing = connection.execution_options(askmeans_write=True)
+            writing = connection.execution_options(askmeans_write=how)
             with writing.begin():
                 yield writing
 

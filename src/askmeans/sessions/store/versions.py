@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Engine, inspect, text
 
 from askmeans.exceptions import NoSessionError, StoreVersionError
 from askmeans.sessions.store.models import VERSION_TABLE
-from askmeans.sessions.store.sqlite.engine import make_engine, translated
+from askmeans.sessions.store.sqlite.engine import DURABLE, make_engine, translated
 
 __all__ = ["SCHEMA", "check_version", "make_schema", "upgrade"]
 
@@ -30,7 +30,7 @@ def make_schema(engine: Engine, path: Path) -> None:
             if _version(connection) is not None:
                 return
         with engine.connect() as connection:
-            writing = connection.execution_options(askmeans_write=True)
+            writing = connection.execution_options(askmeans_write=DURABLE)
             with writing.begin():
                 if _version(writing) is None:  # nobody was quicker
                     _migrate(writing, "head")
@@ -75,7 +75,7 @@ def upgrade(path: Path, *, migrations: Path = MIGRATIONS, to: str = SCHEMA) -> P
             check_version(engine, path)  # refuses, and says why
         backup = _backup(path, f"schema-{version}")
         with translated(str(path)), engine.connect() as connection:
-            writing = connection.execution_options(askmeans_write=True)
+            writing = connection.execution_options(askmeans_write=DURABLE)
             with writing.begin():
                 _migrate(writing, to, migrations)
         return backup

@@ -1,7 +1,9 @@
 """SQLite as a store wants it: write-ahead log, full durability, one writer who waits its turn."""
 
 import os
+import random
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,9 +21,11 @@ from askmeans.exceptions import (
     StoreReadOnlyError,
 )
 
-__all__ = ["NOW", "make_engine", "translated"]
+__all__ = ["DURABLE", "NOW", "PASSING", "make_engine", "translated"]
 
 BUSY_SECONDS = 30.0
+# What a writer waits for when it commits: the disk, or, for what is about now, nothing.
+DURABLE, PASSING = "FULL", "NORMAL"
 # Seconds since 1970 with thousandths; unixepoch('subsec') is too new for SQLite 3.40.
 NOW = "(julianday('now') - 2440587.5) * 86400.0"
 
@@ -56,8 +60,36 @@ def _prepare(connection: Any, _record: Any) -> None:
 
 def _begin(connection: Connection) -> None:
     """BEGIN, or BEGIN IMMEDIATE for a writer: it waits here, not at its first write."""
-    how = "IMMEDIATE" if connection.get_execution_options().get("askmeans_write") else ""
-    connection.exec_driver_sql(f"BEGIN {how}")
+    how = connection.get_execution_options().get("askmeans_write")
+    raw: Any = connection.connection.dbapi_connection
+    if how is None:
+        raw.execute("BEGIN")
+        return
+    (patience,) = raw.execute("PRAGMA busy_timeout").fetchone()
+    raw.execute(f"PRAGMA synchronous = {how}")
+    raw.execute("PRAGMA busy_timeout = 0")
+    try:
+        _wait_for_turn(raw, time.monotonic() + patience / 1000.0)
+    finally:
+        raw.execute(f"PRAGMA busy_timeout = {patience}")
+
+
+def _wait_for_turn(raw: Any, end: float) -> None:
+    """BEGIN IMMEDIATE as soon as nobody else writes.
+
+    SQLite's own waiting sleeps up to a tenth of a second between tries, many times what a writer
+    takes here.
+    """
+    while True:
+        try:
+            raw.execute("BEGIN IMMEDIATE")
+        except sqlite3.OperationalError as error:
+            busy = getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY
+            if not busy or time.monotonic() >= end:
+                raise
+            time.sleep(random.uniform(0.0005, 0.004))
+        else:
+            return
 
 
 @contextmanager
