@@ -1,6 +1,7 @@
 """Replay: batches are stored and compared, a plan is run once per process, answers are kept."""
 
 import sqlite3
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -9,7 +10,8 @@ from numpy.testing import assert_array_equal
 from askmeans.exceptions import ReplayWarning, SessionError
 from askmeans.queries import MembershipQueries, PairQueries
 from askmeans.sessions.config import Config
-from askmeans.sessions.replay import digest_of, keys_of
+from askmeans.sessions.replay import Replay, digest_of, keys_of
+from askmeans.sessions.store.sql import SqlStore
 
 
 def test_the_batches_a_plan_issued_are_stored(make, kit):
@@ -143,3 +145,31 @@ def test_a_session_of_a_lost_strategy_says_which_version_to_install(make, again)
     connection.close()
     with pytest.raises(SessionError, match="install the version"):
         again(session)
+
+
+def test_no_plan_steps_inside_a_write_transaction(make, again, kit, monkeypatch):
+    session = make()
+    inside = []
+    write, step = SqlStore.write, Replay._step
+
+    @contextmanager
+    def watched(self, *arguments, **options):
+        with write(self, *arguments, **options) as transaction:
+            inside.append(True)
+            try:
+                yield transaction
+            finally:
+                inside.pop()
+
+    def checked(self, work):
+        assert not inside
+        step(self, work)
+
+    monkeypatch.setattr(SqlStore, "write", watched)
+    monkeypatch.setattr(Replay, "_step", checked)
+    other = again(session)
+    asked = kit.answer(session)
+    other.undo(asked[0].id)  # learns of all those answers at once
+    session.tell(session.ask()[0].id, 0.9)
+    kit.answer(other)
+    assert other.status().state == "all done"

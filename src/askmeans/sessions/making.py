@@ -13,7 +13,7 @@ from askmeans.sessions.config import Config
 from askmeans.sessions.data import fingerprint, prepare_matrix
 from askmeans.sessions.display import typical_items
 from askmeans.sessions.live import MADE_BY
-from askmeans.sessions.replay import quietly
+from askmeans.sessions.notes import quietly
 from askmeans.sessions.rows import chunks_at_rest, make_part
 from askmeans.sessions.session import Session
 from askmeans.sessions.store import open_store

@@ -18,7 +18,8 @@ from askmeans.queries import Queries
 from askmeans.results import Result
 from askmeans.sessions.events import ANSWERS, Event
 from askmeans.sessions.live import Live
-from askmeans.sessions.replay import keys_of, quietly
+from askmeans.sessions.notes import quietly
+from askmeans.sessions.replay import keys_of
 from askmeans.sessions.reports import Estimate, SessionResult, SessionState, Status
 from askmeans.sessions.rows import Rows
 from askmeans.sessions.store.contract import Lease, QuestionKey

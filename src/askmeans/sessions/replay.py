@@ -10,26 +10,22 @@ Rules of this file:
 """
 
 import hashlib
-import threading
-import warnings
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from askmeans.exceptions import AskmeansError, AskmeansWarning
+from askmeans.exceptions import AskmeansError
 from askmeans.plans.answers import Plan
 from askmeans.queries import MembershipQueries, Queries
 from askmeans.results import Clustering
+from askmeans.sessions.notes import quietly
 from askmeans.sessions.state import State
 from askmeans.sessions.store.contract import QuestionKey
 
-__all__ = ["QuestionBook", "Replay", "digest_of", "quietly"]
+__all__ = ["QuestionBook", "Replay", "digest_of", "keys_of"]
 
 Floats = NDArray[np.float64]
-
-_FILTERS = threading.Lock()  # the warnings' filters belong to the whole process
 
 
 def digest_of(queries: Queries) -> str:
@@ -56,26 +52,6 @@ def keys_of(queries: Queries) -> list[QuestionKey]:
             items.tolist(), clusters, queries.repeat.tolist(), strict=True
         )
     ]
-
-
-def quietly(work: Callable[[], Any]) -> tuple[Any, list[str]]:
-    """What the work returns, and the warnings of ours it gave, as notes.
-
-    A plan is stepped many times over the same answers, so its warnings would be many; and one that
-    is turned into an error would end the plan.
-    """
-    with _FILTERS, warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", AskmeansWarning)
-        done = work()
-    notes = []
-    for warning in caught:
-        if issubclass(warning.category, AskmeansWarning):
-            notes.append(str(warning.message))
-        else:
-            warnings.warn_explicit(
-                warning.message, warning.category, warning.filename, warning.lineno
-            )
-    return done, list(dict.fromkeys(notes))
 
 
 class QuestionBook:
@@ -168,7 +144,7 @@ class Replay:
         """Let the plan run to its next batch or its end."""
         self.queries, self.numbers, self.keys = None, None, []
         try:
-            self.queries, notes = quietly(work)
+            queries, notes = quietly(work)
         except StopIteration as end:
             self.clustering = end.value
             return
@@ -177,7 +153,8 @@ class Replay:
             return
         self.notes = list(dict.fromkeys([*self.notes, *notes]))
         self.batch += 1
-        self.digest, self.keys = digest_of(self.queries), keys_of(self.queries)
+        self.queries = queries
+        self.digest, self.keys = digest_of(queries), keys_of(queries)
 
 
 def _same(a: float, b: float) -> bool:

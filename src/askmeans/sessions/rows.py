@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from askmeans.exceptions import DataError
+from askmeans.exceptions import DataError, SessionError
 from askmeans.sessions.data import chunks_of, fingerprint, load_matrix, prepare_matrix
 from askmeans.sessions.display import Display, Item, as_display
 from askmeans.sessions.events import EventKind, NewEvent
@@ -122,6 +122,7 @@ class Rows:
 
     def add(self, X: Any, *, items: Any, ids: Any, annotator: str, key: str) -> None:
         """Keep more rows."""
+        self.load()
         first = self._displays[0]
         matrix, part = make_part(
             X, len(self._matrices), items=items, ids=ids, feature_names=self._feature_names(),
@@ -139,6 +140,8 @@ class Rows:
                 f"New items must have new ids. Got {min(twice)!r}, which is there already."
             )
         with self._store.write(self._record.id) as transaction:
+            if len(self._store.parts(self._record.id)) != part.part:
+                raise SessionError("Somebody else added rows just now. Got yours, too; try again.")
             transaction.add_part(part, chunks_at_rest(matrix, part))
             transaction.append(
                 NewEvent(kind=EventKind.ROWS, key=key, annotator=annotator, target=part.part)

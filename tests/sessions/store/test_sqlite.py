@@ -31,6 +31,16 @@ def test_connections_write_ahead_and_sync_fully(tmp_path):
     assert pragma["busy_timeout"] >= 1000
 
 
+def test_answers_wait_for_the_disk_and_leases_need_not(tmp_path):
+    store = open_store(tmp_path / "s.db", make=True)
+    session = StoreContract().add(store).id
+    for durable, level in ((False, 1), (True, 2), (False, 1), (True, 2)):
+        with store.write(session, durable=durable) as transaction:
+            synchronous = transaction._connection.exec_driver_sql("PRAGMA synchronous").scalar()
+        assert synchronous == level  # 2 is FULL, 1 is NORMAL
+    store.close()
+
+
 def test_a_writer_waits_for_the_other_from_the_beginning(tmp_path):
     # With a plain BEGIN both would read, and one would fail at its first write.
     store = open_store(tmp_path / "s.db", make=True)
