@@ -13,10 +13,12 @@ from askmeans.exceptions import (
     DataError,
     KeyConflictError,
     ParameterError,
+    PlanError,
     QueryError,
     RankError,
     SessionError,
 )
+from askmeans.plans.draft import Draft
 from askmeans.queries import Answer, Ledger
 from askmeans.sessions import SessionState
 
@@ -279,6 +281,20 @@ def test_answers_that_allow_no_end_leave_the_session_stuck_until_an_undo(make):
     assert result.memberships.shape == (40, 3)
     undone = session.undo()
     assert session.ask() == [undone.question]
+
+
+def test_a_plan_that_fails_is_told_and_no_answer_is_lost(make, kit, monkeypatch):
+    session = make()
+    first_round = session.status().open
+    monkeypatch.setattr(Draft, "rank", lambda _: 1 / 0)
+    kit.answer(session, first_round)
+    with pytest.raises(PlanError, match=r"failed in round 2 \(ZeroDivisionError"):
+        session.ask()
+    assert session.status().state is SessionState.STUCK
+    monkeypatch.undo()
+    session.undo()  # and the plan runs anew
+    kit.answer(session)
+    assert session.status().state is SessionState.DONE
 
 
 def test_a_paused_session_asks_nothing_and_still_takes_answers(make, again):

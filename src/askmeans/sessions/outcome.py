@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from askmeans.budgets import Forecast, forecast
 from askmeans.driver import run
-from askmeans.exceptions import AskmeansError, AskmeansWarning, RankError, StopAsking
+from askmeans.exceptions import AskmeansError, AskmeansWarning, StopAsking
 from askmeans.queries import Queries
 from askmeans.results import Result
 from askmeans.sessions.events import ANSWERS, Event
@@ -104,7 +104,7 @@ class Outcome:
         oracle = _Stored(told)
         try:
             return run(config.make_plan(X), oracle)
-        except RankError as error:
+        except Exception as error:  # there is a result at any time, and a note of what is wrong
             warnings.warn(str(error), AskmeansWarning, stacklevel=2)
             return run(config.make_plan(X), _Stored(told, stop_at=oracle.n_batches))
 
