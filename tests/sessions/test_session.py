@@ -386,6 +386,16 @@ def test_answers_held_are_taken_in_all_or_none(make, wrong, error):
         session.hold([Answer(**fields, value=0.6)])
 
 
+def test_an_answer_held_to_an_answered_question_is_kept_late_and_changes_nothing(make):
+    session = make()
+    (question,) = session.ask()
+    session.tell(question.id, 0.25)
+    fields = {"round": 0, "kind": question.kind, "items": question.items, "repeat": 0}
+    session.hold([Answer(**fields, cluster=question.cluster, value=0.75)])
+    assert [receipt.late for receipt in session.history()] == [False, True]
+    assert session.result().history[0].value == 0.25
+
+
 def test_new_rows_get_memberships_and_keep_every_answer(make, again, kit):
     session = make(ids=[f"a{row}" for row in range(40)])
     kit.answer(session)
