@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         oracles,
         plotting,
         queries,
+        sessions,
         wrappers,
     )
     from askmeans.driver import run
@@ -42,6 +43,7 @@ __all__ = [
     "plotting",
     "queries",
     "run",
+    "sessions",
     "wrappers",
 ]
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from askmeans.cli import session_commands
 from askmeans.exceptions import AskmeansError
 
 __all__ = ["app", "main"]
@@ -20,7 +21,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-STOPPED = 3  # exit code of a run that ended before all was asked
+STOPPED = session_commands.STOPPED
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]
 
@@ -171,6 +172,9 @@ def fit(
     )
     if not complete:
         raise typer.Exit(STOPPED)
+
+
+session_commands.register(app)
 
 
 def main(arguments: list[str] | None = None) -> Any:

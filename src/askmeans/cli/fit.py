@@ -17,6 +17,7 @@ from askmeans.cli.tables import (
     check_column,
     choose_features,
     item_ids,
+    plain,
     read_table,
     scale_warning,
     scaled,
@@ -277,7 +278,7 @@ def _account(
         "n_queries": result.n_queries,
         "n_answers_held": len(result.history) - result.n_queries,
         "n_rounds": result.n_rounds,
-        "diagnostics": _plain(result.clustering.diagnostics),
+        "diagnostics": plain(result.clustering.diagnostics),
     }
     if held is not None and held.path.exists():
         summary["answers"] = str(held.path)
@@ -339,19 +340,6 @@ def _write(
     table = pd.DataFrame(centers, columns=chosen.columns)
     table.insert(0, "cluster" if "cluster" not in chosen else "cluster_", names)
     write_frame(table, files.centers)
-
-
-def _plain(value: Any) -> Any:
-    """What JSON can say of it: no infinity, no numpy; of an array, its mean and its largest."""
-    if isinstance(value, np.ndarray):
-        return {"mean": float(value.mean()), "largest": float(value.max())}
-    if isinstance(value, dict):
-        return {key: _plain(part) for key, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(part) for part in value]
-    if isinstance(value, float) and not np.isfinite(value):
-        return None
-    return value
 
 
 def _draw(path: Path, X: Floats, memberships: Floats, names: list[str]) -> None:
