@@ -1,0 +1,104 @@
+"""Completions weighed by how well each foretold the answers, and how wrong the blend is."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from askmeans.completions.evidence import Evidence, Fitted
+
+__all__ = ["Blend", "blend", "sharpened"]
+
+Floats = NDArray[np.float64]
+_STEPS = 300
+_TEMPERATURES = (0.75, 1.0, 1.4, 2.0, 3.0, 5.0, 10.0, 50.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Blend:
+    """Weights of completions, a common sharpness, and what to expect of them."""
+
+    fitted: list[Fitted]
+    weights: Floats
+    sharpness: float
+    pool: Floats
+    held_out: Floats
+    doubt: Floats  # expected error of every item of the pool
+    error: float  # held-out mean error of the answered items
+
+    def predict(self, X: NDArray[np.floating]) -> Floats:
+        """Memberships of any items."""
+        return mixed(
+            [(w, f.predict(X)) for w, f in zip(self.weights, self.fitted, strict=True) if w > 0.0],
+            self.sharpness,
+        )
+
+
+def mixed(parts: list[tuple[float, Floats]], sharpness: float) -> Floats:
+    """A weighted mean, sharpened."""
+    total = sum(weight for weight, _ in parts)
+    U = np.zeros_like(parts[0][1])
+    for weight, part in parts:
+        U += weight / total * part
+    return sharpened(U, sharpness)
+
+
+def sharpened(U: Floats, sharpness: float) -> Floats:
+    """Memberships raised to a power and made to sum to one again."""
+    U = np.clip(U, 0.0, 1.0)
+    if sharpness != 1.0:
+        U = (U / np.maximum(U.max(axis=1, keepdims=True), 1e-300)) ** sharpness
+    return U / U.sum(axis=1, keepdims=True)
+
+
+def blend(fitted: list[Fitted], evidence: Evidence, prior: Floats, caution: float = 2.0) -> Blend:
+    """Stack completions: least squared held-out error, near the prior while answers are few."""
+    Y = evidence.Y
+    weight = evidence.trust * np.sqrt(evidence.cells)
+    weight = weight / weight.mean()
+    left = np.stack([f.held_out - Y for f in fitted])
+    A = np.einsum("i,mik,nik->mn", weight, left, left)
+    w = stacked(A, prior / prior.sum(), caution * max(float(np.diag(A).min()) / len(Y), 1e-6))
+    w[w < 0.01] = 0.0
+    w /= w.sum()
+    held_out = np.einsum("m,mik->ik", w, np.stack([f.held_out for f in fitted]))
+    plain = np.einsum("m,mik->ik", w, np.stack([f.pool for f in fitted]))
+    sharpness, least = 1.0, np.inf
+    for candidate in _TEMPERATURES:
+        off = float(weight @ np.abs(sharpened(held_out, candidate) - Y).mean(axis=1))
+        off += 0.02 * abs(np.log(candidate)) * (len(Y) < 50)
+        if off < least - 1e-12:
+            sharpness, least = candidate, off
+    out, U = sharpened(held_out, sharpness), sharpened(plain, sharpness)
+    errors = np.abs(out - Y).mean(axis=1)
+    suspicion_out = _suspicion(w, [f.held_out for f in fitted], held_out, sharpness)
+    suspicion = _suspicion(w, [f.pool for f in fitted], plain, sharpness)
+    ratio = float(weight @ errors + 0.02) / float(weight @ suspicion_out + 0.02)
+    return Blend(
+        fitted=fitted, weights=w, sharpness=sharpness, pool=U, held_out=out,
+        doubt=ratio * suspicion, error=float(weight @ errors / weight.sum()),
+    )  # fmt: skip
+
+
+def stacked(A: Floats, prior: Floats, caution: float) -> Floats:
+    """Weights on the simplex that minimise w'Aw + caution KL(w, prior), by mirror descent."""
+    w = prior.copy()
+    step = 0.5 / max(2.0 * float(np.abs(A).max()) + caution, 1e-12)
+    for _ in range(_STEPS):
+        gradient = 2.0 * A @ w + caution * np.log(np.maximum(w, 1e-12) / prior)
+        w = w * np.exp(-step * (gradient - gradient.min()))
+        w /= w.sum()
+    return w
+
+
+def _suspicion(w: Floats, parts: list[Floats], mean: Floats, sharpness: float) -> Floats:
+    """How unsure the blend is of each item: completions that disagree, and rows without a winner."""
+    U = sharpened(mean, sharpness)
+    apart = sum(
+        weight * np.abs(sharpened(part, sharpness) - U).mean(axis=1)
+        for weight, part in zip(w, parts, strict=True)
+        if weight > 0.0
+    )
+    open_ = 2.0 * (mean * (1.0 - mean)).mean(axis=1)
+    found: Floats = apart + (0.5 if sharpness > 2.0 else 0.1) * open_ + 1e-4
+    return found

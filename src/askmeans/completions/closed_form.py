@@ -1,0 +1,142 @@
+"""Fuzzy k-means as a completion: the unsupervised fit with names, and fits that answers lead to."""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment, minimize
+
+from askmeans.completions.evidence import Evidence, Fitted
+from askmeans.completions.pool import Pool
+from askmeans.fuzzy import lloyd
+from askmeans.fuzzy.model import closed_form_memberships
+from askmeans.scores import fit_fuzzifier
+
+__all__ = ["in_metric", "local", "name_clusters", "named"]
+
+Floats = NDArray[np.float64]
+
+
+def name_clusters(U: Floats, told: Floats) -> NDArray[np.intp]:
+    """Which column of U each cluster is, as far as answers tell (NaN where they do not)."""
+    k = U.shape[1]
+    # An answer counts by how far it is from knowing nothing; ties keep the order.
+    known = np.where(np.isnan(told), 0.0, told - 1.0 / k)
+    agreement = known.T @ U
+    agreement += 1e-9 * np.eye(k)
+    found: NDArray[np.intp] = linear_sum_assignment(agreement, maximize=True)[1]
+    return found
+
+
+def named(pool: Pool, evidence: Evidence) -> Fitted:
+    """The fit without questions: its clusters named, its fuzzifier fitted, by the answers."""
+    centers, fuzzifier = pool.free
+    return _closed_form("unsupervised", pool, evidence, centers, fuzzifier)
+
+
+def local(pool: Pool, evidence: Evidence) -> Fitted:
+    """Lloyd's iterations from centres that the answers tell: the optimum the expert means."""
+    Y, X = evidence.Y, pool.X[evidence.rows]
+    mass = (evidence.cells * evidence.trust) @ Y
+    centers, fuzzifier = pool.free
+    centers = centers[name_clusters(closed_form_memberships(X, centers, fuzzifier), Y)]
+    seen = mass > 1e-9
+    centers = centers.copy()
+    centers[seen] = ((Y * (evidence.cells * evidence.trust)[:, None]).T @ X)[seen] / mass[seen, None]
+    best, least = None, np.inf
+    for alpha in sorted({fuzzifier, 1.5, 1.2, 1.05}):
+        found = lloyd.fit(
+            pool.X, pool.n_clusters, fuzzifier=alpha, init=centers, n_init=1, max_iter=60,
+            tol=1e-4, weights=np.empty(0), rng=pool.rng,
+        )  # fmt: skip
+        U = closed_form_memberships(X, found.centers, alpha)
+        loss = float((evidence.trust[:, None] * np.abs(U - Y)).sum())
+        if loss < least:
+            best, least = found, loss
+    assert best is not None
+    return _closed_form("local optimum", pool, evidence, best.centers, best.fuzzifier)
+
+
+def _closed_form(
+    name: str, pool: Pool, evidence: Evidence, centers: Floats, fuzzifier: float
+) -> Fitted:
+    """The closed form at these centres, named by the answers, with the fuzzifier they support."""
+    X, Y = pool.X[evidence.rows], evidence.Y
+    centers = centers[name_clusters(closed_form_memberships(X, centers, fuzzifier), Y)]
+    fitted = fit_fuzzifier(X, centers, Y)
+    # A few answers move it only a little from where it was.
+    share = len(Y) / (len(Y) + 5.0)
+    alpha = float(np.exp((1 - share) * np.log(fuzzifier - 1.0) + share * np.log(fitted - 1.0))) + 1.0
+
+    def predict(X: NDArray[np.floating]) -> Floats:
+        return closed_form_memberships(X, centers, alpha)
+
+    U = predict(pool.X)
+    return Fitted(name=name, pool=U, held_out=U[evidence.rows], predict=predict)
+
+
+def in_metric(pool: Pool, evidence: Evidence) -> Fitted:
+    """Fuzzy k-means with the weights of features that the answers tell."""
+    Z, Y = pool.Z, evidence.Y
+    d, k = Z.shape[1], Y.shape[1]
+    theta = np.zeros(d + 1)
+    weights = evidence.trust * np.sqrt(evidence.cells)
+    weights = weights / weights.mean()
+    mass = (evidence.cells * evidence.trust) @ Y
+    centers = ((Y * (evidence.cells * evidence.trust)[:, None]).T @ Z[evidence.rows]) / np.maximum(
+        mass, 1e-9
+    )[:, None]
+    centers[mass <= 1e-9] = Z.mean(axis=0)
+    for _ in range(3):
+        theta = _fit_metric(Z[evidence.rows], Y, weights, centers, theta)
+        scale, alpha = np.exp(theta[:d] / 2), 1.0 + np.exp(-theta[d])
+        found = lloyd.fit(
+            Z * scale, k, fuzzifier=min(max(alpha, 1.05), 3.0), init=centers * scale, n_init=1,
+            max_iter=10, tol=1e-4, weights=np.empty(0), rng=pool.rng,
+        )  # fmt: skip
+        centers = found.centers / scale
+    theta = _fit_metric(Z[evidence.rows], Y, weights, centers, theta)
+    held_out = np.empty_like(Y)
+    for fold in np.unique(evidence.folds):
+        inside = evidence.folds == fold
+        part = _fit_metric(
+            Z[evidence.rows[~inside]], Y[~inside], weights[~inside], centers, 0.5 * theta
+        )
+        held_out[inside] = _in_metric(Z[evidence.rows[inside]], centers, part)
+
+    def predict(X: NDArray[np.floating]) -> Floats:
+        return _in_metric(pool.scaled(X), centers, theta)
+
+    return Fitted(name="metric", pool=predict(pool.X), held_out=held_out, predict=predict)
+
+
+def _in_metric(Z: Floats, centers: Floats, theta: Floats) -> Floats:
+    """The closed form in a metric; theta holds log weights and log 1 / (alpha - 1)."""
+    scale = np.exp(theta[:-1] / 2)
+    alpha = 1.0 + float(np.exp(-theta[-1]))
+    return closed_form_memberships(Z * scale, centers * scale, alpha)
+
+
+def _fit_metric(Z: Floats, Y: Floats, weights: Floats, centers: Floats, start: Floats) -> Floats:
+    """Log weights and log exponent with the least squared error, kept near even weights."""
+    squares = (Z[:, None, :] - centers[None]) ** 2 + 1e-12  # n x k x d
+    d = Z.shape[1]
+
+    def loss(theta: Floats) -> tuple[float, Floats]:
+        scale, p = np.exp(theta[:d]), np.exp(theta[d])
+        D = squares @ scale
+        logs = np.log(D)
+        logits = -p * logs
+        logits -= logits.max(axis=1, keepdims=True)
+        U = np.exp(logits)
+        U /= U.sum(axis=1, keepdims=True)
+        left = U - Y
+        value = float(weights @ (left**2).sum(axis=1)) + 0.05 * float(theta @ theta)
+        g = 2.0 * weights[:, None] * left
+        g = U * (g - (g * U).sum(axis=1, keepdims=True))  # by the logits
+        by_scale = -p * np.einsum("ij,ijf->f", g / D, squares) * scale
+        by_p = -p * float((g * logs).sum())
+        return value, np.append(by_scale, by_p) + 0.1 * theta
+
+    bounds = [(-6.0, 6.0)] * d + [(-2.0, 3.5)]
+    found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 15})
+    theta: Floats = found.x
+    return theta
