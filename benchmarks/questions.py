@@ -129,6 +129,9 @@ def fill(path: Path, wanted: list[tuple[str, int, str]], workers: int) -> None:
             writer.writerow(COLUMNS)
         running = {pool.submit(lines, *job): job for job in missing}
         for done in as_completed(running):
+            if done.exception() is not None:
+                print(f"failed: {running[done]}: {done.exception()!r}", flush=True)
+                continue
             writer.writerows(done.result())
             file.flush()
 

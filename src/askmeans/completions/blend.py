@@ -25,6 +25,10 @@ class Blend:
     held_out: Floats
     doubt: Floats  # expected error of every item of the pool
     error: float  # held-out mean error of the answered items
+    errors: Floats
+    evidence: Evidence
+    suspicion: Floats
+    suspicion_out: Floats
 
     def predict(self, X: NDArray[np.floating]) -> Floats:
         """Memberships of any items."""
@@ -77,6 +81,7 @@ def blend(fitted: list[Fitted], evidence: Evidence, prior: Floats, caution: floa
     return Blend(
         fitted=fitted, weights=w, sharpness=sharpness, pool=U, held_out=out,
         doubt=ratio * suspicion, error=float(weight @ errors / weight.sum()),
+        errors=errors, evidence=evidence, suspicion=suspicion, suspicion_out=suspicion_out,
     )  # fmt: skip
 
 

@@ -6,7 +6,6 @@ from scipy.optimize import linear_sum_assignment, minimize
 
 from askmeans.completions.evidence import Evidence, Fitted
 from askmeans.completions.pool import Pool
-from askmeans.fuzzy import lloyd
 from askmeans.fuzzy.model import closed_form_memberships
 from askmeans.scores import fit_fuzzifier
 
@@ -32,27 +31,46 @@ def named(pool: Pool, evidence: Evidence) -> Fitted:
     return _closed_form("unsupervised", pool, evidence, centers, fuzzifier)
 
 
-def local(pool: Pool, evidence: Evidence) -> Fitted:
+def local_centers(pool: Pool, evidence: Evidence) -> tuple[Floats, float]:
     """Lloyd's iterations from centres that the answers tell: the optimum the expert means."""
     Y, X = evidence.Y, pool.X[evidence.rows]
-    mass = (evidence.cells * evidence.trust) @ Y
+    weights = evidence.cells * evidence.trust
+    mass = weights @ Y
     centers, fuzzifier = pool.free
-    centers = centers[name_clusters(closed_form_memberships(X, centers, fuzzifier), Y)]
+    start = centers[name_clusters(closed_form_memberships(X, centers, fuzzifier), Y)].copy()
     seen = mass > 1e-9
-    centers = centers.copy()
-    centers[seen] = ((Y * (evidence.cells * evidence.trust)[:, None]).T @ X)[seen] / mass[seen, None]
-    best, least = None, np.inf
+    start[seen] = ((Y * weights[:, None]).T @ X)[seen] / mass[seen, None]
+    best, least = (start, fuzzifier), np.inf
     for alpha in sorted({fuzzifier, 1.5, 1.2, 1.05}):
-        found = lloyd.fit(
-            pool.X, pool.n_clusters, fuzzifier=alpha, init=centers, n_init=1, max_iter=60,
-            tol=1e-4, weights=np.empty(0), rng=pool.rng,
-        )  # fmt: skip
-        U = closed_form_memberships(X, found.centers, alpha)
+        found = iterate(pool.X, start, alpha, 60)
+        U = closed_form_memberships(X, found, alpha)
         loss = float((evidence.trust[:, None] * np.abs(U - Y)).sum())
         if loss < least:
-            best, least = found, loss
-    assert best is not None
-    return _closed_form("local optimum", pool, evidence, best.centers, best.fuzzifier)
+            best, least = (found, alpha), loss
+    return best
+
+
+def iterate(X: Floats, centers: Floats, alpha: float, steps: int) -> Floats:
+    """Lloyd's iterations for fuzzy k-means on a few thousand items."""
+    norms = (X**2).sum(axis=1)[:, None]
+    tiny = 1e-12 * max(float(norms.mean()), 1e-300)
+    scale = np.sqrt(X.var(axis=0).sum())
+    for _ in range(steps):
+        D = np.maximum(norms - 2.0 * (X @ centers.T) + (centers**2).sum(axis=1), tiny)
+        U = (D.min(axis=1, keepdims=True) / D) ** (1.0 / (alpha - 1.0))
+        U /= U.sum(axis=1, keepdims=True)
+        W = U**alpha
+        new = (W.T @ X) / np.maximum(W.sum(axis=0), 1e-300)[:, None]
+        moved = float(np.abs(new - centers).max())
+        centers = new
+        if moved < 1e-5 * scale:
+            break
+    return centers
+
+
+def local(pool: Pool, evidence: Evidence, centers: Floats, fuzzifier: float) -> Fitted:
+    """The closed form at the optimum that the answers lead to."""
+    return _closed_form("local optimum", pool, evidence, centers, fuzzifier)
 
 
 def _closed_form(
@@ -73,27 +91,28 @@ def _closed_form(
     return Fitted(name=name, pool=U, held_out=U[evidence.rows], predict=predict)
 
 
-def in_metric(pool: Pool, evidence: Evidence) -> Fitted:
+def in_metric(pool: Pool, evidence: Evidence, memory: dict) -> Fitted:
     """Fuzzy k-means with the weights of features that the answers tell."""
     Z, Y = pool.Z, evidence.Y
     d, k = Z.shape[1], Y.shape[1]
-    theta = np.zeros(d + 1)
     weights = evidence.trust * np.sqrt(evidence.cells)
     weights = weights / weights.mean()
-    mass = (evidence.cells * evidence.trust) @ Y
-    centers = ((Y * (evidence.cells * evidence.trust)[:, None]).T @ Z[evidence.rows]) / np.maximum(
-        mass, 1e-9
-    )[:, None]
-    centers[mass <= 1e-9] = Z.mean(axis=0)
-    for _ in range(3):
+    if "metric" in memory:
+        centers, theta = memory["metric"]
+        rounds = 1
+    else:
+        theta, rounds = np.zeros(d + 1), 3
+        mass = (evidence.cells * evidence.trust) @ Y
+        centers = ((Y * (evidence.cells * evidence.trust)[:, None]).T @ Z[evidence.rows]) / (
+            np.maximum(mass, 1e-9)[:, None]
+        )
+        centers[mass <= 1e-9] = Z.mean(axis=0)
+    for _ in range(rounds):
         theta = _fit_metric(Z[evidence.rows], Y, weights, centers, theta)
         scale, alpha = np.exp(theta[:d] / 2), 1.0 + np.exp(-theta[d])
-        found = lloyd.fit(
-            Z * scale, k, fuzzifier=min(max(alpha, 1.05), 3.0), init=centers * scale, n_init=1,
-            max_iter=10, tol=1e-4, weights=np.empty(0), rng=pool.rng,
-        )  # fmt: skip
-        centers = found.centers / scale
+        centers = iterate(Z * scale, centers * scale, min(max(alpha, 1.05), 3.0), 10) / scale
     theta = _fit_metric(Z[evidence.rows], Y, weights, centers, theta)
+    memory["metric"] = centers, theta
     held_out = np.empty_like(Y)
     for fold in np.unique(evidence.folds):
         inside = evidence.folds == fold

@@ -1,5 +1,8 @@
 """Strata: which items stand for the rest, and how many each stands for."""
 
+import heapq
+import os
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,43 +12,41 @@ __all__ = ["Strata"]
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
+POWER = float(os.environ.get("POWER", 1.0))
 
 
 class Strata:
     """Every item of the pool belongs to the stratum of the nearest item asked about."""
 
     def __init__(self, Z: Floats) -> None:
-        self.Z = Z
-        D = squared_distances(Z, Z).astype(np.float32)
-        self.D = D
-        self.sorted = np.sort(D, axis=1)[:, : max(2, len(Z))]
+        self.D = squared_distances(Z, Z).astype(np.float32)
+        if POWER != 2.0:
+            self.D = np.sqrt(np.maximum(self.D, 0.0)) ** POWER
 
     def cells(self, rows: Rows) -> Floats:
         """How many items are nearest to each of these."""
         nearest = self.D[:, rows].argmin(axis=1)
         return np.bincount(nearest, minlength=len(rows)).astype(np.float64)
 
-    def width(self, count: int) -> float:
-        """Squared radius of a stratum, when there are so many."""
-        n = len(self.Z)
-        place = min(n - 1, max(1, n // max(1, count)))
-        return max(float(np.median(self.sorted[:, place])), 1e-12)
-
     def choose(self, asked: Rows, doubt: Floats, count: int) -> Rows:
-        """Items that would settle the most doubt, one after the other; each settles its kind."""
-        K = np.exp(-self.D / np.float32(self.width(len(asked) + count)))
-        left = doubt.astype(np.float32).copy()
-        if len(asked):
-            left *= 1.0 - K[:, asked].max(axis=1)
-        free = np.ones(len(left), dtype=bool)
-        free[asked] = False
+        """Items one after the other, each the one that brings most of what is doubtful nearer.
+
+        The gain of an item only falls while others are chosen, so old gains are upper bounds.
+        """
+        weight = doubt.astype(np.float32)
+        n = len(weight)
+        far = self.D[:, asked].min(axis=1) if len(asked) else self.D.max(axis=1)
+        gains = np.maximum(far - self.D, 0.0) @ weight
+        gains[asked] = -1.0
+        heap = [(-float(gain), item) for item, gain in enumerate(gains) if gain >= 0.0]
+        heapq.heapify(heap)
         chosen: list[int] = []
-        gain = K @ left
-        for _ in range(min(count, int(free.sum()))):
-            best = int(np.where(free, gain, -1.0).argmax())
-            chosen.append(best)
-            free[best] = False
-            settled = left * K[best]
-            left -= settled
-            gain -= K @ settled
+        while heap and len(chosen) < count:
+            _, item = heapq.heappop(heap)
+            gain = float(np.maximum(far - self.D[item], 0.0) @ weight)
+            if heap and gain < -heap[0][0]:
+                heapq.heappush(heap, (-gain, item))
+                continue
+            chosen.append(item)
+            far = np.minimum(far, self.D[item])
         return np.array(chosen, dtype=np.intp)

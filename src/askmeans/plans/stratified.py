@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans.completions.blend import Blend, blend
-from askmeans.completions.closed_form import in_metric, local, name_clusters, named
+from askmeans.completions.closed_form import in_metric, local, local_centers, name_clusters, named
 from askmeans.completions.discriminant import discriminant
 from askmeans.completions.evidence import Evidence, Fitted
 from askmeans.completions.graph import Graph, spread
@@ -78,6 +78,7 @@ class Study:
         self.answers = Answers(n_clusters, faithful=False)
         self.strata = Strata(self.pool.Z)
         self.graph: Graph | None = None
+        self.memory: dict[str, Any] = {}
         self.blend: Blend | None = None
         centers, alpha = self.pool.free
         self.free = closed_form_memberships(self.pool.X, centers, alpha)
@@ -105,7 +106,10 @@ class Study:
         if self.k > 2:
             count = max(count - len(open_items) // 2, min(count, 2))
         doubt = self.doubt()
-        new = self.strata.choose(asked, doubt, count)
+        if len(asked):
+            new = self.strata.choose(asked, doubt, count)
+        else:
+            new = np.unique(self.free.argmax(axis=0))
         pairs = open_items + [(int(i), int(self.likely[i].argmax())) for i in new]
         if not pairs:
             return False
@@ -162,16 +166,21 @@ class Study:
         pool = self.pool
         if self.graph is None:
             self.graph = Graph(pool)
-        fitted = [named(pool, evidence), local(pool, evidence)]
+        count = len(evidence.rows)
+        if count >= 1.4 * self.memory.get("count", 0):
+            self.memory["local"] = local_centers(pool, evidence)
+            self.memory["count"] = count
+            self.memory.pop("metric", None)
+        fitted = [named(pool, evidence), local(pool, evidence, *self.memory["local"])]
         if len(evidence.rows) >= 3:
             fitted.append(discriminant(pool, evidence))
             fitted.append(smooth(pool, evidence))
             fitted.append(linear(pool, evidence))
             fitted.append(logistic(pool, evidence, looseness=1.0))
             fitted.append(spread(pool, evidence, self.graph))
-        if len(evidence.rows) >= 8:
+        if len(evidence.rows) >= 5:
             fitted.append(logistic(pool, evidence, looseness=30.0))
-            fitted.append(in_metric(pool, evidence))
+            fitted.append(in_metric(pool, evidence, self.memory))
             errors = [np.abs(f.held_out - evidence.Y).mean() for f in fitted]
             fitted.append(mixture(pool, evidence, fitted[int(np.argmin(errors))].pool))
         return [f for f in fitted if f.name not in SKIP]
@@ -186,6 +195,31 @@ class Study:
         open_[self.asked()] = False
         share = 1.0 - len(self.answers.items) / self.items.n
         return float(self.blend.doubt[open_].mean() * share) if open_.any() else 0.0
+
+    def estimates(self):
+        """Alternatives."""
+        b = self.blend
+        if b is None: return {}
+        open_ = np.ones(len(self.pool), dtype=bool)
+        open_[self.asked()] = False
+        share = 1.0 - len(self.answers.items) / self.items.n
+        if not open_.any(): return {}
+        e, ev = b.errors, b.evidence
+        out = {"ratio": float(b.doubt[open_].mean() * share)}
+        for p in (0.0, .5, 1.0):
+            w = ev.trust * ev.cells**p
+            out[f"cv{p}"] = float(w @ e / w.sum()) * share
+        for p in (0.0,.5,1.0):
+            w = ev.trust * ev.cells**p
+            # post-stratify on suspicion: bins by quantile of the open items' suspicion
+            s_open, s_out = b.suspicion[open_], b.suspicion_out
+            cuts = np.quantile(s_open, [.5,.8])
+            tot = 0.0; m0 = float(w @ e / w.sum())
+            for lo, hi in zip([-1,*cuts],[*cuts,9e9]):
+                inb=(s_out>lo)&(s_out<=hi); frac=((s_open>lo)&(s_open<=hi)).mean()
+                tot += frac*(float(w[inb]@e[inb])+2*m0*w.mean())/(float(w[inb].sum())+2*w.mean())
+            out[f"post{p}"] = tot*share
+        return out
 
     def settled(self, precision: float) -> bool:
         """Whether the estimated error is small enough."""
