@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -171,6 +171,7 @@ DATA = ("iris", "wine", "cancer", "digits", "synthetic")
 TARGETS = [f"{data}/{kind}" for data in DATA for kind in _ON_DATA] + list(_ALONE)
 
 
+@lru_cache(1)
 def make_target(name: str, seed: int) -> Target:
     """The target of this name; the seed makes its chances, and a shuffle of the items."""
     rng = np.random.default_rng([seed, *name.encode()])

@@ -77,7 +77,8 @@ def blend(fitted: list[Fitted], evidence: Evidence, prior: Floats, caution: floa
     errors = np.abs(out - Y).mean(axis=1)
     suspicion_out = _suspicion(w, [f.held_out for f in fitted], held_out, sharpness)
     suspicion = _suspicion(w, [f.pool for f in fitted], plain, sharpness)
-    ratio = float(weight @ errors + 0.02) / float(weight @ suspicion_out + 0.02)
+    usual = 0.02 * float(suspicion_out.mean())
+    ratio = 1.05 * (float(weight @ errors) + usual) / (float(weight @ suspicion_out) + usual)
     return Blend(
         fitted=fitted, weights=w, sharpness=sharpness, pool=U, held_out=out,
         doubt=ratio * suspicion, error=float(weight @ errors / weight.sum()),
@@ -105,5 +106,5 @@ def _suspicion(w: Floats, parts: list[Floats], mean: Floats, sharpness: float) -
         if weight > 0.0
     )
     open_ = 2.0 * (mean * (1.0 - mean)).mean(axis=1)
-    found: Floats = apart + (0.5 if sharpness > 2.0 else 0.1) * open_ + 1e-4
+    found: Floats = apart + 0.25 * open_ + 1e-9
     return found

@@ -1,7 +1,6 @@
 """Strata: which items stand for the rest, and how many each stands for."""
 
 import heapq
-import os
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,16 +11,13 @@ __all__ = ["Strata"]
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
-POWER = float(os.environ.get("POWER", 1.0))
 
 
 class Strata:
     """Every item of the pool belongs to the stratum of the nearest item asked about."""
 
     def __init__(self, Z: Floats) -> None:
-        self.D = squared_distances(Z, Z).astype(np.float32)
-        if POWER != 2.0:
-            self.D = np.sqrt(np.maximum(self.D, 0.0)) ** POWER
+        self.D = np.sqrt(squared_distances(Z, Z).astype(np.float32))
 
     def cells(self, rows: Rows) -> Floats:
         """How many items are nearest to each of these."""
