@@ -112,7 +112,7 @@ class Strategy(ABC):
         if cls is TwoClusters and k != 2:
             raise ParameterError(
                 f"The 'k' parameter of TwoClusters.from_budget must be 2. Got {k} instead; "
-                "Sequential and TwoPhase take any number."
+                "Stratified takes any number."
             )
         strategy = plan_budget(budget, n, k, kind=cls).strategy
         assert isinstance(strategy, cls)

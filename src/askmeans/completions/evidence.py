@@ -29,7 +29,7 @@ class Evidence:
     @classmethod
     def of(cls, rows: Rows, Y: Floats, trust: Floats, cells: Floats) -> "Evidence":
         """Evidence with folds that share out every cluster evenly."""
-        order = np.lexsort((rows, -Y.max(axis=1), Y.argmax(axis=1)))
+        order = np.lexsort((-Y.max(axis=1), Y.argmax(axis=1)))  # ties: as asked
         folds = np.empty(len(rows), dtype=np.intp)
         folds[order] = np.arange(len(rows)) % (len(rows) if len(rows) <= 10 else _FOLDS)
         return cls(rows=rows, Y=Y, trust=trust, cells=cells, folds=folds)
