@@ -1,16 +1,20 @@
 """Completions weighed by how well each foretold the answers, and how wrong the blend is."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import minimize
 
 from askmeans.completions.evidence import Evidence, Fitted
+from askmeans.items import Items
 
 __all__ = ["Blend", "blend", "sharpened"]
 
 Floats = NDArray[np.float64]
-_STEPS = 300
+SHARP_POWER = 0.5
+CAUTION = 2.0
+_LEAST = 0.03  # a completion with less weight is left out
 _TEMPERATURES = (0.75, 1.0, 1.4, 2.0, 3.0, 5.0, 10.0, 50.0)
 
 
@@ -29,6 +33,14 @@ class Blend:
     evidence: Evidence
     suspicion: Floats
     suspicion_out: Floats
+
+    def refined(self, items: Items) -> "Blend":
+        """The blend with completions that have seen all items."""
+        fitted = [
+            replace(f, predict=f.refine(items)) if f.refine is not None and w > 0.0 else f
+            for w, f in zip(self.weights, self.fitted, strict=True)
+        ]
+        return replace(self, fitted=fitted)
 
     def predict(self, X: NDArray[np.floating]) -> Floats:
         """Memberships of any items."""
@@ -55,21 +67,23 @@ def sharpened(U: Floats, sharpness: float) -> Floats:
     return U / U.sum(axis=1, keepdims=True)
 
 
-def blend(fitted: list[Fitted], evidence: Evidence, prior: Floats, caution: float = 2.0) -> Blend:
+def blend(fitted: list[Fitted], evidence: Evidence, prior: Floats) -> Blend:
     """Stack completions: least squared held-out error, near the prior while answers are few."""
     Y = evidence.Y
     weight = evidence.trust * np.sqrt(evidence.cells)
     weight = weight / weight.mean()
     left = np.stack([f.held_out - Y for f in fitted])
     A = np.einsum("i,mik,nik->mn", weight, left, left)
-    w = stacked(A, prior / prior.sum(), caution * max(float(np.diag(A).min()) / len(Y), 1e-6))
-    w[w < 0.01] = 0.0
+    w = stacked(A, prior / prior.sum(), CAUTION * max(float(np.diag(A).min()) / len(Y), 1e-6))
+    w[w < _LEAST] = 0.0
     w /= w.sum()
     held_out = np.einsum("m,mik->ik", w, np.stack([f.held_out for f in fitted]))
     plain = np.einsum("m,mik->ik", w, np.stack([f.pool for f in fitted]))
+    spread_out = evidence.trust * evidence.cells**SHARP_POWER
+    spread_out = spread_out / spread_out.mean()
     sharpness, least = 1.0, np.inf
     for candidate in _TEMPERATURES:
-        off = float(weight @ np.abs(sharpened(held_out, candidate) - Y).mean(axis=1))
+        off = float(spread_out @ np.abs(sharpened(held_out, candidate) - Y).mean(axis=1))
         off += 0.02 * abs(np.log(candidate)) * (len(Y) < 50)
         if off < least - 1e-12:
             sharpness, least = candidate, off
@@ -87,14 +101,22 @@ def blend(fitted: list[Fitted], evidence: Evidence, prior: Floats, caution: floa
 
 
 def stacked(A: Floats, prior: Floats, caution: float) -> Floats:
-    """Weights on the simplex that minimise w'Aw + caution KL(w, prior), by mirror descent."""
-    w = prior.copy()
-    step = 0.5 / max(2.0 * float(np.abs(A).max()) + caution, 1e-12)
-    for _ in range(_STEPS):
-        gradient = 2.0 * A @ w + caution * np.log(np.maximum(w, 1e-12) / prior)
-        w = w * np.exp(-step * (gradient - gradient.min()))
+    """Weights on the simplex that minimise w'Aw + caution KL(w, prior)."""
+    unit = max(float(np.diag(A).min()), 1e-9)  # the best alone, so that what matters is about 1
+    A, caution = A / unit, caution / unit
+
+    def loss(z: Floats) -> tuple[float, Floats]:
+        w = np.exp(z - z.max())
         w /= w.sum()
-    return w
+        logs = np.log(np.maximum(w, 1e-300) / prior)
+        value = float(w @ A @ w) + caution * float(w @ logs)
+        g = 2.0 * A @ w + caution * logs
+        return value, w * (g - float(w @ g))
+
+    found = minimize(loss, np.log(prior), jac=True, method="L-BFGS-B",
+                     bounds=[(-20.0, 20.0)] * len(prior), options={"maxiter": 200})  # fmt: skip
+    w = np.exp(found.x - found.x.max())
+    return w / w.sum()
 
 
 def _suspicion(w: Floats, parts: list[Floats], mean: Floats, sharpness: float) -> Floats:

@@ -4,9 +4,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment, minimize
 
-from askmeans.completions.evidence import Evidence, Fitted
+from askmeans.completions.evidence import Evidence, Fitted, Predict
 from askmeans.completions.pool import Pool
 from askmeans.fuzzy.model import closed_form_memberships
+from askmeans.items import Items
 from askmeans.scores import fit_fuzzifier
 
 __all__ = ["in_metric", "local", "name_clusters", "named"]
@@ -84,11 +85,15 @@ def _closed_form(
     share = len(Y) / (len(Y) + 5.0)
     alpha = float(np.exp((1 - share) * np.log(fuzzifier - 1.0) + share * np.log(fitted - 1.0))) + 1.0
 
-    def predict(X: NDArray[np.floating]) -> Floats:
-        return closed_form_memberships(X, centers, alpha)
+    def at(centers: Floats) -> Predict:
+        return lambda X: closed_form_memberships(X, centers, alpha)
 
+    def refine(items: Items) -> Predict:
+        return at(items.refine_centers(centers, fuzzifier))
+
+    predict = at(centers)
     U = predict(pool.X)
-    return Fitted(name=name, pool=U, held_out=U[evidence.rows], predict=predict)
+    return Fitted(name=name, pool=U, held_out=U[evidence.rows], predict=predict, refine=refine)
 
 
 def in_metric(pool: Pool, evidence: Evidence, memory: dict) -> Fitted:

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans.completions.pool import Pool
+from askmeans.items import Items
 
 __all__ = ["Evidence", "Fitted", "Learner", "cross_validated"]
 
@@ -44,12 +45,16 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fitted:
-    """A completion that has learnt: memberships of the pool, held-out ones of the answered items."""
+    """A completion that has learnt: memberships of the pool, held-out ones of the answered items.
+
+    `refine` makes the same of all items, where that is more than of the pool.
+    """
 
     name: str
     pool: Floats
     held_out: Floats
     predict: Predict
+    refine: Callable[[Items], Predict] | None = None
 
 
 Learner = Callable[[Pool, Evidence], Predict]

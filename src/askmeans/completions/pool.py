@@ -1,6 +1,7 @@
 """The items that completions learn from: all of them, or an even part of many."""
 
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,11 +59,20 @@ class Pool:
     @cached_property
     def free(self) -> tuple[Floats, float]:
         """Centres and fuzzifier of the fit without questions."""
-        found = lloyd.fit(
-            self.X, self.n_clusters, fuzzifier="auto", init="k-means++", n_init=5, max_iter=200,
+        alpha = min(max(self.fuzzifier, 1.05), 2.0)
+        found = self._fit(alpha)
+        if found.merged:
+            found = self._fit("auto")
+        if len(self) == self.items.n:
+            return found.centers, found.fuzzifier
+        return self.items.refine_centers(found.centers, found.fuzzifier), found.fuzzifier
+
+    def _fit(self, fuzzifier: float | Literal["auto"]) -> lloyd.Fit:
+        """The best of several starts."""
+        return lloyd.fit(
+            self.X, self.n_clusters, fuzzifier=fuzzifier, init="k-means++", n_init=5, max_iter=200,
             tol=1e-5, weights=np.empty(0), rng=self.rng,
         )  # fmt: skip
-        return found.centers, found.fuzzifier
 
     @cached_property
     def tree(self) -> cKDTree:

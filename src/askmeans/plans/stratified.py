@@ -215,6 +215,8 @@ class Study:
                 MissingClusterWarning,
                 stacklevel=2,
             )
+        if self.blend is not None and len(self.pool) < self.items.n:
+            self.blend = self.blend.refined(self.items)
         U = self.memberships()
         return Clustering(
             centers=self._centers(U),
