@@ -47,7 +47,8 @@ def logistic(X: Floats, rows: Rows, Y: Floats) -> Floats:
     used = weights > 0.0
     labels = np.repeat(np.arange(k), n)[used]
     if len(np.unique(labels)) == 1:
-        return np.eye(k)[np.full(len(X), labels[0])]
+        one: Floats = np.eye(k)[np.full(len(X), labels[0])]
+        return one
     model = LogisticRegression(max_iter=300)
     model.fit(np.tile(X[rows], (k, 1))[used], labels, sample_weight=weights[used])
     U = np.zeros((len(X), k))
@@ -89,7 +90,8 @@ def gaussian_process(X: Floats, rows: Rows, Y: Floats) -> Floats:
     kernel = ConstantKernel(1.0) * RBF(width, (0.05 * width, 20.0 * width)) + WhiteKernel(0.1)
     model = GaussianProcessRegressor(kernel, random_state=0)
     mean = Y.mean(axis=0)
-    return onto_simplex(model.fit(X[rows], Y - mean).predict(X).reshape(-1, Y.shape[1]) + mean)
+    found: Floats = model.fit(X[rows], Y - mean).predict(X).reshape(-1, Y.shape[1]) + mean
+    return onto_simplex(found)
 
 
 def label_spreading(X: Floats, rows: Rows, Y: Floats) -> Floats:
@@ -98,7 +100,8 @@ def label_spreading(X: Floats, rows: Rows, Y: Floats) -> Floats:
     start[rows] = Y
     spread = np.maximum(_spreading(X)(start), 0.0)
     total = spread.sum(axis=1, keepdims=True)
-    return np.where(total > 1e-300, spread / np.maximum(total, 1e-300), 1.0 / Y.shape[1])
+    shares: Floats = np.where(total > 1e-300, spread / np.maximum(total, 1e-300), 1.0 / Y.shape[1])
+    return shares
 
 
 _GRAPHS: dict[int, tuple[Floats, Callable[[Floats], Floats]]] = {}

@@ -1,4 +1,4 @@
-"""Clusterings that an expert may have in mind, most of which unsupervised clustering cannot know."""
+"""Clusterings that an expert may have in mind; most an unsupervised fit cannot know."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -74,25 +74,25 @@ def mixture(X: Floats, k: int, rng: np.random.Generator) -> Floats:
     return found
 
 
-def half_fcm(X: Floats, y: NDArray[np.intp], k: int, rng: np.random.Generator) -> Target:
+def half_fcm(X: Floats, k: int, rng: np.random.Generator) -> Target:
     """Fuzzy k-means on all features; the solver sees a random half."""
     seen = rng.permutation(X.shape[1])[: (X.shape[1] + 1) // 2]
     return Target(X=X[:, np.sort(seen)], memberships=fcm(X, k, rng))
 
 
-def half_mixture(X: Floats, y: NDArray[np.intp], k: int, rng: np.random.Generator) -> Target:
+def half_mixture(X: Floats, k: int, rng: np.random.Generator) -> Target:
     """A mixture on all features; the solver sees a random half."""
     seen = rng.permutation(X.shape[1])[: (X.shape[1] + 1) // 2]
     return Target(X=X[:, np.sort(seen)], memberships=mixture(X, k, rng))
 
 
-def weighed(X: Floats, y: NDArray[np.intp], k: int, rng: np.random.Generator) -> Target:
+def weighed(X: Floats, k: int, rng: np.random.Generator) -> Target:
     """Fuzzy k-means of an expert who weighs the features 1 to 10."""
     weights = rng.permutation(np.geomspace(1.0, 10.0, X.shape[1]))
     return Target(X=X, memberships=fcm(X * weights, k, rng))
 
 
-def local_optimum(X: Floats, y: NDArray[np.intp], k: int, rng: np.random.Generator) -> Target:
+def local_optimum(X: Floats, k: int, rng: np.random.Generator) -> Target:
     """The worst of many fuzzy k-means optima, with clusters that are still apart."""
     worst = None
     for alpha in (1.5, 1.2, 1.05):
@@ -114,14 +114,9 @@ def local_optimum(X: Floats, y: NDArray[np.intp], k: int, rng: np.random.Generat
     return Target(X=X, memberships=closed_form_memberships(X, worst.centers, worst.fuzzifier))
 
 
-def posteriors(X: Floats, y: NDArray[np.intp], k: int, rng: np.random.Generator) -> Target:
+def posteriors(X: Floats, k: int, rng: np.random.Generator) -> Target:
     """Posteriors of a Gaussian mixture of what the solver sees."""
     return Target(X=X, memberships=mixture(X, k, rng))
-
-
-def labels(X: Floats, y: NDArray[np.intp], k: int, rng: np.random.Generator) -> Target:
-    """Human labels."""
-    return Target(X=X, memberships=np.eye(k)[y], hard=True)
 
 
 def archetypes(rng: np.random.Generator) -> Target:
@@ -133,9 +128,8 @@ def archetypes(rng: np.random.Generator) -> Target:
 
 def moons(rng: np.random.Generator) -> Target:
     """Two moons; who lies between them belongs to both."""
-    X, y = make_moons(500, noise=0.1, random_state=int(rng.integers(2**31)))
-    arcs = [make_moons(2000, noise=0.0, random_state=0)]
-    clean, side = arcs[0]
+    X, _ = make_moons(500, noise=0.1, random_state=int(rng.integers(2**31)))
+    clean, side = make_moons(2000, noise=0.0, random_state=0)
     gaps = [
         np.sqrt(((X[:, None] - clean[side == j][::10][None]) ** 2).sum(-1)).min(1) for j in (0, 1)
     ]
@@ -160,7 +154,6 @@ _ON_DATA = {
     "weighed": weighed,
     "optimum": local_optimum,
     "mixture": posteriors,
-    "labels": labels,
 }
 _ALONE: dict[str, Callable[[np.random.Generator], Target]] = {
     "archetypes": archetypes,
@@ -168,7 +161,7 @@ _ALONE: dict[str, Callable[[np.random.Generator], Target]] = {
     "beta=.02": faint,
 }
 DATA = ("iris", "wine", "cancer", "digits", "synthetic")
-TARGETS = [f"{data}/{kind}" for data in DATA for kind in _ON_DATA] + list(_ALONE)
+TARGETS = [f"{data}/{kind}" for data in DATA for kind in (*_ON_DATA, "labels")] + list(_ALONE)
 
 
 @lru_cache(1)
@@ -180,6 +173,9 @@ def make_target(name: str, seed: int) -> Target:
     else:
         data, kind = name.split("/")
         X, y, k = _data(data, rng)
-        target = _ON_DATA[kind](X, y, k, rng)
+        if kind == "labels":
+            target = Target(X=X, memberships=np.eye(k)[y], hard=True)
+        else:
+            target = _ON_DATA[kind](X, k, rng)
     order = rng.permutation(len(target.X))
     return Target(X=target.X[order], memberships=target.memberships[order], hard=target.hard)

@@ -213,14 +213,12 @@ def test_similarities_drive_it(route):
 
 
 def test_plans_take_their_randomness_from_the_generator_alone(target):
-    X, U = target
+    X, _ = target
     from askmeans.items import as_items
 
     def first(seed):
         rng = np.random.default_rng(seed)
-        plan = stratified(
-            as_items(X), 3, fuzzifier=2.0, precision=0.1, max_items=9, rng=rng
-        )
+        plan = stratified(as_items(X), 3, fuzzifier=2.0, precision=0.1, max_items=9, rng=rng)
         return next(plan).items.tolist()
 
     assert first(3) == first(3)

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from askmeans.completions.evidence import Evidence, Fitted
+from askmeans.completions.rows import softmax
 from askmeans.items import Items
 
 __all__ = ["Blend", "blend", "sharpened"]
@@ -14,6 +15,7 @@ __all__ = ["Blend", "blend", "sharpened"]
 Floats = NDArray[np.float64]
 SHARP_POWER = 0.5
 CAUTION = 2.0
+LUCK = 0.5
 _LEAST = 0.03  # a completion with less weight is left out
 _TEMPERATURES = (0.75, 1.0, 1.4, 2.0, 3.0, 5.0, 10.0, 50.0)
 
@@ -64,7 +66,8 @@ def sharpened(U: Floats, sharpness: float) -> Floats:
     U = np.clip(U, 0.0, 1.0)
     if sharpness != 1.0:
         U = (U / np.maximum(U.max(axis=1, keepdims=True), 1e-300)) ** sharpness
-    return U / U.sum(axis=1, keepdims=True)
+    rows: Floats = U / U.sum(axis=1, keepdims=True)
+    return rows
 
 
 def blend(fitted: list[Fitted], evidence: Evidence, prior: Floats) -> Blend:
@@ -74,7 +77,8 @@ def blend(fitted: list[Fitted], evidence: Evidence, prior: Floats) -> Blend:
     weight = weight / weight.mean()
     left = np.stack([f.held_out - Y for f in fitted])
     A = np.einsum("i,mik,nik->mn", weight, left, left)
-    w = stacked(A, prior / prior.sum(), CAUTION * max(float(np.diag(A).min()) / len(Y), 1e-6))
+    caution = CAUTION * float(np.diag(A).min()) / len(Y) + LUCK / len(Y) ** 2
+    w = stacked(A, prior / prior.sum(), caution)
     w[w < _LEAST] = 0.0
     w /= w.sum()
     held_out = np.einsum("m,mik->ik", w, np.stack([f.held_out for f in fitted]))
@@ -106,8 +110,7 @@ def stacked(A: Floats, prior: Floats, caution: float) -> Floats:
     A, caution = A / unit, caution / unit
 
     def loss(z: Floats) -> tuple[float, Floats]:
-        w = np.exp(z - z.max())
-        w /= w.sum()
+        w = softmax(z[None])[0]
         logs = np.log(np.maximum(w, 1e-300) / prior)
         value = float(w @ A @ w) + caution * float(w @ logs)
         g = 2.0 * A @ w + caution * logs
@@ -115,12 +118,12 @@ def stacked(A: Floats, prior: Floats, caution: float) -> Floats:
 
     found = minimize(loss, np.log(prior), jac=True, method="L-BFGS-B",
                      bounds=[(-20.0, 20.0)] * len(prior), options={"maxiter": 200})  # fmt: skip
-    w = np.exp(found.x - found.x.max())
-    return w / w.sum()
+    weights: Floats = softmax(found.x[None])[0]
+    return weights
 
 
 def _suspicion(w: Floats, parts: list[Floats], mean: Floats, sharpness: float) -> Floats:
-    """How unsure the blend is of each item: completions that disagree, and rows without a winner."""
+    """How unsure the blend is of each item: completions disagree, or a row has no winner."""
     U = sharpened(mean, sharpness)
     apart = sum(
         weight * np.abs(sharpened(part, sharpness) - U).mean(axis=1)

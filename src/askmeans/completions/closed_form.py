@@ -1,11 +1,14 @@
 """Fuzzy k-means as a completion: the unsupervised fit with names, and fits that answers lead to."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment, minimize
 
 from askmeans.completions.evidence import Evidence, Fitted, Predict
 from askmeans.completions.pool import Pool
+from askmeans.completions.rows import softmax
 from askmeans.fuzzy.model import closed_form_memberships
 from askmeans.items import Items
 from askmeans.scores import fit_fuzzifier
@@ -83,7 +86,9 @@ def _closed_form(
     fitted = fit_fuzzifier(X, centers, Y)
     # A few answers move it only a little from where it was.
     share = len(Y) / (len(Y) + 5.0)
-    alpha = float(np.exp((1 - share) * np.log(fuzzifier - 1.0) + share * np.log(fitted - 1.0))) + 1.0
+    alpha = (
+        float(np.exp((1 - share) * np.log(fuzzifier - 1.0) + share * np.log(fitted - 1.0))) + 1.0
+    )
 
     def at(centers: Floats) -> Predict:
         return lambda X: closed_form_memberships(X, centers, alpha)
@@ -96,10 +101,10 @@ def _closed_form(
     return Fitted(name=name, pool=U, held_out=U[evidence.rows], predict=predict, refine=refine)
 
 
-def in_metric(pool: Pool, evidence: Evidence, memory: dict) -> Fitted:
+def in_metric(pool: Pool, evidence: Evidence, memory: dict[str, Any]) -> Fitted:
     """Fuzzy k-means with the weights of features that the answers tell."""
     Z, Y = pool.Z, evidence.Y
-    d, k = Z.shape[1], Y.shape[1]
+    d = Z.shape[1]
     weights = evidence.trust * np.sqrt(evidence.cells)
     weights = weights / weights.mean()
     if "metric" in memory:
@@ -115,7 +120,7 @@ def in_metric(pool: Pool, evidence: Evidence, memory: dict) -> Fitted:
     for _ in range(rounds):
         theta = _fit_metric(Z[evidence.rows], Y, weights, centers, theta)
         scale, alpha = np.exp(theta[:d] / 2), 1.0 + np.exp(-theta[d])
-        centers = iterate(Z * scale, centers * scale, min(max(alpha, 1.05), 3.0), 10) / scale
+        centers = iterate(Z * scale, centers * scale, float(np.clip(alpha, 1.05, 3.0)), 10) / scale
     theta = _fit_metric(Z[evidence.rows], Y, weights, centers, theta)
     memory["metric"] = centers, theta
     held_out = np.empty_like(Y)
@@ -148,10 +153,7 @@ def _fit_metric(Z: Floats, Y: Floats, weights: Floats, centers: Floats, start: F
         scale, p = np.exp(theta[:d]), np.exp(theta[d])
         D = squares @ scale
         logs = np.log(D)
-        logits = -p * logs
-        logits -= logits.max(axis=1, keepdims=True)
-        U = np.exp(logits)
-        U /= U.sum(axis=1, keepdims=True)
+        U = softmax(-p * logs)
         left = U - Y
         value = float(weights @ (left**2).sum(axis=1)) + 0.05 * float(theta @ theta)
         g = 2.0 * weights[:, None] * left
@@ -161,6 +163,8 @@ def _fit_metric(Z: Floats, Y: Floats, weights: Floats, centers: Floats, start: F
         return value, np.append(by_scale, by_p) + 0.1 * theta
 
     bounds = [(-6.0, 6.0)] * d + [(-2.0, 3.5)]
-    found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 15})
+    found = minimize(
+        loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 15}
+    )
     theta: Floats = found.x
     return theta

@@ -5,6 +5,7 @@ from numpy.typing import NDArray
 
 from askmeans.completions.evidence import Evidence, Fitted, Predict, cross_validated
 from askmeans.completions.pool import Pool
+from askmeans.completions.rows import softmax
 
 __all__ = ["discriminant"]
 
@@ -29,10 +30,8 @@ def _learn(pool: Pool, evidence: Evidence) -> Predict:
     constant = np.log(mass[there] + 0.5) - 0.5 * (means.T * solved).sum(axis=0)
 
     def predict(X: NDArray[np.floating]) -> Floats:
-        logits = pool.scaled(X) @ solved + constant
-        odds = np.exp(logits - logits.max(axis=1, keepdims=True))
-        U = np.zeros((len(odds), k))
-        U[:, there] = odds / odds.sum(axis=1, keepdims=True)
+        U = np.zeros((len(X), k))
+        U[:, there] = softmax(pool.scaled(X) @ solved + constant)
         return U
 
     return predict
@@ -49,4 +48,5 @@ def shrunk_covariance(residuals: Floats, mass: float, d: int) -> Floats:
     noise = max(0.0, quartic - float((S**2).sum())) / max(mass, 1.0)
     share = 1.0 if distance <= 0.0 else min(1.0, noise / distance)
     share = max(share, 0.01)
-    return share * target + (1.0 - share) * S
+    shrunk: Floats = share * target + (1.0 - share) * S
+    return shrunk

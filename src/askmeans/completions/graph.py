@@ -1,12 +1,9 @@
 """A harmonic function on the graph of neighbours: answers spread along dense paths."""
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
 from scipy.sparse.linalg import splu
-from typing import Any
 
 from askmeans.completions.evidence import Evidence, Fitted
 from askmeans.completions.kernel import _mean, best_process
@@ -26,7 +23,7 @@ class Graph:
         n = len(pool)
         count = min(_NEIGHBOURS, n - 1)
         points = pool.Z @ pool.axes
-        distances, neighbours = pool.tree.query(points, k=count + 1)
+        distances, neighbours = neighbours_of(pool, points, count + 1)
         distances, neighbours = distances[:, 1:], neighbours[:, 1:]
         # Each item's own scale: the distance to its last neighbour (self-tuning).
         own = np.maximum(distances[:, -1], 1e-12)
@@ -37,9 +34,7 @@ class Graph:
         degree = np.asarray(A.sum(axis=1)).ravel()
         root = diags_array(1.0 / np.sqrt(np.maximum(degree, 1e-12)))
         laplacian = diags_array(np.ones(n)) - root @ A @ root
-        self._solvers = [
-            splu((laplacian + diags_array(np.full(n, r))).tocsc()) for r in restraints
-        ]
+        self._solvers = [splu((laplacian + diags_array(np.full(n, r))).tocsc()) for r in restraints]
         self._columns: list[dict[int, Floats]] = [{} for _ in restraints]
 
     def kernels(self, rows: NDArray[np.intp]) -> list[Floats]:
@@ -57,6 +52,12 @@ class Graph:
         return out
 
 
+def neighbours_of(pool: Pool, points: Floats, count: int) -> tuple[Floats, NDArray[np.intp]]:
+    """The nearest items of the pool, and how far each is."""
+    distances, neighbours = pool.tree.query(points, k=range(1, count + 1))
+    return np.asarray(distances), np.asarray(neighbours)
+
+
 def spread(pool: Pool, evidence: Evidence, graph: Graph) -> Fitted:
     """A Gaussian process along the graph; other items take the mean of their neighbours."""
     columns = graph.kernels(evidence.rows)
@@ -68,11 +69,10 @@ def spread(pool: Pool, evidence: Evidence, graph: Graph) -> Fitted:
     U = onto_simplex(columns[which] @ coefficients + mean)
 
     def predict(X: NDArray[np.floating]) -> Floats:
-        distances, neighbours = pool.tree.query(pool.scaled(X) @ pool.axes, k=min(5, len(pool)))
+        distances, neighbours = neighbours_of(pool, pool.scaled(X) @ pool.axes, min(5, len(pool)))
         weights = 1.0 / np.maximum(distances, 1e-9)
         weights /= weights.sum(axis=1, keepdims=True)
-        return np.einsum("ij,ijk->ik", weights, U[neighbours])
+        mean: Floats = np.einsum("ij,ijk->ik", weights, U[neighbours])
+        return mean
 
-    return Fitted(
-        name="graph", pool=U, held_out=onto_simplex(held_out + mean), predict=predict
-    )
+    return Fitted(name="graph", pool=U, held_out=onto_simplex(held_out + mean), predict=predict)

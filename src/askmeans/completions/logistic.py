@@ -8,6 +8,7 @@ from scipy.optimize import minimize
 
 from askmeans.completions.evidence import Evidence, Fitted, Predict, cross_validated
 from askmeans.completions.pool import Pool
+from askmeans.completions.rows import softmax
 
 __all__ = ["logistic"]
 
@@ -20,7 +21,9 @@ def logistic(pool: Pool, evidence: Evidence, *, looseness: float) -> Fitted:
     return cross_validated(name, partial(_learn, looseness=looseness, memory={}), pool, evidence)
 
 
-def _learn(pool: Pool, evidence: Evidence, *, looseness: float, memory: dict[str, Floats]) -> Predict:
+def _learn(
+    pool: Pool, evidence: Evidence, *, looseness: float, memory: dict[str, Floats]
+) -> Predict:
     """Coefficients by L-BFGS."""
     Z, Y, w = pool.Z[evidence.rows], evidence.Y, evidence.trust
     d, k = Z.shape[1], Y.shape[1]
@@ -49,9 +52,6 @@ def _learn(pool: Pool, evidence: Evidence, *, looseness: float, memory: dict[str
     memory.setdefault("all", B)
 
     def predict(X: NDArray[np.floating]) -> Floats:
-        logits = pool.scaled(X) @ B[:d] + B[d] + masked
-        logits -= logits.max(axis=1, keepdims=True)
-        odds = np.exp(logits)
-        return odds / odds.sum(axis=1, keepdims=True)
+        return softmax(pool.scaled(X) @ B[:d] + B[d] + masked)
 
     return predict

@@ -6,6 +6,7 @@ from scipy.linalg import solve_triangular
 
 from askmeans.completions.evidence import Evidence, Fitted
 from askmeans.completions.pool import Pool
+from askmeans.completions.rows import softmax
 
 __all__ = ["mixture"]
 
@@ -37,12 +38,14 @@ def mixture(pool: Pool, evidence: Evidence, start: Floats) -> Fitted:
     def predict(X: NDArray[np.floating]) -> Floats:
         return _posteriors(pool.scaled(X) @ pool.axes, parameters)
 
-    return Fitted(name="mixture", pool=_posteriors(P, parameters), held_out=held_out, predict=predict)
+    return Fitted(
+        name="mixture", pool=_posteriors(P, parameters), held_out=held_out, predict=predict
+    )
 
 
 def _maximise(P: Floats, R: Floats) -> tuple[Floats, Floats, Floats]:
     """Shares, means and Cholesky factors of covariances, shrunk to their diagonal."""
-    n, d = P.shape
+    d = P.shape[1]
     mass = R.sum(axis=0) + 1e-9
     means = (R.T @ P) / mass[:, None]
     common = P.var(axis=0)
@@ -66,6 +69,4 @@ def _posteriors(P: Floats, parameters: tuple[Floats, Floats, Floats]) -> Floats:
     for j, (mean, L) in enumerate(zip(means, factors, strict=True)):
         white = solve_triangular(L, (P - mean).T, lower=True)
         logits[:, j] = np.log(shares[j]) - np.log(np.diag(L)).sum() - 0.5 * (white**2).sum(axis=0)
-    odds = np.exp(logits - logits.max(axis=1, keepdims=True))
-    found: Floats = odds / odds.sum(axis=1, keepdims=True)
-    return found
+    return softmax(logits)

@@ -45,7 +45,8 @@ class Pool:
 
     def scaled(self, X: NDArray[np.floating]) -> Floats:
         """Items in the common scale: every feature with mean 0 and spread 1."""
-        return (np.asarray(X, dtype=np.float64) - self.middle) / self.spread
+        Z: Floats = (np.asarray(X, dtype=np.float64) - self.middle) / self.spread
+        return Z
 
     @cached_property
     def axes(self) -> Floats:

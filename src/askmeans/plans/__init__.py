@@ -1,4 +1,4 @@
-"""Query algorithms, the paper's and ours, as plans: generators that yield questions and receive answers.
+"""Query algorithms as plans: generators that yield questions and receive answers.
 
 Rules of this room:
 - A plan does no input or output, reads no clock, starts no thread and owns no randomness but the

@@ -30,7 +30,6 @@ class Strata:
         The gain of an item only falls while others are chosen, so old gains are upper bounds.
         """
         weight = doubt.astype(np.float32)
-        n = len(weight)
         far = self.D[:, asked].min(axis=1) if len(asked) else self.D.max(axis=1)
         gains = np.maximum(far - self.D, 0.0) @ weight
         gains[asked] = -1.0

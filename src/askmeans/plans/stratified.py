@@ -21,7 +21,7 @@ from askmeans.completions.pool import Pool
 from askmeans.exceptions import MissingClusterWarning, StopAsking
 from askmeans.fuzzy.model import closed_form_memberships
 from askmeans.items import Items
-from askmeans.plans.answers import Answers, Asking, Plan
+from askmeans.plans.answers import ROUNDING, Answers, Asking, Plan
 from askmeans.plans.draft import keep_answers
 from askmeans.plans.strata import Strata
 from askmeans.results import Clustering
@@ -36,7 +36,11 @@ GROWTH = 0.4  # new items of a round, by those asked about before
 EXPLORE = 0.5  # how evenly doubt is taken to be spread, whatever the completions say
 TRUST = 0.3  # how much of a row must be told before models learn from it
 SEEN = 0.5  # memberships to a cluster that make it seen
-UNASKED = 3.0  # what the fit without questions counts before the answers speak
+# What completions count before the answers speak.
+PRIOR = {
+    "unsupervised": 1.0, "local optimum": 1.0, "metric": 1.0, "mixture": 1.0, "discriminant": 1.0,
+    "logistic 30": 1.0, "logistic 1": 0.5, "smooth": 0.5, "graph": 0.5, "linear": 0.3,
+}  # fmt: skip
 _CHUNK = 100_000
 
 
@@ -95,23 +99,25 @@ class Study:
 
     def ask(self) -> Asking[bool]:
         """One round; False if there is nothing left to ask."""
-        places, clusters = self._open()
+        places, clusters = self._open(REST)
         # Until every cluster has a name, the open rows tell more than new ones.
         if self.seen.all() or not len(places):
             new = self._new(len(places))
             places = np.concatenate([places, new])
             clusters = np.concatenate([clusters, self.likely[new].argmax(axis=1)])
+        if not len(places):  # no item is left: now every little counts
+            places, clusters = self._open(ROUNDING)
         if not len(places):
             return False
         yield from self.answers.ask(self.pool.rows[places], clusters, "strata")
         return True
 
-    def _open(self) -> tuple[Rows, Rows]:
+    def _open(self, rest: float) -> tuple[Rows, Rows]:
         """Rows of which something is left, and the likeliest cluster not asked about yet."""
         asked, told = self.asked(), self.answers.values
         unknown = self.answers.unasked()
         left = 1.0 - np.nansum(told, axis=1)
-        open_ = (left > REST) & unknown.any(axis=1)
+        open_ = (left > rest) & unknown.any(axis=1)
         likely = np.where(unknown[open_], self.likely[asked[open_]], -1.0)
         return asked[open_], likely.argmax(axis=1)
 
@@ -141,8 +147,8 @@ class Study:
             return None
         U = self.likely[asked].copy()
         keep_answers(U, np.arange(len(asked)), told)
-        cells = np.maximum(self.strata.cells(asked), 1.0)
-        return Evidence.of(asked[some], U[some], trust[some], cells[some])
+        cells = np.maximum(self.strata.cells(asked[some]), 1.0)
+        return Evidence.of(asked[some], U[some], trust[some], cells)
 
     def learn(self) -> None:
         """Fit every completion to the answers, and weigh them."""
@@ -153,8 +159,7 @@ class Study:
             self.likely = guess
             return
         fitted = self.council.learn(evidence)
-        prior = np.array([UNASKED if f.name == "unsupervised" else 1.0 for f in fitted])
-        self.blend = blend(fitted, evidence, prior)
+        self.blend = blend(fitted, evidence, np.array([PRIOR[f.name] for f in fitted]))
         self.seen = evidence.trust @ evidence.Y >= SEEN
         self.likely = self.blend.pool
         if not self.seen.all():
@@ -162,12 +167,12 @@ class Study:
 
     def estimated_error(self) -> float:
         """The mean error of a membership, over all items; answered ones have none."""
+        told = self.asked()[~np.isnan(self.answers.values).all(axis=1)]
         open_ = np.ones(len(self.pool), dtype=bool)
-        open_[self.asked()] = False
+        open_[told] = False
         if self.blend is None or not open_.any():
             return 0.0 if self.k == 1 or not open_.any() else 1.0 / self.k
-        share = 1.0 - len(self.answers.items) / self.items.n
-        return float(self.blend.doubt[open_].mean()) * share
+        return float(self.blend.doubt[open_].mean()) * (1.0 - len(told) / self.items.n)
 
     def settled(self, precision: float) -> bool:
         """Whether the estimate is small enough, and there is enough behind it."""
@@ -207,7 +212,7 @@ class Study:
 
     def finish(self, *, complete: bool) -> Clustering:
         """The best clustering from the answers so far."""
-        missing = np.flatnonzero(~self.seen) if self.k > 1 else []
+        missing = np.flatnonzero(~self.seen & (self.k > 1))
         if len(missing):
             warnings.warn(
                 f"No item that was asked about belongs to cluster {', '.join(map(str, missing))}, "
