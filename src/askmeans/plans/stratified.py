@@ -91,7 +91,11 @@ class Study:
         self.seen = np.zeros(n_clusters, dtype=bool)
         centers, alpha = self.pool.free
         self.free = closed_form_memberships(self.pool.X, centers, alpha)
+        self.guess = self.free  # the unsupervised fit, named as far as answers tell
         self.likely = self.free  # best guess of the pool's memberships
+        # The item that stands for each of its clusters, the largest cluster first.
+        first = self.free.argmax(axis=0)[np.argsort(-self.free.sum(axis=0), kind="stable")]
+        self.first: list[int] = list(dict.fromkeys(first.tolist()))
 
     def asked(self) -> Rows:
         """Places in the pool of the items asked about."""
@@ -99,12 +103,13 @@ class Study:
 
     def ask(self) -> Asking[bool]:
         """One round; False if there is nothing left to ask."""
-        places, clusters = self._open(REST)
-        # Until every cluster has a name, the open rows tell more than new ones.
-        if self.seen.all() or not len(places):
-            new = self._new(len(places))
+        if self.seen.all():
+            places, clusters = self._open(REST)
+            new = self._new(self._room(len(places)))
             places = np.concatenate([places, new])
             clusters = np.concatenate([clusters, self.likely[new].argmax(axis=1)])
+        else:
+            places, clusters = self._unnamed()
         if not len(places):  # no item is left: now every little counts
             places, clusters = self._open(ROUNDING)
         if not len(places):
@@ -121,14 +126,42 @@ class Study:
         likely = np.where(unknown[open_], self.likely[asked[open_]], -1.0)
         return asked[open_], likely.argmax(axis=1)
 
-    def _new(self, n_open: int) -> Rows:
+    def _unnamed(self) -> tuple[Rows, Rows]:
+        """While a cluster has no name yet: a few items at a time, until their strongest is found.
+
+        One item to the end finds names in half the questions that all items in parallel take.
+        """
+        width, each = max(2, self.k // 4), 1 if self.k <= 4 else 2
+        asked, told = self.asked(), self.answers.values
+        unknown = self.answers.unasked()
+        left = 1.0 - np.nansum(told, axis=1)
+        lost = (left > np.nan_to_num(told).max(axis=1, initial=0.0)) & (left > REST)
+        lost &= unknown.any(axis=1)
+        places, unknown = asked[lost], unknown[lost]
+        if len(places) < width:
+            new = self._new(width - len(places))
+            places = np.concatenate([places, new])
+            unknown = np.concatenate([unknown, np.ones((len(new), self.k), dtype=bool)])
+        # A cluster that nobody was found in yet is the likelier.
+        score = np.where(unknown, self.guess[places] + 0.3 * ~self.seen, -1.0)
+        first = np.argsort(-score, axis=1, kind="stable")[:, : min(each, self.k - 1)]
+        rows = np.repeat(np.arange(len(places)), first.shape[1])
+        clusters = first.ravel()
+        real = unknown[rows, clusters]
+        return places[rows[real]], clusters[real]
+
+    def _room(self, n_open: int) -> int:
+        """How many new items a round has, so that rounds grow."""
+        count = max(2, math.ceil(GROWTH * len(self.answers.items)))
+        return max(2, count - n_open // 2)
+
+    def _new(self, count: int) -> Rows:
         """New items: one for each cluster of the unsupervised fit, then where doubt is."""
         asked = self.asked()
-        if not len(asked):
-            return np.unique(self.free.argmax(axis=0))[: self.max_items]
-        count = max(2, math.ceil(GROWTH * len(asked)))
-        count = max(min(count, 2), count - n_open // 2)
-        count = min(count, self.max_items - len(asked))
+        count = max(0, min(count, self.max_items - len(asked)))
+        fresh = [place for place in self.first if place not in set(asked.tolist())]
+        if fresh and not self.seen.all():
+            return np.array(fresh[:count], dtype=np.intp)
         if self.blend is None:
             return self.strata.choose(asked, np.ones(len(self.pool)), count)
         doubt = self.blend.doubt / max(float(self.blend.doubt.mean()), 1e-300)
@@ -153,17 +186,15 @@ class Study:
     def learn(self) -> None:
         """Fit every completion to the answers, and weigh them."""
         asked = self.asked()
-        guess = self.free[:, name_clusters(self.free[asked], self.answers.values)]
+        self.guess = self.free[:, name_clusters(self.free[asked], self.answers.values)]
         evidence = self._evidence()
         if evidence is None:
-            self.likely = guess
+            self.likely = self.guess
             return
         fitted = self.council.learn(evidence)
         self.blend = blend(fitted, evidence, np.array([PRIOR[f.name] for f in fitted]))
         self.seen = evidence.trust @ evidence.Y >= SEEN
         self.likely = self.blend.pool
-        if not self.seen.all():
-            self.likely = 0.5 * self.likely + 0.5 * guess
 
     def estimated_error(self) -> float:
         """The mean error of a membership, over all items; answered ones have none."""
