@@ -402,7 +402,7 @@ class Stratified(Strategy):
     ----------
     precision : float, default=0.005
         Stop when the estimated mean error of a membership is below this.
-    max_items : int or None, default=200
+    max_items : int or None, default=100
         Items asked about at most; None for no limit. An item costs one question to n_clusters - 1.
 
     Examples
@@ -412,7 +412,7 @@ class Stratified(Strategy):
     """
 
     precision: float = 0.005
-    max_items: int | None = 200
+    max_items: int | None = 100
 
     def __post_init__(self) -> None:
         check_share(self.precision, "precision", "Stratified")

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from askmeans.completions.evidence import Evidence, Fitted
+from askmeans.completions.evidence import Evidence, Fitted, Predict
 from askmeans.completions.rows import softmax
 from askmeans.items import Items
 
@@ -44,21 +44,25 @@ class Blend:
         ]
         return replace(self, fitted=fitted)
 
-    def predict(self, X: NDArray[np.floating]) -> Floats:
+    @property
+    def predict(self) -> "Blended":
+        """Memberships of any items, without all that the blend was learnt from."""
+        pairs = zip(self.weights.tolist(), self.fitted, strict=True)
+        parts = tuple((weight, f.predict) for weight, f in pairs if weight > 0.0)
+        return Blended(parts=parts, sharpness=self.sharpness)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Blended:
+    """A weighted mean of completions, sharpened."""
+
+    parts: tuple[tuple[float, Predict], ...]
+    sharpness: float
+
+    def __call__(self, X: NDArray[np.floating]) -> Floats:
         """Memberships of any items."""
-        return mixed(
-            [(w, f.predict(X)) for w, f in zip(self.weights, self.fitted, strict=True) if w > 0.0],
-            self.sharpness,
-        )
-
-
-def mixed(parts: list[tuple[float, Floats]], sharpness: float) -> Floats:
-    """A weighted mean, sharpened."""
-    total = sum(weight for weight, _ in parts)
-    U = np.zeros_like(parts[0][1])
-    for weight, part in parts:
-        U += weight / total * part
-    return sharpened(U, sharpness)
+        U = sum(weight * predict(X) for weight, predict in self.parts)
+        return sharpened(np.asarray(U), self.sharpness)
 
 
 def sharpened(U: Floats, sharpness: float) -> Floats:

@@ -33,8 +33,8 @@ class ActiveFuzzyKMeans(ClusterMixin, BaseEstimator):
     oracle : object or None, default=None
         Who answers, see `askmeans.oracles`; None for nobody.
     strategy : str or strategy, default="auto"
-        "two-phase", "sequential", "two-clusters", or such an object with your own sizes. "auto" is
-        "two-phase" for now.
+        "stratified", "two-phase", "sequential", "two-clusters", or such an object with your own
+        sizes. "auto" is "stratified".
     ask : {"membership", "similarity", "pairwise"}, default="membership"
         What is asked: how much an item belongs to a cluster, how similar two or three items are, or
         how similar two items are. Similarities do not name clusters: their numbers are arbitrary.

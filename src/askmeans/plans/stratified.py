@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans.completions.blend import Blend, blend
-from askmeans.completions.closed_form import name_clusters
+from askmeans.completions.closed_form import ClosedForm, name_clusters
 from askmeans.completions.council import Council
-from askmeans.completions.evidence import Evidence
+from askmeans.completions.evidence import Evidence, Predict
 from askmeans.completions.pool import Pool
 from askmeans.exceptions import MissingClusterWarning, StopAsking
 from askmeans.fuzzy.model import closed_form_memberships
@@ -212,20 +212,21 @@ class Study:
         enough = len(self.answers.items) >= 5 * self.k and bool(self.seen.all())
         return enough and self.estimated_error() < precision
 
-    def _predict(self, X: NDArray[np.floating]) -> Floats:
+    def _predictor(self) -> Predict:
         """Memberships of any items."""
         if self.blend is not None:
-            return self.blend.predict(X)
+            return self.blend.predict
         centers, alpha = self.pool.free
         names = name_clusters(self.free[self.asked()], self.answers.values)
-        return closed_form_memberships(X, centers[names], alpha)
+        return ClosedForm(centers=centers[names], fuzzifier=alpha)
 
     def memberships(self) -> Floats:
         """Memberships of all items; answers stand."""
         if len(self.pool) == self.items.n and self.blend is not None:
             U = self.blend.pool.copy()
         else:
-            U = np.concatenate([self._predict(self.items.take(rows)) for rows in self._chunks()])
+            predict = self._predictor()
+            U = np.concatenate([predict(self.items.take(rows)) for rows in self._chunks()])
         keep_answers(U, self.answers.items, self.answers.values)
         return U
 
@@ -257,7 +258,7 @@ class Study:
         return Clustering(
             centers=self._centers(U),
             memberships=U,
-            predictor=self._predict,
+            predictor=self._predictor(),
             complete=complete and not len(missing),
             diagnostics=self._diagnostics(U),
         )
