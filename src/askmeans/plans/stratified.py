@@ -162,7 +162,7 @@ class Study:
         fresh = [place for place in self.first if place not in set(asked.tolist())]
         if fresh and not self.seen.all():
             return np.array(fresh[:count], dtype=np.intp)
-        if self.blend is None:
+        if self.blend is None or not self.seen.all():
             return self.strata.choose(asked, np.ones(len(self.pool)), count)
         doubt = self.blend.doubt / max(float(self.blend.doubt.mean()), 1e-300)
         return self.strata.choose(asked, (1.0 - EXPLORE) * doubt + EXPLORE, count)
@@ -203,7 +203,9 @@ class Study:
         open_[told] = False
         if self.blend is None or not open_.any():
             return 0.0 if self.k == 1 or not open_.any() else 1.0 / self.k
-        return float(self.blend.doubt[open_].mean()) * (1.0 - len(told) / self.items.n)
+        # Whoever belongs to a cluster that has no name yet is given to another.
+        nameless = float(self.guess[:, ~self.seen].sum(axis=1)[open_].mean()) * 2.0 / self.k
+        return (float(self.blend.doubt[open_].mean()) + nameless) * (1.0 - len(told) / self.items.n)
 
     def settled(self, precision: float) -> bool:
         """Whether the estimate is small enough, and there is enough behind it."""
