@@ -13,11 +13,12 @@ from askmeans.items import Items
 __all__ = ["Blend", "blend", "sharpened"]
 
 Floats = NDArray[np.float64]
-SHARP_POWER = 0.5
-CAUTION = 2.0
-LUCK = 0.5
+# How near to the prior weights stay: by the loss of so many items of the best completion, and by
+# what luck may do while answers are few.
+CAUTION, LUCK = 2.0, 0.5
+_HARD = 0.98  # mean of the strongest memberships from which on answers are all or nothing
 _LEAST = 0.03  # a completion with less weight is left out
-_TEMPERATURES = (0.75, 1.0, 1.4, 2.0, 3.0, 5.0, 10.0, 50.0)
+_SHARPNESS = (0.75, 1.0, 1.4, 2.0, 3.0, 5.0, 10.0, 50.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,13 +29,8 @@ class Blend:
     weights: Floats
     sharpness: float
     pool: Floats
-    held_out: Floats
     doubt: Floats  # expected error of every item of the pool
-    error: float  # held-out mean error of the answered items
-    errors: Floats
-    evidence: Evidence
-    suspicion: Floats
-    suspicion_out: Floats
+    answers_are_hard: bool
 
     def refined(self, items: Items) -> "Blend":
         """The blend with completions that have seen all items."""
@@ -87,25 +83,33 @@ def blend(fitted: list[Fitted], evidence: Evidence, prior: Floats) -> Blend:
     w /= w.sum()
     held_out = np.einsum("m,mik->ik", w, np.stack([f.held_out for f in fitted]))
     plain = np.einsum("m,mik->ik", w, np.stack([f.pool for f in fitted]))
-    spread_out = evidence.trust * evidence.cells**SHARP_POWER
-    spread_out = spread_out / spread_out.mean()
-    sharpness, least = 1.0, np.inf
-    for candidate in _TEMPERATURES:
-        off = float(spread_out @ np.abs(sharpened(held_out, candidate) - Y).mean(axis=1))
-        off += 0.02 * abs(np.log(candidate)) * (len(Y) < 50)
-        if off < least - 1e-12:
-            sharpness, least = candidate, off
-    out, U = sharpened(held_out, sharpness), sharpened(plain, sharpness)
-    errors = np.abs(out - Y).mean(axis=1)
+    sharpness = best_sharpness(held_out, Y, weight)
+    errors = np.abs(sharpened(held_out, sharpness) - Y).mean(axis=1)
     suspicion_out = _suspicion(w, [f.held_out for f in fitted], held_out, sharpness)
     suspicion = _suspicion(w, [f.pool for f in fitted], plain, sharpness)
+    # A ratio estimate: what is suspected of items not asked about, corrected by how wrong such
+    # suspicion was where answers came. So it does not matter that doubtful items are asked more.
     usual = 0.02 * float(suspicion_out.mean())
     ratio = 1.05 * (float(weight @ errors) + usual) / (float(weight @ suspicion_out) + usual)
     return Blend(
-        fitted=fitted, weights=w, sharpness=sharpness, pool=U, held_out=out,
-        doubt=ratio * suspicion, error=float(weight @ errors / weight.sum()),
-        errors=errors, evidence=evidence, suspicion=suspicion, suspicion_out=suspicion_out,
-    )  # fmt: skip
+        fitted=fitted,
+        weights=w,
+        sharpness=sharpness,
+        pool=sharpened(plain, sharpness),
+        doubt=ratio * suspicion,
+        answers_are_hard=float(Y.max(axis=1).mean()) > _HARD,
+    )
+
+
+def best_sharpness(held_out: Floats, Y: Floats, weight: Floats) -> float:
+    """The power with the least absolute error; few answers stay near 1."""
+    best, least = 1.0, np.inf
+    for candidate in _SHARPNESS:
+        off = float(weight @ np.abs(sharpened(held_out, candidate) - Y).mean(axis=1))
+        off += 0.02 * abs(np.log(candidate)) * (len(Y) < 50)
+        if off < least - 1e-12:
+            best, least = candidate, off
+    return best
 
 
 def stacked(A: Floats, prior: Floats, caution: float) -> Floats:

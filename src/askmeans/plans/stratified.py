@@ -205,7 +205,10 @@ class Study:
             return 0.0 if self.k == 1 or not open_.any() else 1.0 / self.k
         # Whoever belongs to a cluster that has no name yet is given to another.
         nameless = float(self.guess[:, ~self.seen].sum(axis=1)[open_].mean()) * 2.0 / self.k
-        return (float(self.blend.doubt[open_].mean()) + nameless) * (1.0 - len(told) / self.items.n)
+        error = float(self.blend.doubt[open_].mean()) + nameless
+        if self.blend.answers_are_hard:  # no mistake among n does not mean that there is none
+            error = max(error, 2.0 / self.k * 0.5 / (len(told) + 1.0))
+        return error * (1.0 - len(told) / self.items.n)
 
     def settled(self, precision: float) -> bool:
         """Whether the estimate is small enough, and there is enough behind it."""
