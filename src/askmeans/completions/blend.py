@@ -13,8 +13,8 @@ from askmeans.items import Items
 __all__ = ["Blend", "blend", "sharpened"]
 
 Floats = NDArray[np.float64]
-# How near to the prior weights stay: by the loss of so many items of the best completion, and by
-# what luck may do while answers are few.
+# How near to the prior weights stay: by the loss of so many items of the best completion, and, for
+# hard answers, by what luck may do while they are few.
 CAUTION, LUCK = 2.0, 0.5
 _HARD = 0.98  # mean of the strongest memberships from which on answers are all or nothing
 _LEAST = 0.03  # a completion with less weight is left out
@@ -77,7 +77,9 @@ def blend(fitted: list[Fitted], evidence: Evidence, prior: Floats) -> Blend:
     weight = weight / weight.mean()
     left = np.stack([f.held_out - Y for f in fitted])
     A = np.einsum("i,mik,nik->mn", weight, left, left)
-    caution = CAUTION * float(np.diag(A).min()) / len(Y) + LUCK / len(Y) ** 2
+    hard = float(Y.max(axis=1).mean()) > _HARD
+    # A few answers of all or nothing may be foretold by luck; soft ones hardly.
+    caution = CAUTION * float(np.diag(A).min()) / len(Y) + hard * LUCK / len(Y) ** 2
     w = stacked(A, prior / prior.sum(), caution)
     w[w < _LEAST] = 0.0
     w /= w.sum()
@@ -97,7 +99,7 @@ def blend(fitted: list[Fitted], evidence: Evidence, prior: Floats) -> Blend:
         sharpness=sharpness,
         pool=sharpened(plain, sharpness),
         doubt=ratio * suspicion,
-        answers_are_hard=float(Y.max(axis=1).mean()) > _HARD,
+        answers_are_hard=hard,
     )
 
 
