@@ -29,7 +29,7 @@ def run(out: Path) -> None:
     with console.status("Fitting (the first time, some seconds to compile) ..."):
         alone = FuzzyKMeans(n_clusters=3, n_init=5, random_state=0).fit(iris.data)
         expert = oracles.TableOracle.from_labels(species)
-        asked = ActiveFuzzyKMeans(n_clusters=3, oracle=expert, budget=60, random_state=0).fit(
+        asked = ActiveFuzzyKMeans(n_clusters=3, oracle=expert, budget=40, random_state=0).fit(
             iris.data
         )
     console.print(_comparison(alone, asked, species))
