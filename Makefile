@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help env demo test lint types unit soak bench clean
+.PHONY: help env demo test lint types unit soak bench questions clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -60,6 +60,11 @@ bench: $(READY)  ## speed beside scikit-learn and the peers, and what questions 
 	@$(BIN)/python benchmarks/similarity.py
 	@$(BIN)/python benchmarks/noise.py
 	@$(BIN)/python benchmarks/sessions.py
+
+questions: $(READY)  ## how many questions buy how much, beside the rivals, 20 seeds (hours; resumes)
+	@$(BIN)/python -m pip install -qq makefun==1.16.0 iteration-utilities==0.13.0
+	@$(BIN)/python -m pip install -qq --no-deps scikit-activeml==1.0.1
+	@$(BIN)/python benchmarks/questions.py
 
 clean:  ## remove the environment and all caches
 	rm -rf $(VENV) demo .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from askmeans import Sequential, TwoClusters, TwoPhase, oracles, run
+from askmeans import Sequential, Stratified, TwoClusters, TwoPhase, oracles, run
 from askmeans.exceptions import DataError, ParameterError
 from askmeans.strategies import named_strategy
 
@@ -175,7 +175,8 @@ def test_two_clusters_are_two(n_clusters):
 
 @pytest.mark.parametrize(
     ("name", "strategy"),
-    [("auto", TwoPhase), ("two-phase", TwoPhase), ("sequential", Sequential),
+    [("auto", Stratified), ("stratified", Stratified), ("two-phase", TwoPhase),
+     ("sequential", Sequential),
      ("two-clusters", TwoClusters)],
 )  # fmt: skip
 def test_a_name_is_the_strategy_with_its_defaults(name, strategy):

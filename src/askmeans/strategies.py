@@ -1,4 +1,4 @@
-"""Strategies: the parameters of the paper's algorithms, and the plans they make."""
+"""Strategies: parameters of the stratified way and the paper's algorithms; the plans they make."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
@@ -15,49 +15,29 @@ from askmeans.checks import (
 )
 from askmeans.exceptions import ParameterError
 from askmeans.items import Items, as_items
-from askmeans.plans import sequential, two_clusters, two_phase
+from askmeans.plans import sequential, stratified, two_clusters, two_phase
 from askmeans.plans.answers import EXACT, Plan, Roughness
 from askmeans.scores import Order
 
-__all__ = ["Sequential", "Strategy", "TwoClusters", "TwoPhase", "named_strategy",
-           "with_roughness"]  # fmt: skip
+__all__ = [
+    "PaperStrategy",
+    "Sequential",
+    "Strategy",
+    "Stratified",
+    "TwoClusters",
+    "TwoPhase",
+    "named_strategy",
+    "with_roughness",
+]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Strategy(ABC):
-    """What the three algorithms share; use one of those.
+    """What all strategies share; use one of those."""
 
-    Parameters
-    ----------
-    sample_size : int, default=100
-        Items whose memberships are asked first, drawn at random (m in the paper).
-    precision : float, default=0.1
-        How exactly memberships are searched for in the end (eta, or eta_2, in the paper).
-    order : {"relative", "distance"}, default="relative"
-        How items are ordered for that search: by closed-form membership from all centres, or by
-        distance to the one centre, as in the paper.
-    faithful : bool, default=False
-        Follow the paper to the letter: distance order, all entries of a row asked, memberships at
-        the lower end of their cell. For comparing counts.
-    noise : float or "auto", default=0.0
-        Standard deviation of the answers' errors: above 0, answers are fitted together rather than
-        taken at their word, and wrong ones are doubted. "auto" estimates it.
-    levels : int or None, default=None
-        How many points the answers' scale has; an answer is then an interval. None for a fine one.
-    """
+    __slots__ = ()
 
-    sample_size: int = 100
-    precision: float = 0.1
-    order: Order = "relative"
-    faithful: bool = False
-    noise: float | Literal["auto"] = 0.0
-    levels: int | None = None
-
-    def __post_init__(self) -> None:
-        self._check_roughness()
-        check_number(self.sample_size, "sample_size", type(self).__name__, integer=True, minimum=1)
-        check_share(self.precision, "precision", type(self).__name__)
-        check_choice(self.order, ("relative", "distance"), "order", type(self).__name__)
+    noise: float | Literal["auto"]
+    levels: int | None
 
     def plan(self, X: Any, n_clusters: int, *, fuzzifier: float, rng: np.random.Generator) -> Plan:
         """The plan for this data.
@@ -109,17 +89,12 @@ class Strategy(ABC):
         return Roughness(noise=None if self.noise == "auto" else self.noise, levels=self.levels)
 
     def _check_roughness(self) -> None:
-        """Refuse a noise or a scale that is none, or that the paper's listings cannot use."""
+        """Refuse a noise or a scale that is none."""
         owner = type(self).__name__
         if self.noise != "auto":
             check_number(self.noise, "noise", owner)
         if self.levels is not None:
             check_number(self.levels, "levels", owner, integer=True, minimum=2)
-        if self.faithful and self.roughness != EXACT:
-            raise ParameterError(
-                f"The 'faithful' parameter of {owner} must be False when answers have noise or "
-                "levels: the paper takes answers at their word. Got True instead; leave one out."
-            )
 
     @classmethod
     def from_budget(cls, budget: int, n: int, k: int) -> Self:
@@ -154,7 +129,7 @@ class Strategy(ABC):
         if cls is TwoClusters and k != 2:
             raise ParameterError(
                 f"The 'k' parameter of TwoClusters.from_budget must be 2. Got {k} instead; "
-                "Sequential and TwoPhase take any number."
+                "Stratified takes any number."
             )
         strategy = plan_budget(budget, n, k, kind=cls).strategy
         assert isinstance(strategy, cls)
@@ -168,7 +143,50 @@ class Strategy(ABC):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TwoPhase(Strategy):
+class PaperStrategy(Strategy):
+    """What the paper's three algorithms share; use one of those.
+
+    Parameters
+    ----------
+    sample_size : int, default=100
+        Items whose memberships are asked first, drawn at random (m in the paper).
+    precision : float, default=0.1
+        How exactly memberships are searched for in the end (eta, or eta_2, in the paper).
+    order : {"relative", "distance"}, default="relative"
+        How items are ordered for that search: by closed-form membership from all centres, or by
+        distance to the one centre, as in the paper.
+    faithful : bool, default=False
+        Follow the paper to the letter: distance order, all entries of a row asked, memberships at
+        the lower end of their cell. For comparing counts.
+    noise : float or "auto", default=0.0
+        Standard deviation of the answers' errors: above 0, answers are fitted together rather than
+        taken at their word, and wrong ones are doubted. "auto" estimates it.
+    levels : int or None, default=None
+        How many points the answers' scale has; an answer is then an interval. None for a fine one.
+    """
+
+    sample_size: int = 100
+    precision: float = 0.1
+    order: Order = "relative"
+    faithful: bool = False
+    noise: float | Literal["auto"] = 0.0
+    levels: int | None = None
+
+    def __post_init__(self) -> None:
+        self._check_roughness()
+        if self.faithful and self.roughness != EXACT:
+            raise ParameterError(
+                f"The 'faithful' parameter of {type(self).__name__} must be False when answers "
+                "have noise or levels: the paper takes answers at their word. Got True instead; "
+                "leave one out."
+            )
+        check_number(self.sample_size, "sample_size", type(self).__name__, integer=True, minimum=1)
+        check_share(self.precision, "precision", type(self).__name__)
+        check_choice(self.order, ("relative", "distance"), "order", type(self).__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TwoPhase(PaperStrategy):
     """All centres from one random sample, then a search for every membership (Algorithm 1).
 
     Parameters
@@ -243,7 +261,7 @@ class TwoPhase(Strategy):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sequential(Strategy):
+class Sequential(PaperStrategy):
     """One centre after the other, the largest first, then a search (Algorithm 4).
 
     Parameters
@@ -317,7 +335,7 @@ class Sequential(Strategy):
         )
 
     def __post_init__(self) -> None:
-        Strategy.__post_init__(self)
+        PaperStrategy.__post_init__(self)
         check_number(self.bin_size, "bin_size", type(self).__name__, integer=True, minimum=1)
         check_share(self.coarse_precision, "coarse_precision", type(self).__name__)
 
@@ -340,7 +358,7 @@ class Sequential(Strategy):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TwoClusters(Strategy):
+class TwoClusters(PaperStrategy):
     """Two clusters, however small one is: bins halve its membership (Algorithm 5).
 
     Parameters
@@ -397,7 +415,7 @@ class TwoClusters(Strategy):
         return cls(sample_size=sizes.sample_size, bin_size=sizes.bin_size or 1, precision=eta)
 
     def __post_init__(self) -> None:
-        Strategy.__post_init__(self)
+        PaperStrategy.__post_init__(self)
         check_number(self.bin_size, "bin_size", type(self).__name__, integer=True, minimum=1)
 
     def _make(
@@ -421,8 +439,58 @@ class TwoClusters(Strategy):
         )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stratified(Strategy):
+    """Items that stand for strata first, then where completions disagree; the default.
+
+    Memberships are completed by a blend of models, weighed by how well each foretold the answers.
+
+    Parameters
+    ----------
+    precision : float, default=0.005
+        Stop when the estimated mean error of a membership is below this.
+    max_items : int or None, default=100
+        Items asked about at most; None for no limit. An item costs one question to n_clusters - 1.
+    noise : float or "auto", default=0.0
+        Standard deviation of the answers' errors: above 0, answered items are drawn to what the
+        others tell of them. "auto" estimates it.
+    levels : int or None, default=None
+        How many points the answers' scale has, which tells their noise. None for a fine one.
+
+    Examples
+    --------
+    >>> Stratified(max_items=50).precision
+    0.005
+    """
+
+    precision: float = 0.005
+    max_items: int | None = 100
+    noise: float | Literal["auto"] = 0.0
+    levels: int | None = None
+
+    def __post_init__(self) -> None:
+        self._check_roughness()
+        check_share(self.precision, "precision", "Stratified")
+        if self.max_items is not None:
+            check_number(self.max_items, "max_items", "Stratified", integer=True, minimum=1)
+
+    def _make(
+        self, items: Items, n_clusters: int, fuzzifier: float, rng: np.random.Generator
+    ) -> Plan:
+        return stratified(
+            items,
+            n_clusters,
+            fuzzifier=fuzzifier,
+            precision=self.precision,
+            max_items=self.max_items,
+            roughness=self.roughness,
+            rng=rng,
+        )
+
+
 _NAMED: dict[str, type[Strategy]] = {
-    "auto": TwoPhase,  # until the stratified strategy exists
+    "auto": Stratified,
+    "stratified": Stratified,
     "two-phase": TwoPhase,
     "sequential": Sequential,
     "two-clusters": TwoClusters,
@@ -442,6 +510,8 @@ def with_roughness(strategy: Any, *, levels: int | None, unknown_noise: bool) ->
 
     A strategy that says what it expects of the answers, and one of somebody's own, stays as it is.
     """
-    if not isinstance(strategy, Strategy) or strategy.faithful or strategy.roughness != EXACT:
+    faithful = getattr(strategy, "faithful", False)
+    if not isinstance(strategy, Strategy) or faithful or strategy.roughness != EXACT:
         return strategy
-    return replace(strategy, levels=levels, noise="auto" if unknown_noise else 0.0)
+    changes: Any = {"levels": levels, "noise": "auto" if unknown_noise else 0.0}
+    return replace(strategy, **changes)  # type: ignore[type-var]  # every strategy is a dataclass

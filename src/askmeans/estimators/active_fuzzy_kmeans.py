@@ -35,8 +35,8 @@ class ActiveFuzzyKMeans(ClusterMixin, BaseEstimator):
     oracle : object or None, default=None
         Who answers, see `askmeans.oracles`; None for nobody.
     strategy : str or strategy, default="auto"
-        "two-phase", "sequential", "two-clusters", or such an object with your own sizes. "auto" is
-        "two-phase" for now.
+        "stratified", "two-phase", "sequential", "two-clusters", or such an object with your own
+        sizes. "auto" is "stratified".
     ask : {"membership", "similarity", "pairwise"}, default="membership"
         What is asked: how much an item belongs to a cluster, how similar two or three items are, or
         how similar two items are. Similarities do not name clusters: their numbers are arbitrary.
@@ -243,7 +243,7 @@ class ActiveFuzzyKMeans(ClusterMixin, BaseEstimator):
         >>> from askmeans.oracles import TableOracle
         >>> oracle = TableOracle.from_labels([0, 0, 1, 1])
         >>> model = ActiveFuzzyKMeans(2, oracle=oracle, random_state=0)
-        >>> model.fit([[0.0], [1.0], [9.0], [10.0]]).predict_proba([[-1.0]]).round(3)
+        >>> model.fit([[0.0], [1.0], [9.0], [10.0]]).predict_proba([[-1.0]]).round(2)
         array([[1., 0.]])
         """
         check_is_fitted(self)

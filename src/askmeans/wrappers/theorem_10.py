@@ -16,7 +16,7 @@ from askmeans.exceptions import StopAsking
 from askmeans.fuzzy.simplex import onto_simplex
 from askmeans.plans.answers import Plan
 from askmeans.queries import Queries
-from askmeans.results import Clustering, Predictor
+from askmeans.results import Clustering
 from askmeans.wrappers.repeated import Average, aggregate, check_repeats, stop_plan, with_repeat
 
 __all__ = ["repeated_solver"]
@@ -64,15 +64,17 @@ def repeated_solver(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Committee(Predictor):
-    """Predictors whose memberships are averaged."""
+class _Committee:
+    """Predictors whose memberships are averaged, their clusters in one order."""
 
-    members: tuple[Predictor, ...]
+    members: tuple[Callable[[NDArray[np.floating]], Floats], ...]
+    orders: tuple[NDArray[np.intp], ...]
     how: Average
 
     def __call__(self, X: NDArray[np.floating]) -> Floats:
         """Memberships (n x k) of these items; rows sum to one."""
-        return _average([member(X) for member in self.members], self.how, rows=True)
+        pairs = zip(self.members, self.orders, strict=True)
+        return _average([member(X)[:, order] for member, order in pairs], self.how, rows=True)
 
 
 def _solve(
@@ -90,15 +92,12 @@ def _solve(
     memberships = [one.memberships[:, order] for one, order in zip(found, orders, strict=True)]
     centers = [one.centers[order] for one, order in zip(found, orders, strict=True)]
     predictors = tuple(one.predictor for one in found)
-    first = found[0]
     return Clustering(
         centers=_average(centers, how, rows=False),
         memberships=_average(memberships, how, rows=True),
-        predictor=_Committee(
-            scorer=first.predictor.scorer, links=first.predictor.links, members=predictors, how=how
-        ),
+        predictor=_Committee(members=predictors, orders=tuple(orders), how=how),
         complete=len(found) == times and all(one.complete for one in found),
-        diagnostics=first.diagnostics | {"runs": len(found)},
+        diagnostics=found[0].diagnostics | {"runs": len(found)},
     )
 
 
