@@ -68,11 +68,13 @@ class _Committee(Predictor):
     """Predictors whose memberships are averaged."""
 
     members: tuple[Predictor, ...]
+    orders: tuple[NDArray[np.intp], ...]  # which of a member's clusters is which of the first's
     how: Average
 
     def __call__(self, X: NDArray[np.floating]) -> Floats:
         """Memberships (n x k) of these items; rows sum to one."""
-        return _average([member(X) for member in self.members], self.how, rows=True)
+        pairs = zip(self.members, self.orders, strict=True)
+        return _average([member(X)[:, order] for member, order in pairs], self.how, rows=True)
 
 
 def _solve(
@@ -95,8 +97,9 @@ def _solve(
         centers=_average(centers, how, rows=False),
         memberships=_average(memberships, how, rows=True),
         predictor=_Committee(
-            scorer=first.predictor.scorer, links=first.predictor.links, members=predictors, how=how
-        ),
+            scorer=first.predictor.scorer, links=first.predictor.links, members=predictors,
+            orders=tuple(orders), how=how,
+        ),  # fmt: skip
         complete=len(found) == times and all(one.complete for one in found),
         diagnostics=first.diagnostics | {"runs": len(found)},
     )
@@ -114,7 +117,7 @@ def _run_once(
                 answers = yield with_repeat(queries, queries.repeat * times + number)
             except StopAsking as stop:
                 stopped = True
-                stop_plan(plan, stop.answers)
+                stop_plan(plan, stop.answers, stop.reached)
             queries = plan.send(answers)
     except StopIteration as end:
         return end.value, stopped
