@@ -34,8 +34,9 @@ class RoughLink:
     """A link, how far each answer is believed (0 to 1), and what it leaves unexplained.
 
     `held_out` has what each answer should be by the others, cross-validated; `scale` the typical
-    size of a residual; `blend` how much of the link is the answers' own; `mass` the weight of the answers that speak where each answer stands; `latent` has the answers
-    as they would be, on average, had they not been cut at the ends of the scale.
+    size of a residual; `blend` how much of the link is the answers' own; `mass` the weight of the
+    answers that speak where each answer stands; `latent` has the answers as they would be, on
+    average, had they not been cut at the ends of the scale.
     """
 
     link: Link

@@ -13,8 +13,17 @@ from askmeans.fuzzy.simplex import onto_simplex
 from askmeans.queries import MembershipQueries, Queries
 from askmeans.results import Clustering
 
-__all__ = ["EXACT", "ROUNDING", "Answers", "Asking", "Averaged", "Plan", "Roughness",
-           "Held", "keep_answers"]  # fmt: skip
+__all__ = [
+    "EXACT",
+    "ROUNDING",
+    "Answers",
+    "Asking",
+    "Averaged",
+    "Held",
+    "Plan",
+    "Roughness",
+    "keep_answers",
+]  # fmt: skip
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]

@@ -141,6 +141,8 @@ def _play(
                 stop_plan(plan, answers)
             queries = plan.send(answers)
     except StopIteration as end:
+        if end.value.again is not None:  # it knows of what was held, too
+            used |= book.known(end.value.again[0])
         return end.value, stopped, sum(len(book.told[number]) for number in used)
     finally:
         plan.close()

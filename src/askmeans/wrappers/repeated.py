@@ -114,7 +114,9 @@ def _repeat(plan: Plan, times: int, how: Average) -> Generator[Queries, Floats, 
             try:
                 answers = yield with_repeat(many, many.repeat * times + number)
             except StopAsking as stop:
-                reached = None if stop.reached is None else stop.reached.reshape(times, -1).any(axis=0)
+                reached = None
+                if stop.reached is not None:
+                    reached = np.logical_or.reduce(stop.reached.reshape(times, -1), axis=0)
                 stop_plan(plan, _averaged(stop.answers, times, how), reached)
             queries = plan.send(_averaged(answers, times, how))
     except StopIteration as end:

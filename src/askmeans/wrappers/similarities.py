@@ -33,7 +33,6 @@ class Similarities:
         pair = min(p, q), max(p, q)
         return self._told.get(pair, self._held.get(pair, math.nan))
 
-
     def ask(self, pairs: Rows, part: str) -> Asking[None]:
         """Ask pairs that were not asked before, and keep the answers."""
         new = np.array([p for p in pairs.tolist() if tuple(sorted(p)) not in self._told])

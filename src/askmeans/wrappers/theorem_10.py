@@ -97,9 +97,12 @@ def _solve(
         centers=_average(centers, how, rows=False),
         memberships=_average(memberships, how, rows=True),
         predictor=_Committee(
-            scorer=first.predictor.scorer, links=first.predictor.links, members=predictors,
-            orders=tuple(orders), how=how,
-        ),  # fmt: skip
+            scorer=first.predictor.scorer,
+            links=first.predictor.links,
+            members=predictors,
+            orders=tuple(orders),
+            how=how,
+        ),
         complete=len(found) == times and all(one.complete for one in found),
         diagnostics=first.diagnostics | {"runs": len(found)},
     )
