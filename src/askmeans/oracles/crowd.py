@@ -58,8 +58,8 @@ class CrowdOracle:
         if parts.shape != (len(annotators),) or not _are_shares(parts):
             raise ParameterError(
                 f"The 'shares' parameter of CrowdOracle must have {len(annotators)} numbers from 0 "
-                f"up, finite and not all 0. Got {shares!r} instead; pass one for each annotator, or "
-                "None."
+                f"up, finite and not all 0. Got {shares!r} instead; pass one for each annotator, "
+                "or None."
             )
         check_number(random_state, "random_state", "CrowdOracle", integer=True)
         self.annotators = list(annotators)
