@@ -510,7 +510,8 @@ def with_roughness(
 ) -> Any:
     """The strategy for answers on such a scale, with noise to be estimated if there may be any.
 
-    `row_noise` is that of whole rows, from similarities; only Stratified is better for it. A strategy that says what it expects of the answers, and one of somebody's own, stays as it is.
+    `row_noise` is that of whole rows, from similarities; only Stratified is better for it. A
+    strategy that says what it expects of the answers, and one of somebody's own, stays as it is.
     """
     faithful = getattr(strategy, "faithful", False)
     if not isinstance(strategy, Strategy) or faithful or strategy.roughness != EXACT:
