@@ -158,7 +158,8 @@ def test_a_person_at_a_terminal_can_answer_undo_and_stop(folder):
     # Through a real pseudo-terminal: what is typed arrives as from a keyboard.
     child = pexpect.spawn(
         str(COMMAND),
-        ["fit", "iris.csv", "-k", "3", "--id", "flower"],
+        # One long round: what can be undone is what was answered in the same round.
+        ["fit", "iris.csv", "-k", "3", "--id", "flower", "--strategy", "two-phase"],
         cwd=str(folder),
         encoding="utf8",
     )
@@ -178,7 +179,10 @@ def test_a_person_at_a_terminal_can_answer_undo_and_stop(folder):
 
 def test_a_killed_run_has_lost_no_answer(folder):
     child = pexpect.spawn(
-        str(COMMAND), ["fit", "iris.csv", "-k", "3"], cwd=str(folder), encoding="utf8"
+        str(COMMAND),
+        ["fit", "iris.csv", "-k", "3", "--strategy", "two-phase"],
+        cwd=str(folder),
+        encoding="utf8",
     )
     for reply in ("1", "0", "0.5"):
         child.expect(r"\[0\.\.1, \?, u, q\] ", timeout=60)
