@@ -30,7 +30,7 @@ class Desk:
         self.live = live
         self.lock = threading.RLock()
 
-    def ask(self, n: int, annotator: str) -> list[Question]:
+    def ask(self, n: int, annotator: str, *, whole_row: bool = False) -> list[Question]:
         """Questions for somebody, leased; none where `state_for` says why."""
         check_annotator(annotator)
         live = self.live
@@ -48,6 +48,8 @@ class Desk:
                         continue  # somebody was quicker
                     now, leases = transaction.now(), transaction.leases()
                     chosen = self._choose(n, annotator, leases, now)
+                    if whole_row and chosen:
+                        chosen += self._same_row(chosen[0], annotator, leases, now)
                     until = now + live.config.lease_seconds
                     for number in chosen:
                         transaction.lease(Lease(question=number, annotator=annotator, until=until))
@@ -191,6 +193,17 @@ class Desk:
                     break  # enough, and nothing that would come before
         skipped.sort(key=lambda event: event.id)
         return [*held, *ended, *new, *(e.question for e in skipped if e.question is not None)][:n]
+
+    def _same_row(
+        self, first: int, annotator: str, leases: list[Lease], now: float
+    ) -> list[int]:
+        """Other open questions for somebody about the item of a membership question."""
+        question = self.question(first)
+        if question.kind != "membership":
+            return []
+        free = self._choose(len(self.live.open()), annotator, leases, now)
+        new = (n for n in free if n != first and self.live.state.mine(n, annotator) is None)
+        return [number for number in new if self.question(number).items == question.items]
 
     def _known(
         self, key: str, kind: EventKind, number: int, value: float | None, annotator: str
