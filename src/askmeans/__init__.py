@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         plotting,
         queries,
         sessions,
+        web,
         wrappers,
     )
     from askmeans.driver import run
@@ -42,6 +43,7 @@ __all__ = [
     "queries",
     "run",
     "sessions",
+    "web",
     "wrappers",
 ]
 

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["PALETTE", "blend", "as_hex"]
+__all__ = ["PALETTE", "as_hex", "blend"]
 
 # Okabe and Ito's set ("Color Universal Design", 2008); black last, for it darkens every mixture.
 _OKABE_ITO = (

@@ -194,9 +194,7 @@ class Desk:
         skipped.sort(key=lambda event: event.id)
         return [*held, *ended, *new, *(e.question for e in skipped if e.question is not None)][:n]
 
-    def _same_row(
-        self, first: int, annotator: str, leases: list[Lease], now: float
-    ) -> list[int]:
+    def _same_row(self, first: int, annotator: str, leases: list[Lease], now: float) -> list[int]:
         """Other open questions for somebody about the item of a membership question."""
         question = self.question(first)
         if question.kind != "membership":

@@ -4,14 +4,12 @@ import secrets
 import time
 from dataclasses import dataclass
 
-from askmeans.exceptions import AskmeansError, QueryError, SessionError
-from askmeans.sessions import Question, Receipt, Session, SessionState, Status
+from askmeans.exceptions import AskmeansError, QueryError
+from askmeans.sessions import Question, Receipt, Session, Status
 from askmeans.web.cards import Card, Cards
-from askmeans.web.scale import say
+from askmeans.web.scale import say, say_fully
 
 __all__ = ["Desk", "Sheet"]
-
-_NOTHING_KEPT = "Too quick"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +73,7 @@ class Desk:
             receipt = session.unsure(question, annotator=annotator, key=key)
         else:
             receipt = session.tell(question, float(value), annotator=annotator, key=key)
-        return said(receipt)
+        return _said(receipt, session.config.ask)
 
     def change(self, question: int, annotator: str, key: str, value: float | str) -> str:
         """Put another answer in the place of one's own; the same again changes nothing."""
@@ -95,7 +93,11 @@ class Desk:
     def undo(self, annotator: str, key: str, question: int | None) -> str:
         """Take an answer or a skip back. What was taken back."""
         undone = self.session.undo(question, annotator=annotator, key=key)
-        what = "the skip" if undone.kind == "skip" else f"“{say(undone.value)}”"
+        what = (
+            "the skip"
+            if undone.kind == "skip"
+            else say_fully(undone.value, self.session.config.ask)
+        )
         text = f"Taken back: {what} to question {undone.question.id}."
         if undone.void:
             text += f" {_many(len(undone.void))} followed from it and may not come again."
@@ -114,13 +116,13 @@ class Desk:
         return self.cards.card(question, annotator, before=before)
 
 
-def said(receipt: Receipt) -> str:
+def _said(receipt: Receipt, ask: str) -> str:
     """What was kept, in a sentence."""
     if receipt.kind == "skip":
         return f"Skipped question {receipt.question}: it comes again later, or for somebody else."
     late = " (it came late, and counts if nobody was quicker)" if receipt.late else ""
     again = ", as before" if receipt.repeated else ""
-    return f"Saved: “{say(receipt.value)}” to question {receipt.question}{again}{late}."
+    return f"Saved: {say_fully(receipt.value, ask)} to question {receipt.question}{again}{late}."
 
 
 def _many(count: int) -> str:

@@ -27,9 +27,7 @@ _log = logging.getLogger("askmeans.web")
 _CRASHED = "Something went wrong here; no answer that was confirmed is lost. The log says more."
 
 
-def create_app(
-    url: str | Path, name: str | None = None, *, settle_seconds: float = 0.3
-) -> FastAPI:
+def create_app(url: str | Path, name: str | None = None, *, settle_seconds: float = 0.3) -> FastAPI:
     """The page of a session, as an ASGI application for this machine.
 
     Parameters

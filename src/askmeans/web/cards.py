@@ -23,6 +23,7 @@ class Cell:
     value: str
     differs: bool = False
     place: float | None = None  # of a number between the smallest and the largest, 0 to 1
+    others: tuple[float, ...] = ()  # where the numbers it is compared with lie
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +85,12 @@ class Cards:
         self._ranges = _ranges(session)
 
     def card(
-        self, question: Question, annotator: str, row: Sequence[Question] = (), *, before: Any = None
+        self,
+        question: Question,
+        annotator: str,
+        row: Sequence[Question] = (),
+        *,
+        before: Any = None,
     ) -> Card:
         """A question beside what belongs to it; `row` are the open questions about its item."""
         items = tuple(self.item(number) for number in question.items)
@@ -190,16 +196,17 @@ def _marked(items: tuple[ItemView, ...], *, against_first: bool = False) -> tupl
         if against_first and place > 0:
             others = items[:1]
         by_name = [{cell.name: cell for cell in other.cells} for other in others]
-        cells = tuple(
-            replace(
-                cell,
-                differs=bool(by_name)
-                and all(cell.name in b and _differ(cell, b[cell.name]) for b in by_name),
-            )
-            for cell in item.cells
-        )
+        cells = tuple(_compared(cell, [b.get(cell.name) for b in by_name]) for cell in item.cells)
         drawn.append(replace(item, cells=cells))
     return tuple(drawn)
+
+
+def _compared(cell: Cell, others: Sequence[Cell | None]) -> Cell:
+    """A cell beside those of the same name."""
+    there = [other for other in others if other is not None]
+    places = tuple(other.place for other in there if other.place is not None)
+    differs = bool(there) and all(_differ(cell, other) for other in there)
+    return replace(cell, differs=differs, others=places)
 
 
 def _differ(a: Cell, b: Cell) -> bool:
@@ -217,5 +224,5 @@ def _is_number(value: Any) -> bool:
 def _as_text(value: Any) -> str:
     """A field as people read it."""
     if value is None:
-        return "–"
+        return "no value"
     return f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -19,7 +19,7 @@ class Doubt:
     """Answers that cannot all be right."""
 
     text: str
-    questions: tuple[int, ...]
+    rows: tuple[int, ...]  # the items they are about
     excess: float
 
 
@@ -42,7 +42,7 @@ def find_doubts(session: Session, result: SessionResult, told: object) -> list[D
             found.append(
                 Doubt(
                     text=f"{names}: people disagree ({said}).",
-                    questions=(number,),
+                    rows=question.items,
                     excess=max(values) - min(values),
                 )
             )
@@ -67,7 +67,7 @@ def _rows(
         found.append(
             Doubt(
                 text=f"{session.item(row).label}: {parts} is more than the whole.",
-                questions=tuple(r.question for r in by_cluster.values() if r.question is not None),
+                rows=(row,),
                 excess=total - 1.0,
             )
         )
@@ -79,4 +79,4 @@ def _diagnosed(told: object) -> list[Doubt]:
     if not told:
         return []
     many = len(told) if isinstance(told, Sequence) and not isinstance(told, str) else told
-    return [Doubt(text=f"The fit itself reports contradictions: {many}.", questions=(), excess=1.0)]
+    return [Doubt(text=f"The fit itself reports contradictions: {many}.", rows=(), excess=1.0)]

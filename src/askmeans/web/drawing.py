@@ -80,23 +80,27 @@ def heat_map(memberships: Floats, names: list[str]) -> str:
     """A row a cluster, a column an item (or several, averaged), the darker the more it belongs."""
     order = np.lexsort((-memberships.max(axis=1), memberships.argmax(axis=1)))
     n_columns = min(len(order), _MOST_COLUMNS)
-    columns = np.array([part.mean(axis=0) for part in np.array_split(memberships[order], n_columns)])
-    width, height = _WIDTH / n_columns, 30.0
+    columns = np.array(
+        [part.mean(axis=0) for part in np.array_split(memberships[order], n_columns)]
+    )
+    width, room = _WIDTH / n_columns, _HEIGHT / len(names)
+    height = room - 30.0 if room > 60.0 else 30.0
+    room = height + 30.0
     colors = colors_of(len(names))
     parts = []
     for j, name in enumerate(names):
-        top = j * (height + 22.0)
-        parts.append(f'<text class="name" x="0" y="{top + 14:g}">{escape(name)}</text>')
+        top = j * room
+        parts.append(f'<text class="name" x="0" y="{top + 16:g}">{escape(name)}</text>')
         parts.append(
-            f'<rect class="bed" x="0" y="{top + 20:g}" width="{_WIDTH:g}" height="{height:g}"/>'
+            f'<rect class="bed" x="0" y="{top + 22:g}" width="{_WIDTH:g}" height="{height:g}"/>'
         )
         parts.extend(
-            f'<rect x="{place * width:.2f}" y="{top + 20:g}" width="{width + 0.3:.2f}" '
+            f'<rect x="{place * width:.2f}" y="{top + 22:g}" width="{width + 0.3:.2f}" '
             f'height="{height:g}" fill="{colors[j]}" fill-opacity="{value:.3f}"/>'
             for place, value in enumerate(columns[:, j])
             if value >= 0.005
         )
-    whole = len(names) * (height + 22.0)
+    whole = len(names) * room
     return (
         f'<svg class="heat" viewBox="0 0 {_WIDTH:g} {whole:g}" role="img" '
         f'aria-label="Memberships of {len(order)} items in {len(names)} clusters">'

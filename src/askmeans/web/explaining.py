@@ -114,9 +114,7 @@ def _distances(
     return distances
 
 
-def _summary(
-    n_answers: int, is_placed: bool, distances: object, names: tuple[str, ...]
-) -> str:
+def _summary(n_answers: int, is_placed: bool, distances: object, names: tuple[str, ...]) -> str:
     """Where the memberships come from, in a sentence."""
     if is_placed:
         return "People placed this item themselves; what they answered stands."
@@ -126,6 +124,6 @@ def _summary(
         return "Nobody was asked about this item; it goes where others like it went."
     nearest = names[int(np.argmin(np.asarray(distances)))]
     return (
-        f"Nobody was asked about this item. It lies nearest to the centre of {nearest}, and answers "
-        "about others taught how membership falls with distance."
+        f"Nobody was asked about this item. It lies nearest to the centre of {nearest}, and "
+        "answers about others taught how membership falls with distance."
     )

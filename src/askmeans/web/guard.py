@@ -22,7 +22,7 @@ __all__ = ["HEADERS", "LOOPBACK", "MOST_BYTES", "Guard", "check_token"]
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 MOST_BYTES = 64 * 1024
-TOKEN_COOKIE = "askmeans_token"  # noqa: S105 - a name
+TOKEN_COOKIE = "askmeans_token"
 HEADERS = {
     "content-security-policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "

@@ -247,5 +247,3 @@ def _scale(house: House) -> dict[str, Any]:
         "step": slider_step(config.levels),
         "is_membership": config.ask == "membership",
     }
-
-

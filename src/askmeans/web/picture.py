@@ -5,6 +5,7 @@ Whoever asks gets the newest picture there is, and sets a newer one going where 
 
 import threading
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -80,10 +81,8 @@ class Pictures:
             if self._coming is None or self._coming.done():
                 self._coming = self._worker.submit(self._make)
             coming = self._coming
-        try:
+        with suppress(TimeoutError):  # the last one will do, and the page looks again
             coming.result(timeout=wait)
-        except TimeoutError:
-            pass  # the last one will do, and the page looks again
         return self._latest
 
     def close(self) -> None:
@@ -129,9 +128,7 @@ class Pictures:
             ambiguous=self._shares(doubtful[:_AMBIGUOUS], column),
         )
 
-    def _shares(
-        self, rows: NDArray[np.intp], column: NDArray[np.float64]
-    ) -> tuple[Share, ...]:
+    def _shares(self, rows: NDArray[np.intp], column: NDArray[np.float64]) -> tuple[Share, ...]:
         """Items by name, with their memberships."""
         return tuple(
             Share(row=int(row), name=self._session.item(int(row)).label, value=float(column[row]))

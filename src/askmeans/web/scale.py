@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-__all__ = ["Point", "say", "points_of", "slider_step"]
+__all__ = ["Point", "points_of", "say", "say_fully", "slider_step"]
 
 _POINTS = 5
 _MOST_BUTTONS = 9  # one for each key from 1 to 9
@@ -28,14 +28,11 @@ def points_of(ask: str, levels: int | None) -> list[Point]:
     n = _POINTS if levels is None else levels
     if not 2 <= n <= _MOST_BUTTONS:
         return []
-    words = _WORDS["membership" if ask == "membership" else "similarity"]
-    points = []
-    for place in range(n):
-        value = place / (n - 1)
-        # Words stand where the five points are; between them the number says enough.
-        word = words[round(value * 4)] if abs(value * 4 - round(value * 4)) < 1e-9 else ""
-        points.append(Point(key=str(place + 1), value=value, shown=say(value), word=word))
-    return points
+    values = [place / (n - 1) for place in range(n)]
+    return [
+        Point(key=str(place), value=value, shown=say(value), word=_word(value, ask))
+        for place, value in enumerate(values, start=1)
+    ]
 
 
 def slider_step(levels: int | None) -> float:
@@ -50,3 +47,16 @@ def say(value: float | None) -> str:
     if value in _FRACTIONS:
         return _FRACTIONS[value]
     return f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+def say_fully(value: float | None, ask: str) -> str:
+    """A value with its word, where it has one."""
+    word = "" if value is None else _word(value, ask)
+    return f"“{word}” ({say(value)})" if word else f"“{say(value)}”"
+
+
+def _word(value: float, ask: str) -> str:
+    """The word of one of the five points; between them the number says enough."""
+    words = _WORDS["membership" if ask == "membership" else "similarity"]
+    place = value * (len(words) - 1)
+    return words[round(place)] if abs(place - round(place)) < 1e-9 else ""

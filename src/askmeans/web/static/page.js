@@ -14,7 +14,6 @@ const PENDING = "askmeans-pending";
 
 const said = document.getElementById("said");
 let busy = false;
-let shownAt = performance.now();
 
 function desk() {
   return document.getElementById("desk");
@@ -23,6 +22,12 @@ function desk() {
 function say(text, failed) {
   said.textContent = text;
   said.classList.toggle("failed", Boolean(failed));
+}
+
+// From when on a question may be answered.
+function settle() {
+  const shown = desk();
+  setTimeout(() => (shown.dataset.ready = "1"), SETTLE);
 }
 
 function sleep(milliseconds) {
@@ -47,7 +52,7 @@ function exchange(html) {
   for (const button of document.querySelectorAll("button[form=undo]")) button.disabled = !undoable;
   if (said && part.dataset.said) say(part.dataset.said, part.dataset.failed);
   if (!question && location.search) history.replaceState(null, "", "/");
-  shownAt = performance.now();
+  settle();
   watch(state);
   return true;
 }
@@ -92,7 +97,7 @@ function submit(event) {
   const form = event.target;
   if (form.id !== "answer" && form.id !== "finer" && form.id !== "undo") return;
   event.preventDefault();
-  if (busy || performance.now() - shownAt < SETTLE) return;
+  if (busy || !desk().dataset.ready) return;
   const body = new URLSearchParams(new FormData(form, event.submitter)).toString();
   if (form.id !== "undo" && location.search) history.replaceState(null, "", "/");
   send(form.getAttribute("action"), body);
@@ -161,6 +166,7 @@ function answering() {
   };
   slider.addEventListener("input", tell);
   tell();
+  settle();
   watch(desk().dataset.state);
   const pending = sessionStorage.getItem(PENDING);
   if (pending) send(...JSON.parse(pending));
