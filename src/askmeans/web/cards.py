@@ -162,8 +162,10 @@ class Cards:
             Cell(name=name, value=_as_text(value), place=self._place(name, value))
             for name, value in item.fields.items()
         )
+        # A text is its own label: it is shown below, so the name is what else it is called.
+        name = f"item {item.id}" if item.text and item.id.isdigit() else item.id
         return ItemView(
-            row=item.row, name=item.label, text=item.text or None, image=item.image or None,
+            row=item.row, name=name if item.text else item.label, text=item.text or None, image=item.image or None,
             cells=cells,
         )  # fmt: skip
 
@@ -173,7 +175,7 @@ class Cards:
         if span is None or not _is_number(value):
             return None
         low, high = span
-        return min(1.0, max(0.0, (value - low) / (high - low)))
+        return min(1.0, max(0.0, (float(value) - low) / (high - low)))
 
 
 def _ranges(session: Session) -> dict[str, tuple[float, float]]:

@@ -2,16 +2,22 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 __all__ = ["Annotator", "AnswerIn", "AskIn", "ErrorOut", "EstimateOut", "ItemOut", "QuestionOut",
            "ReceiptOut", "ResultOut", "StatusOut", "UndoIn", "UndoneOut"]  # fmt: skip
+
+
+def _as_whole(value: object) -> object:
+    """JSON knows one kind of number: 3.0 is whole, too."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
 
 _NAME = r"^[^\s\x00-\x1f\x7f-\x9f][^\x00-\x1f\x7f-\x9f]*$"
 Annotator = Annotated[
     str, Field(min_length=1, max_length=80, pattern=_NAME, description="Who answers.")
 ]
-Number = Annotated[int, Field(ge=1, le=2**53)]
+Number = Annotated[int, Field(ge=1, le=2**53, examples=[1]), BeforeValidator(_as_whole)]
 Key = Annotated[
     str,
     Field(
@@ -31,7 +37,9 @@ class AskIn(_In):
     """Questions for somebody."""
 
     annotator: Annotator
-    n: Annotated[int, Field(ge=1, le=100, description="How many at most.")] = 1
+    n: Annotated[
+        int, Field(ge=1, le=100, description="How many at most."), BeforeValidator(_as_whole)
+    ] = 1
 
 
 class AnswerIn(_In):

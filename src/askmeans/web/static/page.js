@@ -50,6 +50,7 @@ function exchange(html) {
   const undo = document.getElementById("undo");
   undo.elements.key.value = undoKey;
   for (const button of document.querySelectorAll("button[form=undo]")) button.disabled = !undoable;
+  document.getElementById("late-undo").hidden = Boolean(question) || !undoable;
   if (said && part.dataset.said) say(part.dataset.said, part.dataset.failed);
   if (!question && location.search) history.replaceState(null, "", "/");
   settle();
