@@ -111,7 +111,7 @@ class Outcome:
     def status(self, state: SessionState, held: list[Lease]) -> Status:
         """Where the session stands, without computing a result."""
         live = self._live
-        is_open = set(live.replay.open(live.state)) if live.replay.numbers is not None else set()
+        is_open = set(live.unsettled())
         counts = {name: dict(count) for name, count in live.state.counts().items()}
         error, basis = None, "no forecast for this strategy"
         if self._forecast is not None:
@@ -160,7 +160,7 @@ class Outcome:
         seconds, pace = self._pace()
         if state in (SessionState.DONE, SessionState.SPENT):
             return Estimate(low=0, high=0, seconds_per_question=seconds, basis=str(state))
-        known = len([n for n in live.replay.open(live.state) if not live.state.answers(n)])
+        known = sum(not live.state.answers(n) for n in live.unsettled())
         if live.replay.numbers is None:
             known = len(set(live.replay.keys))
         low = high = known

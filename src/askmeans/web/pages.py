@@ -232,7 +232,7 @@ def _sheet(
 ) -> Response:  # fmt: skip
     """The answering page, or its changing part."""
     template = "desk.html" if _is_script(request) else "answer.html"
-    shown = house.pictures.latest(0.0)  # sets a newer one going, and waits for none
+    shown = house.pictures.glance()
     return house.page(
         request, template, status_code=status, sheet=sheet, said=said, failed=failed,
         picture=shown, **_scale(house),

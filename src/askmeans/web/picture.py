@@ -3,7 +3,9 @@
 Whoever asks gets the newest picture there is, and sets a newer one going where events came since.
 """
 
+import math
 import threading
+import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
@@ -19,6 +21,8 @@ __all__ = ["ClusterView", "Picture", "Pictures", "Share"]
 
 _TYPICAL = 4
 _AMBIGUOUS = 6
+_NOW_AND_THEN = 10.0  # seconds after which people who answer get a newer estimate
+_REST = 20.0  # times as long as the last took, so that answering is not slowed down
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +75,15 @@ class Pictures:
         self._lock = threading.Lock()
         self._latest: Picture | None = None
         self._coming: Future[Picture] | None = None
+        self._made, self._took = -math.inf, 0.0
+
+    def glance(self) -> Picture | None:
+        """The last picture, however old; a newer one is set going now and then, not every time."""
+        with self._lock:
+            made = self._made
+        if time.monotonic() - made > max(_NOW_AND_THEN, _REST * self._took):
+            return self.latest(0.0)
+        return self._latest
 
     def latest(self, wait: float | None) -> Picture | None:
         """The newest picture; one of the last event where it is ready within so many seconds."""
@@ -92,6 +105,7 @@ class Pictures:
     def _make(self) -> Picture:
         """Compute a result and draw it."""
         session = self._session
+        began = time.monotonic()
         event = session.last_event
         result = session.result()
         status = session.status(estimate=True)
@@ -108,6 +122,8 @@ class Pictures:
         )
         with self._lock:
             self._latest = picture
+            self._made = time.monotonic()
+            self._took = self._made - began
         return picture
 
     def _cluster(self, result: SessionResult, number: int, color: str) -> ClusterView:
