@@ -35,10 +35,18 @@ def public_names() -> Iterator[str]:
             path = f"{member.__module__}.{member.__qualname__}"
             yield path
             if inspect.isclass(member):
-                for method, function in vars(member).items():
-                    plain = getattr(function, "__func__", function)
-                    if not method.startswith("_") and inspect.isfunction(plain):
-                        yield f"{path}.{method}"
+                yield from methods(member)
+
+
+def methods(kind: type) -> Iterator[str]:
+    """Dotted names of a class's public methods, those of its bases in this package included."""
+    for base in kind.__mro__:
+        if not base.__module__.startswith("askmeans.") or base.__name__.startswith("_"):
+            continue
+        for method, function in vars(base).items():
+            plain = getattr(function, "__func__", function)
+            if not method.startswith("_") and inspect.isfunction(plain):
+                yield f"{base.__module__}.{base.__qualname__}.{method}"
 
 
 def main() -> int:

@@ -89,6 +89,15 @@ def test_one_undoes_only_ones_own(make):
         session.undo(question.id, annotator="bob")
 
 
+def test_an_undone_question_is_ones_own_again_and_nobody_elses(make):
+    session = make()
+    first, second = session.ask(2, annotator="ann")
+    session.tell(first.id, 0.5, annotator="ann")
+    session.undo(annotator="ann")
+    assert not {first, second} & set(session.ask(99, annotator="bob"))
+    assert session.ask(annotator="ann") == [first]
+
+
 def test_what_one_skips_the_other_gets(make):
     session = make()
     (question,) = session.ask(annotator="ann")

@@ -13,10 +13,12 @@ from askmeans.exceptions import (
     DataError,
     KeyConflictError,
     ParameterError,
+    PlanError,
     QueryError,
     RankError,
     SessionError,
 )
+from askmeans.plans.draft import Draft
 from askmeans.queries import Answer, Ledger
 from askmeans.sessions import SessionState
 
@@ -281,6 +283,20 @@ def test_answers_that_allow_no_end_leave_the_session_stuck_until_an_undo(make):
     assert session.ask() == [undone.question]
 
 
+def test_a_plan_that_fails_is_told_and_no_answer_is_lost(make, kit, monkeypatch):
+    session = make()
+    first_round = session.status().open
+    monkeypatch.setattr(Draft, "rank", lambda _: 1 / 0)
+    kit.answer(session, first_round)
+    with pytest.raises(PlanError, match=r"failed in round 2 \(ZeroDivisionError"):
+        session.ask()
+    assert session.status().state is SessionState.STUCK
+    monkeypatch.undo()
+    session.undo()  # and the plan runs anew
+    kit.answer(session)
+    assert session.status().state is SessionState.DONE
+
+
 def test_a_paused_session_asks_nothing_and_still_takes_answers(make, again):
     session = make()
     (question,) = session.ask()
@@ -368,6 +384,16 @@ def test_answers_held_are_taken_in_all_or_none(make, wrong, error):
     session.hold(answers[:1])
     with pytest.raises(KeyConflictError, match="must stay what it was"):
         session.hold([Answer(**fields, value=0.6)])
+
+
+def test_an_answer_held_to_an_answered_question_is_kept_late_and_changes_nothing(make):
+    session = make()
+    (question,) = session.ask()
+    session.tell(question.id, 0.25)
+    fields = {"round": 0, "kind": question.kind, "items": question.items, "repeat": 0}
+    session.hold([Answer(**fields, cluster=question.cluster, value=0.75)])
+    assert [receipt.late for receipt in session.history()] == [False, True]
+    assert session.result().history[0].value == 0.25
 
 
 def test_new_rows_get_memberships_and_keep_every_answer(make, again, kit):

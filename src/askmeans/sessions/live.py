@@ -54,7 +54,7 @@ class Live:
             return
         if not self._replay.holds(self.state):
             self._replay.close()
-            self._replay = None
+            self._replay, self._unsettled = None, (None, [])
 
     def advance(self, *, write: bool = True) -> None:
         """Step the plan as far as the answers allow, and keep the batch it asks there.

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from askmeans.budgets import Forecast, forecast
 from askmeans.driver import run
-from askmeans.exceptions import AskmeansError, AskmeansWarning, RankError, StopAsking
+from askmeans.exceptions import AskmeansError, AskmeansWarning, StopAsking
 from askmeans.queries import Queries
 from askmeans.results import Result
 from askmeans.sessions.events import ANSWERS, Event
@@ -104,7 +104,7 @@ class Outcome:
         oracle = _Stored(told)
         try:
             return run(config.make_plan(X), oracle)
-        except RankError as error:
+        except Exception as error:  # there is a result at any time, and a note of what is wrong
             warnings.warn(str(error), AskmeansWarning, stacklevel=2)
             return run(config.make_plan(X), _Stored(told, stop_at=oracle.n_batches))
 
@@ -160,7 +160,7 @@ class Outcome:
         seconds, pace = self._pace()
         if state in (SessionState.DONE, SessionState.SPENT):
             return Estimate(low=0, high=0, seconds_per_question=seconds, basis=str(state))
-        known = sum(not live.state.answers(n) for n in live.unsettled())
+        known = len([number for number in live.unsettled() if not live.state.answers(number)])
         if live.replay.numbers is None:
             known = len(set(live.replay.keys))
         low = high = known

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from askmeans.exceptions import AskmeansError
+from askmeans.exceptions import AskmeansError, PlanError
 from askmeans.plans.answers import Plan
 from askmeans.queries import MembershipQueries, Queries
 from askmeans.results import Clustering
@@ -150,6 +150,13 @@ class Replay:
             return
         except AskmeansError as error:  # the answers do not allow to go on
             self.failure = error
+            return
+        except Exception as error:
+            self.failure = PlanError(
+                f"The plan failed in round {self.batch + 1} ({type(error).__name__}: {error}). "
+                "Every answer is kept; undo the last ones, or install a version without the fault."
+            )
+            self.failure.__cause__ = error
             return
         self.notes = list(dict.fromkeys([*self.notes, *notes]))
         self.batch += 1

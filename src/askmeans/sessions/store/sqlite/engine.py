@@ -14,6 +14,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import QueuePool
 
 from askmeans.exceptions import (
+    ParameterError,
     StoreBusyError,
     StoreDamagedError,
     StoreError,
@@ -32,7 +33,7 @@ NOW = "(julianday('now') - 2440587.5) * 86400.0"
 
 def make_engine(path: Path) -> Engine:
     """An engine for a file; transactions are begun by us, not by the driver."""
-    seconds = float(os.environ.get("ASKMEANS_BUSY_SECONDS", BUSY_SECONDS))
+    seconds = _busy_seconds()
     engine = create_engine(
         "sqlite://",
         creator=lambda: sqlite3.connect(
@@ -45,6 +46,17 @@ def make_engine(path: Path) -> Engine:
     event.listen(engine, "connect", _prepare)
     event.listen(engine, "begin", _begin)
     return engine
+
+
+def _busy_seconds() -> float:
+    """How long to wait for other writers; ASKMEANS_BUSY_SECONDS says otherwise."""
+    text = os.environ.get("ASKMEANS_BUSY_SECONDS", "")
+    try:
+        return float(text) if text else BUSY_SECONDS
+    except ValueError as error:
+        raise ParameterError(
+            f"ASKMEANS_BUSY_SECONDS must be a number of seconds. Got {text!r} instead."
+        ) from error
 
 
 def _prepare(connection: Any, _record: Any) -> None:
