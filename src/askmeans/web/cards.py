@@ -163,11 +163,12 @@ class Cards:
             for name, value in item.fields.items()
         )
         # A text is its own label: it is shown below, so the name is what else it is called.
-        name = f"item {item.id}" if item.text and item.id.isdigit() else item.id
+        name = item.label
+        if item.text:
+            name = f"item {item.id}" if item.id.isdigit() else item.id
         return ItemView(
-            row=item.row, name=name if item.text else item.label, text=item.text or None, image=item.image or None,
-            cells=cells,
-        )  # fmt: skip
+            row=item.row, name=name, text=item.text or None, image=item.image or None, cells=cells
+        )
 
     def _place(self, name: str, value: Any) -> float | None:
         """Where a number lies in its column."""
