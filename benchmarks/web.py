@@ -23,8 +23,8 @@ import numpy as np
 
 from askmeans import TwoPhase, sessions
 
-FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-         "--disable-background-networking", "--disable-component-update",
+FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-quic",
+         "--no-first-run", "--disable-background-networking", "--disable-component-update",
          "--disable-sync"]  # fmt: skip
 ANNOTATORS = 20
 SECONDS = 60.0
@@ -108,18 +108,20 @@ class Annotator(threading.Thread):
         self._cookie = f"askmeans_token={token}; askmeans_name={self.name}"
         _, page, _ = self._request("GET", "/", None)
         while time.monotonic() < self.until:
-            question = re.search(r'data-question="(\d+)" data-key="([^"]+)"', page)
+            question = re.search(
+                r'data-session="(\w+)" .*data-question="(\d+)" data-key="([^"]+)"', page
+            )
             if question is None:
                 self.errors.append("no question")
                 return
             value = float(rng.integers(5)) / 4
-            fields = {"token": token, "annotator": self.name, "question": question[1],
-                      "key": question[2], "value": value}  # fmt: skip
+            fields = {"token": token, "session": question[1], "annotator": self.name,
+                      "question": question[2], "key": question[3], "value": value}  # fmt: skip
             began = time.perf_counter()
             status, page, _ = self._request("POST", "/answer", urlencode(fields))
             self.times.append(time.perf_counter() - began)
-            if status == 200 and f"to question {question[1]}." in page:
-                self.confirmed[int(question[1])] = value
+            if status == 200 and f"to question {question[2]}." in page:
+                self.confirmed[int(question[2])] = value
             else:
                 self.errors.append(f"{status} {page[:200]}")
 

@@ -21,8 +21,8 @@ from askmeans.web import create_app
 ROOT = Path(__file__).parents[2]
 SCREENSHOTS = ROOT / "screenshots"
 AXE = Path(sys.prefix) / "axe" / "node_modules" / "axe-core" / "axe.min.js"
-FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-         "--disable-background-networking", "--disable-component-update",
+FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-quic",
+         "--no-first-run", "--disable-background-networking", "--disable-component-update",
          "--disable-sync"]  # fmt: skip
 FRUIT = ["plum", "cherry", "grape", "melon", "pumpkin", "papaya"]
 

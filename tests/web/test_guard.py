@@ -19,8 +19,8 @@ def unsafe_paths(house):
 
 
 def answer_form(client, tools, **changed):
-    return {"token": tools.token_of(client), "annotator": "ann", "question": "1", "key": "k",
-            "value": "0.5", **changed}  # fmt: skip
+    return {"token": tools.token_of(client), "session": client.app.state.house.desk.mark,
+            "annotator": "ann", "question": "1", "key": "k", "value": "0.5", **changed}  # fmt: skip
 
 
 def events(client):
@@ -70,6 +70,15 @@ def test_every_form_needs_the_token_of_its_own_page(client, tools):
     assert events(client) == before
     assert client.post("/answer", data=answer_form(client, tools)).status_code == 303
     assert events(client) == before + 1
+
+
+def test_a_form_of_another_session_at_this_address_is_refused(client, tools):
+    client.app.state.house.session.ask(annotator="ann")
+    before = events(client)
+    for path in ("/answer", "/undo"):
+        form = answer_form(client, tools, session="0123456789abcdef")
+        assert client.post(path, data=form).status_code == 409
+    assert events(client) == before
 
 
 @pytest.mark.parametrize(

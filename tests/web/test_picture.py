@@ -4,6 +4,7 @@ import threading
 
 import pytest
 
+from askmeans.exceptions import RankError
 from askmeans.web.doubts import find_doubts
 from askmeans.web.explaining import explain_item, worked_example
 from askmeans.web.house import House
@@ -53,6 +54,21 @@ def test_nobody_waits_for_a_picture_that_takes_long(session, monkeypatch):
     assert pictures.glance() is first
     hold.set()
     assert pictures.latest(60.0).event == session.last_event
+    pictures.close()
+
+
+def test_where_there_is_no_result_people_answer_on_and_are_told_why(session, monkeypatch):
+    def fail():
+        raise RankError("two of three clusters look alike.")
+
+    pictures = Pictures(session)
+    monkeypatch.setattr(session, "result", fail)
+    assert pictures.latest(60.0) is None
+    assert pictures.glance() is None
+    assert pictures.trouble == "two of three clusters look alike."
+    monkeypatch.undo()
+    assert pictures.latest(60.0) is not None
+    assert pictures.trouble is None
     pictures.close()
 
 

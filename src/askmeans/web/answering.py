@@ -1,5 +1,6 @@
 """What happens at a desk: the next question, an answer, an undo, a change; in words for people."""
 
+import hashlib
 import secrets
 import time
 from dataclasses import dataclass
@@ -32,6 +33,8 @@ class Desk:
     def __init__(self, session: Session, settle_seconds: float) -> None:
         self.session = session
         self.cards = Cards(session)
+        told = (session.url, session.name, session.fingerprint, session.config.seed)
+        self.mark = hashlib.sha256(repr(told).encode()).hexdigest()[:16]  # of this session
         self._settle = settle_seconds
 
     def sheet(self, annotator: str, wanted: int | None = None) -> Sheet:

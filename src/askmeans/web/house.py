@@ -78,6 +78,7 @@ class House:
                 "session": self.session,
                 "annotator": annotator_of(request),
                 "token": request.state.token,
+                "mark": self.desk.mark,
                 "path": request.url.path,
                 **told,
                 **{name: value for name, value in values.items() if value != "" or name != "said"},

@@ -42,7 +42,7 @@ def make_router(house: House) -> APIRouter:
 
     @router.post("/answer")
     def answer(request: Request, form: SentForm) -> Response:
-        annotator = form.text("annotator")
+        annotator = _seated(house, form)
         value = _value(form)
         by_script = _is_script(request)
         shown = form.get("shown")
@@ -57,7 +57,7 @@ def make_router(house: House) -> APIRouter:
 
     @router.post("/undo")
     def undo(request: Request, form: SentForm) -> Response:
-        annotator = form.text("annotator")
+        annotator = _seated(house, form)
         question = form.whole("question") if form.get("question") else None
         try:
             text = desk.undo(annotator, form.text("key"), question)
@@ -110,7 +110,10 @@ def _add_picture(router: APIRouter, house: House) -> None:
     @router.get("/results")
     def results(request: Request) -> Response:
         picture = house.pictures.latest(_WAIT)
-        return house.page(request, "results.html", picture=picture, exports=EXPORTS)
+        trouble = house.pictures.trouble
+        return house.page(
+            request, "results.html", picture=picture, trouble=trouble, exports=EXPORTS
+        )
 
     @router.get("/results/part")
     def part(request: Request) -> Response:
@@ -196,6 +199,13 @@ def _check_row(house: House, row: int) -> None:
     """Refuse what is no item."""
     if not 0 <= row < len(house.session.rows):
         raise HTTPException(404, f"There is no item {row}.")
+
+
+def _seated(house: House, form: Form) -> str:
+    """Who sent a form, which must be of this session: another may have had this address before."""
+    if form.text("session") != house.desk.mark:
+        raise HTTPException(409, "This form is of another session. Reload the page.")
+    return form.text("annotator")
 
 
 def _value(form: Form) -> float | str:

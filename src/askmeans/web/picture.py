@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from askmeans.exceptions import AskmeansError
 from askmeans.sessions import Session, SessionResult, Status
 from askmeans.web.doubts import Doubt, find_doubts
 from askmeans.web.drawing import Plane, colors_of, heat_map, scatter
@@ -76,6 +77,9 @@ class Pictures:
         self._latest: Picture | None = None
         self._coming: Future[Picture] | None = None
         self._made, self._took = -math.inf, 0.0
+        self.trouble: str | None = (
+            None  # why there is no newer picture, where the answers allow none
+        )
 
     def glance(self) -> Picture | None:
         """The last picture, however old; a newer one is set going now and then, not every time."""
@@ -94,7 +98,9 @@ class Pictures:
             if self._coming is None or self._coming.done():
                 self._coming = self._worker.submit(self._make)
             coming = self._coming
-        with suppress(TimeoutError):  # the last one will do, and the page looks again
+        with suppress(
+            TimeoutError, AskmeansError
+        ):  # the last one will do, and the page looks again
             coming.result(timeout=wait)
         return self._latest
 
@@ -103,15 +109,30 @@ class Pictures:
         self._worker.shutdown(wait=True, cancel_futures=True)
 
     def _make(self) -> Picture:
+        """Make a picture, and note how that went."""
+        began = time.monotonic()
+        try:
+            picture = self._draw()
+        except AskmeansError as error:
+            self.trouble = str(error)
+            raise
+        finally:
+            with self._lock:
+                self._made = time.monotonic()
+                self._took = self._made - began
+        with self._lock:
+            self._latest, self.trouble = picture, None
+        return picture
+
+    def _draw(self) -> Picture:
         """Compute a result and draw it."""
         session = self._session
-        began = time.monotonic()
         event = session.last_event
         result = session.result()
         status = session.status(estimate=True)
         colors = colors_of(session.config.n_clusters)
         names = [session.item(row).label for row in self._plane.rows]
-        picture = Picture(
+        return Picture(
             event=event,
             status=status,
             result=result,
@@ -120,11 +141,6 @@ class Pictures:
             scatter=scatter(self._plane, result.memberships, names),
             heat_map=heat_map(result.memberships, list(result.cluster_names)),
         )
-        with self._lock:
-            self._latest = picture
-            self._made = time.monotonic()
-            self._took = self._made - began
-        return picture
 
     def _cluster(self, result: SessionResult, number: int, color: str) -> ClusterView:
         """A cluster's card."""
