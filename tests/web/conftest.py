@@ -5,12 +5,10 @@ import shutil
 import socket
 import sys
 import threading
-import time
 from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 
-import httpx2
 import pytest
 import uvicorn
 from playwright.sync_api import expect, sync_playwright
@@ -156,23 +154,10 @@ def answer(page, key):
     page.wait_for_selector(f'#desk:not([data-key="{before}"])', state="attached")
 
 
-def wait_for(address):
-    """Until a server replies."""
-    for _ in range(300):
-        try:
-            httpx2.get(f"{address}/help")
-        except httpx2.TransportError:
-            time.sleep(0.1)
-        else:
-            return
-    pytest.fail(f"No reply from {address}.")
-
-
 @pytest.fixture(scope="session")
 def tools():
     """The functions above, for the tests: they cannot import a conftest."""
     return SimpleNamespace(
         AXE=AXE, FRUIT=FRUIT, SCREENSHOTS=SCREENSHOTS, answer=answer, make_fruit=make_fruit,
         question_of=question_of, serving=serving, token_of=token_of, using=using,
-        wait_for=wait_for,
     )  # fmt: skip
