@@ -109,7 +109,8 @@ def main() -> None:
         replay("two-phase", TwoPhase(sample_size=1680), X, 5000, Path(folder))
         stratified = getattr(askmeans, "Stratified", None)
         if stratified is not None:
-            replay("stratified", stratified(), X, 500, Path(folder))
+            endless = stratified(precision=1e-6, max_items=None)  # or it would stop before
+            replay("stratified", endless, X, 500, Path(folder))
 
 
 if __name__ == "__main__":

@@ -36,7 +36,7 @@ def made(run, folder):
     """A session about Iris."""
     code, _, errors = run(
         "init", "s.db", "iris.csv", "-k", 3, "--id", "flower", "--show", "petal_length,species",
-        "--budget", 40, "--names", "setosa,versicolor,virginica",
+        "--budget", 40, "--names", "setosa,versicolor,virginica", "--strategy", "two-phase",
     )  # fmt: skip
     assert code == 0, errors
     return folder / "s.db"

@@ -257,6 +257,19 @@ def test_a_result_is_there_at_any_time_with_what_is_missing(make, kit):
     assert session.result().missing.high == 0
 
 
+def test_a_result_is_computed_again_only_when_answers_changed(make, kit):
+    session = make()
+    kit.answer(session, 8)
+    session.unsure(session.ask()[0].id)
+    first = session.result()
+    session.skip(session.ask()[0].id)
+    session.rename(0, "first")
+    assert session.result().clustering is first.clustering
+    assert session.result().cluster_names[0] == "first"
+    kit.answer(session, 1)
+    assert session.result().clustering is not first.clustering
+
+
 def test_a_result_does_not_disturb_what_is_asked(make, kit):
     quiet, curious = make("one.db"), make("two.db")
     for _ in range(12):

@@ -38,7 +38,6 @@ _MARGIN = 1.25  # how much longer than forecast a plan may take
 class _Work:
     """What a result is made of, copied so that it can be computed while people go on answering."""
 
-    last: int
     told: dict[QuestionKey, float]
     state: SessionState
     missing: Estimate
@@ -54,7 +53,8 @@ class Outcome:
         self._live = live
         self._rows = rows
         self._lock = threading.Lock()
-        self._found: tuple[int, Result, list[str]] | None = None  # the last result, up to an event
+        # The last result, with the answers it is from.
+        self._found: tuple[dict[QuestionKey, float], Result, list[str]] | None = None
         config = live.config
         self._forecast = expected(config.make_strategy(), len(rows.base), config)
 
@@ -65,7 +65,6 @@ class Outcome:
         if self._rows.n_parts < live.state.n_parts:
             self._rows.load()
         return _Work(
-            last=live.state.last,
             told=told,
             state=state,
             missing=self.left(state),
@@ -77,8 +76,8 @@ class Outcome:
     def result(self, work: _Work) -> SessionResult:
         """Run a fresh plan over the answers, and let it finish with what there is."""
         with self._lock:
-            if self._found is None or self._found[0] != work.last:
-                self._found = (work.last, *quietly(lambda: self._run(work.told)))
+            if self._found is None or self._found[0] != work.told:
+                self._found = (work.told, *quietly(lambda: self._run(work.told)))
             _, found, notes = self._found
         clustering = found.clustering
         parts = [clustering.memberships]

@@ -27,6 +27,13 @@ __all__ = ["DURABLE", "NOW", "PASSING", "make_engine", "translated"]
 BUSY_SECONDS = 30.0
 # What a writer waits for when it commits: the disk, or, for what is about now, nothing.
 DURABLE, PASSING = "FULL", "NORMAL"
+# What writing on a full disk may say instead of SQLITE_FULL.
+_NO_ROOM = (
+    sqlite3.SQLITE_IOERR_WRITE,
+    sqlite3.SQLITE_IOERR_SHMSIZE,
+    sqlite3.SQLITE_IOERR_SHMMAP,
+    sqlite3.SQLITE_IOERR_TRUNCATE,
+)
 # Seconds since 1970 with thousandths; unixepoch('subsec') is too new for SQLite 3.40.
 NOW = "(julianday('now') - 2440587.5) * 86400.0"
 
@@ -116,14 +123,15 @@ def translated(path: str) -> Iterator[None]:
 
 def _typed(path: str, cause: BaseException) -> StoreError:
     """The error of ours for one of SQLite's."""
-    code = getattr(cause, "sqlite_errorcode", 0) & 0xFF  # the extended codes' low byte
+    whole = getattr(cause, "sqlite_errorcode", 0)
+    code = whole & 0xFF  # the low byte of an extended code is the plain one
     says = str(cause)
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return StoreBusyError(
             f"{path} must be free to write to. Got a lock that somebody else has held for too long "
             f"({says}); close the program that holds it, and try again. Nothing was changed."
         )
-    if code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
+    if code == sqlite3.SQLITE_FULL or whole in _NO_ROOM:
         return StoreFullError(
             f"{path} must have room to grow. Got '{says}'; free some space on its disk, and try "
             "again. Nothing was changed."
@@ -138,4 +146,7 @@ def _typed(path: str, cause: BaseException) -> StoreError:
             f"{path} must be an SQLite database. Got '{says}'; name another file, or go back to a "
             "backup."
         )
-    return StoreError(f"{path} could not be used ({says}).")
+    return StoreError(
+        f"{path} must be on a disk that can be read and written. Got '{says}'; look after the "
+        "disk, and try again."
+    )
