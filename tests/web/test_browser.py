@@ -29,6 +29,7 @@ def test_a_session_is_answered_to_its_end_by_keyboard(address, database, sit_dow
         pressed.append((int(question), key := next(keys)))
         tools.answer(page, key)
         expect(page.locator("#said")).to_contain_text("Saved")
+        expect(page.locator("#next")).to_have_text(page.locator("h1").text_content())  # read out
     expect(page.locator("h1")).to_have_text("All done")
     assert kept(database) == [(q, "answer", (int(key) - 1) / 4) for q, key in pressed]
     with sessions.open(database) as session:

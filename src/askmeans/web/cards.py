@@ -64,7 +64,6 @@ class Card:
     """A question, ready to be drawn."""
 
     question: Question
-    title: str
     items: tuple[ItemView, ...]
     cluster_name: str | None = None
     typical: tuple[ItemView, ...] = ()
@@ -95,12 +94,7 @@ class Cards:
         """A question beside what belongs to it; `row` are the open questions about its item."""
         items = tuple(self.item(number) for number in question.items)
         if question.kind != "membership":
-            names = [item.name for item in items]
-            listed = f"{', '.join(names[:-1])} and {names[-1]}"
-            return Card(
-                question=question, title=f"How similar are {listed}?", items=_marked(items),
-                before=before,
-            )  # fmt: skip
+            return Card(question=question, items=_marked(items), before=before)
         assert question.cluster is not None
         name = self._session.cluster_names[question.cluster]
         rows = self._session.typical(question.cluster, n=_TYPICAL + 1)
@@ -108,7 +102,6 @@ class Cards:
         marked = _marked((items[0], *typical), against_first=True)
         return Card(
             question=question,
-            title=f"How much does {items[0].name} belong to {name}?",
             items=marked[:1],
             cluster_name=name,
             typical=marked[1:],

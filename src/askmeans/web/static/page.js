@@ -52,6 +52,7 @@ function exchange(html) {
   for (const button of document.querySelectorAll("button[form=undo]")) button.disabled = !undoable;
   document.getElementById("late-undo").hidden = Boolean(question) || !undoable;
   if (said && part.dataset.said) say(part.dataset.said, part.dataset.failed);
+  document.getElementById("next").textContent = part.querySelector("h1").textContent; // is read out
   if (!question && location.search) history.replaceState(null, "", "/");
   settle();
   watch(state);
