@@ -31,6 +31,15 @@ Number = Annotated[int | None, Query(ge=1, le=2**53)]
 def make_router(house: House) -> APIRouter:
     """The routes of one session's pages."""
     router = APIRouter(include_in_schema=False)
+    _add_answering(router, house)
+    _add_person(router, house)
+    _add_picture(router, house)
+    _add_tools(router, house)
+    return router
+
+
+def _add_answering(router: APIRouter, house: House) -> None:
+    """The question, answers and undo."""
     desk = house.desk
 
     @router.get("/")
@@ -64,6 +73,11 @@ def make_router(house: House) -> APIRouter:
         except AskmeansError as error:
             return _go_on(house, request, annotator, str(error), status_of(error))
         return _go_on(house, request, annotator, text)
+
+
+def _add_person(router: APIRouter, house: House) -> None:
+    """Who answers, what they answered, and what answers mean."""
+    desk = house.desk
 
     @router.get("/name")
     def name_page(request: Request) -> Response:
@@ -100,12 +114,9 @@ def make_router(house: House) -> APIRouter:
     def help_page(request: Request) -> Response:
         return house.page(request, "help.html", example=worked_example(desk), **_scale(house))
 
-    _add_picture(router, house)
-    return router
-
 
 def _add_picture(router: APIRouter, house: House) -> None:
-    """The pages around the result."""
+    """The result, and why an item is where it is."""
 
     @router.get("/results")
     def results(request: Request) -> Response:
@@ -143,6 +154,10 @@ def _add_picture(router: APIRouter, house: House) -> None:
         if wanted.isascii() and wanted.isdigit() and len(wanted) < 10 and int(wanted) < len(ids):
             return RedirectResponse(f"/items/{int(wanted)}", 303)
         raise HTTPException(404, f"There is no item called {wanted[:80]!r}.")
+
+
+def _add_tools(router: APIRouter, house: House) -> None:
+    """What is done with a session: names, a pause, exports; and its images."""
 
     @router.post("/rename")
     def rename(request: Request, form: SentForm) -> Response:
