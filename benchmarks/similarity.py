@@ -1,7 +1,8 @@
 """What similarity questions reach: the figures behind docs/similarity.md.
 
-Three tables: Jennrich's algorithm beside Gram-first at equal questions; the error of new items'
-rows from rough answers; ActiveFuzzyKMeans with every kind of question.
+Four tables: how often exact answers give exact memberships; Jennrich's algorithm beside Gram-first
+at equal questions; the error of new items' rows from rough answers; ActiveFuzzyKMeans with every
+kind of question.
 """
 
 import itertools
@@ -17,9 +18,9 @@ from sklearn.datasets import load_breast_cancer, load_iris, load_wine, make_blob
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
-from askmeans import ActiveFuzzyKMeans, FuzzyKMeans, metrics, oracles
+from askmeans import ActiveFuzzyKMeans, FuzzyKMeans, metrics, oracles, run
 from askmeans.driver import Oracle
-from askmeans.exceptions import LittleInformationWarning
+from askmeans.exceptions import LittleInformationWarning, RankError
 from askmeans.fuzzy.simplex import onto_simplex
 from askmeans.queries import MembershipQueries, PairQueries, Queries
 from askmeans.results import Clustering
@@ -31,7 +32,7 @@ from askmeans.wrappers.recovery import embed, memberships_from_triplets, refine
 Floats = NDArray[np.float64]
 Result = TypeVar("Result")
 
-SEEDS = 10
+SEEDS, EXACT_SEEDS = 10, 100
 NOISE = (0.0, 0.01, 0.05)
 ROUGH = {"sigma .01": 0.01, "sigma .05": 0.05, "sigma .1": 0.1, "101 levels": 101, "11": 11, "5": 5}
 
@@ -39,9 +40,81 @@ ROUGH = {"sigma .01": 0.01, "sigma .05": 0.05, "sigma .1": 0.1, "101 levels": 10
 def main() -> None:
     """Print the tables."""
     warnings.simplefilter("ignore")
+    exact_answers()
     side_by_side()
     new_items()
     end_to_end()
+
+
+def exact_answers() -> None:
+    """Table 0: exact answers, 100 seeds; and the same targets with a cluster split in two halves.
+
+    The halves have proportional memberships, as those of coinciding centres, and must be refused.
+    """
+    print(f"Exact answers, {EXACT_SEEDS} seeds: rows within 1e-8 of the target, worst error, and "
+          "targets with two coinciding clusters that were refused:")  # fmt: skip
+    print("| target | exact | worst | coinciding refused |")
+    print("|---|---|---|---|")
+    for name, make in exact_targets().items():
+        cases = [(make(seed), seed) for seed in range(EXACT_SEEDS)]
+        errors, refused = np.array(_all(exact_run, cases)).T
+        exact = int((errors < 1e-8).sum())
+        of = f"of {EXACT_SEEDS}"
+        print(f"| {name} | {exact} {of} | {errors.max():.0e} | {int(refused.sum())} {of} |",
+              flush=True)  # fmt: skip
+    print()
+
+
+def exact_targets() -> dict[str, Callable[[int], Floats]]:
+    """Targets by name; those drawn at random depend on the seed."""
+
+    def dirichlet(k: int) -> Callable[[int], Floats]:
+        return lambda seed: np.random.default_rng(seed).dirichlet(np.ones(k), size=120)
+
+    def hard(k: int) -> Callable[[int], Floats]:
+        return lambda seed: np.eye(k)[np.random.default_rng(seed).permutation(120) % k]
+
+    def always(U: Floats) -> Callable[[int], Floats]:
+        return lambda _: U
+
+    scale = StandardScaler().fit_transform
+    data = {"Iris": load_iris, "Wine": load_wine, "Breast Cancer": load_breast_cancer}
+    known = {f"{name} FCM, k={k}": always(fuzzy(scale(load().data), k))
+             for (name, load), k in zip(data.items(), (3, 3, 2), strict=True)}  # fmt: skip
+    blobs = {f"blobs FCM, k={k}": always(fuzzy(make_blobs(200, 4, centers=k, random_state=0)[0], k))
+             for k in (3, 5, 8, 10)}  # fmt: skip
+    return (
+        {f"Dirichlet(1), k={k}": dirichlet(k) for k in range(2, 11)}
+        | known
+        | blobs
+        | {f"one-hot, k={k}": hard(k) for k in (2, 3, 5, 8, 10)}
+    )
+
+
+def exact_run(U: Floats, seed: int) -> tuple[float, bool]:
+    """The largest error, and whether the same target with a cluster split in two was refused."""
+    found = whole_rows(U, U.shape[1], seed)
+    error = float(metrics.membership_error(U, found))
+    halves = np.column_stack([U[:, :-1], U[:, -1] / 2, U[:, -1] / 2])
+    try:
+        whole_rows(halves, U.shape[1] + 1, seed)
+    except RankError:
+        return error, True
+    return error, False
+
+
+def whole_rows(U: Floats, k: int, seed: int) -> Floats:
+    """The rows of all items, by similarity questions."""
+    n = len(U)
+
+    def plan() -> Generator[Queries, Floats, Clustering]:
+        rows = yield MembershipQueries(np.repeat(np.arange(n), k), np.tile(np.arange(k), n))
+        F = rows.reshape(n, k)
+        nobody: Any = None  # predicts here
+        return Clustering(centers=np.zeros((k, 1)), memberships=F, predictor=nobody, complete=True)
+
+    asking = by_similarity(plan(), n, k, rng=np.random.default_rng(seed))
+    return run(asking, oracles.TableOracle(U)).clustering.memberships
 
 
 def side_by_side() -> None:
@@ -91,8 +164,9 @@ def gram_first(k: int, size: int, sigma: float, seed: int) -> float:
     embedding = embed(G, k, rng)
     triplets = np.array(list(itertools.combinations(extreme_rows(embedding.Z, 2 * k), 3)))
     answers = _disturbed(np.prod(U[triplets], axis=1).sum(axis=1), sigma, rng)
-    F = memberships_from_triplets(embedding, triplets, answers, rng)[0]
-    return _rmse(U, F if sigma == 0 else refine(F, G, triplets, answers)[0])
+    found = memberships_from_triplets(embedding, triplets, answers, rng)
+    assert found is not None
+    return _rmse(U, found[0] if sigma == 0 else refine(found[0], G, triplets, answers)[0])
 
 
 def new_items() -> None:
@@ -157,7 +231,8 @@ def one_run(U: Floats, roughness: float, seed: int) -> tuple[float, float, float
 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", LittleInformationWarning)
-        asking = by_similarity(plan(), n, k, rng=rng, rough=True)
+        levels = int(roughness) if roughness >= 1 else None
+        asking = by_similarity(plan(), n, k, rng=rng, rough=True, levels=levels)
         try:
             queries = next(asking)
             while True:
@@ -173,7 +248,7 @@ def one_run(U: Floats, roughness: float, seed: int) -> tuple[float, float, float
 
 def end_to_end() -> None:
     """Table 3: whole fits, with exact answers and on a scale of five points."""
-    print("ActiveFuzzyKMeans, targets of fuzzy k-means on standardised data, 5 seeds: mean "
+    print(f"ActiveFuzzyKMeans, targets of fuzzy k-means on standardised data, {SEEDS} seeds: mean "
           "membership error, questions:")  # fmt: skip
     print("| data | answers | ask=membership | ask=similarity | ask=pairwise |")
     print("|---|---|---|---|---|")
@@ -194,14 +269,19 @@ def _fits(X: Floats, U: Floats, ask: str, levels: int | None) -> str:
     if levels is not None:
         oracle = oracles.QuantizedOracle(oracle, levels=levels)
     told = None if ask == "membership" else levels
-    errors, counts = [], []
-    for seed in range(5):
-        model = ActiveFuzzyKMeans(
-            U.shape[1], oracle=oracle, ask=ask, levels=told, random_state=seed
-        ).fit(X)
-        errors.append(metrics.membership_error(U, model.memberships_, how="mean"))
-        counts.append(model.n_queries_)
+    cases = [(X, U, oracle, ask, told, seed) for seed in range(SEEDS)]
+    errors, counts = np.array(_all(one_fit, cases)).T
     return f"{_short(float(np.mean(errors)))}, {np.mean(counts):.0f}"
+
+
+def one_fit(
+    X: Floats, U: Floats, oracle: Oracle, ask: str, levels: int | None, seed: int
+) -> tuple[float, int]:
+    """Mean error and questions of one fit."""
+    model = ActiveFuzzyKMeans(
+        U.shape[1], oracle=oracle, ask=ask, levels=levels, random_state=seed
+    ).fit(X)
+    return metrics.membership_error(U, model.memberships_, how="mean"), model.n_queries_
 
 
 def _pool_size(k: int) -> int:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from askmeans import (
         budgets,
+        contradictions,
         datasets,
         exceptions,
         fuzzy,
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     )
     from askmeans.driver import run
     from askmeans.estimators import ActiveFuzzyKMeans, FuzzyKMeans
-    from askmeans.strategies import Sequential, TwoClusters, TwoPhase
+    from askmeans.strategies import Sequential, Stratified, TwoClusters, TwoPhase
 
 __version__ = "0.1.0.dev0"
 
@@ -31,9 +32,11 @@ __all__ = [
     "ActiveFuzzyKMeans",
     "FuzzyKMeans",
     "Sequential",
+    "Stratified",
     "TwoClusters",
     "TwoPhase",
     "budgets",
+    "contradictions",
     "datasets",
     "exceptions",
     "fuzzy",
@@ -52,6 +55,7 @@ _HOMES = {
     "ActiveFuzzyKMeans": "askmeans.estimators",
     "FuzzyKMeans": "askmeans.estimators",
     "Sequential": "askmeans.strategies",
+    "Stratified": "askmeans.strategies",
     "TwoClusters": "askmeans.strategies",
     "TwoPhase": "askmeans.strategies",
     "run": "askmeans.driver",

@@ -1,13 +1,14 @@
-"""How ask=, levels=, strategy= and budget= become a plan: for estimators and sessions alike."""
+"""How ask=, levels=, repeats=, strategy= and budget= become a plan: for all who drive one."""
 
 from typing import Any
 
 import numpy as np
 
 from askmeans.checks import check_choice, check_fuzzifier, check_number
-from askmeans.exceptions import ParameterError
 from askmeans.plans.answers import Plan
-from askmeans.wrappers import by_similarity
+from askmeans.strategies import with_roughness
+from askmeans.wrappers import by_similarity, least_questions, repeated_adaptively
+from askmeans.wrappers.by_similarity import Route
 
 __all__ = ["ASK", "check_asking", "make_plan"]
 
@@ -15,7 +16,14 @@ ASK = ("membership", "similarity", "pairwise")
 
 
 def check_asking(
-    owner: str, *, n_clusters: Any, ask: Any, budget: Any, levels: Any, fuzzifier: Any
+    owner: str,
+    *,
+    n_clusters: Any,
+    ask: Any,
+    budget: Any,
+    levels: Any,
+    fuzzifier: Any,
+    repeats: Any = 1,
 ) -> None:
     """Refuse parameters that break their rules, before the data is looked at."""
     check_number(n_clusters, "n_clusters", owner, integer=True, minimum=1)
@@ -25,11 +33,7 @@ def check_asking(
         check_number(budget, "budget", owner, integer=True, minimum=1)
     if levels is not None:
         check_number(levels, "levels", owner, integer=True, minimum=2)
-        if ask == "membership":
-            raise ParameterError(
-                f"The 'levels' parameter of {owner} must be None for membership questions, for "
-                f"now. Got {levels!r} instead; the answers are taken as they come."
-            )
+    check_number(repeats, "repeats", owner, integer=True, minimum=1)
 
 
 def make_plan(
@@ -42,17 +46,38 @@ def make_plan(
     levels: int | None,
     fuzzifier: float,
     rng: np.random.Generator,
+    repeats: int = 1,
+    rough: bool | None = None,
 ) -> Plan:
-    """The plan of a strategy, its questions translated where similarities are asked."""
-    plan: Plan = strategy.plan(items, n_clusters, fuzzifier=fuzzifier, rng=rng)
-    if ask == "membership" or n_clusters == 1:
-        return plan
-    return by_similarity(
-        plan,
-        len(items),
-        n_clusters,
-        rng=rng,
-        route="triplet" if ask == "similarity" else "pairwise",
-        rough=levels is not None,
-        budget=budget,
-    )
+    """The strategy's plan, with its questions turned into similarities and repeated."""
+    similar = ask != "membership" and n_clusters > 1
+    route: Route = "triplet" if ask == "similarity" else "pairwise"
+    if budget is not None and repeats > 1 and similar:  # something is left for the repeats
+        budget = max(budget // repeats, min(budget, least_questions(n_clusters, route)))
+    if similar:  # memberships that follow from similarities lie on no scale
+        strategy = with_roughness(strategy, levels=None, unknown_noise=repeats > 1)
+    else:
+        several = repeats > 1 and levels is not None
+        strategy = with_roughness(strategy, levels=levels, unknown_noise=several)
+
+    def make(rng: np.random.Generator) -> Plan:
+        plan: Plan = strategy.plan(items, n_clusters, fuzzifier=fuzzifier, rng=rng)
+        if not similar:
+            return plan
+        return by_similarity(
+            plan,
+            len(items),
+            n_clusters,
+            rng=rng,
+            route=route,
+            rough=True if repeats > 1 else rough,
+            levels=levels,
+            budget=budget,
+        )
+
+    if repeats == 1:
+        return make(rng)
+    # Played several times, each time from the same seed.
+    seed = int(rng.integers(2**63))
+    make(np.random.default_rng(seed)).close()  # what is refused is refused now
+    return repeated_adaptively(lambda: make(np.random.default_rng(seed)), repeats)

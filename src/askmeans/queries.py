@@ -306,6 +306,24 @@ class History(Sequence[Answer]):
     def __repr__(self) -> str:
         return f"<History: {len(self)} answers in {len(self._batches)} batches>"
 
+    def ledger(self) -> "Ledger":
+        """The same answers as a ledger, for another run that must not ask them again.
+
+        Returns
+        -------
+        Ledger
+            A new one.
+
+        Examples
+        --------
+        >>> History([(1, PairQueries([[0, 1]]), np.array([0.5]))]).ledger().counts
+        {'pair': 1}
+        """
+        ledger = Ledger()
+        for _, queries, answers in self._batches:
+            ledger.record(queries, answers)
+        return ledger
+
 
 class Ledger:
     """Remembers every answer, so that a question is asked once, and counts.

@@ -1,5 +1,6 @@
 """What comes out: a clustering, and the account of how it was found."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -8,7 +9,7 @@ from numpy.typing import NDArray
 
 from askmeans.fuzzy.simplex import onto_simplex
 from askmeans.links import Link
-from askmeans.queries import History
+from askmeans.queries import History, MembershipQueries
 from askmeans.scores import Scorer
 
 __all__ = ["Clustering", "Predictor", "Result"]
@@ -40,19 +41,22 @@ class Clustering:
         The centres.
     memberships : ndarray of shape (n_items, n_clusters)
         Memberships; rows lie in [0, 1] and sum to one.
-    predictor : Predictor
+    predictor : callable
         Memberships of other items.
     complete : bool
         Whether the plan asked all it wanted.
     diagnostics : dict
         An account of how sure the result is; keys in the documentation.
+    again : (MembershipQueries, ndarray) or None
+        What was asked, and how much asking each once more would bring; None where it cannot tell.
     """
 
     centers: Floats
     memberships: Floats
-    predictor: Predictor
+    predictor: Callable[[NDArray[np.floating]], Floats]
     complete: bool
     diagnostics: dict[str, Any] = field(default_factory=dict)
+    again: tuple[MembershipQueries, Floats] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

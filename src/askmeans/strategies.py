@@ -1,8 +1,8 @@
-"""Strategies: the parameters of the paper's algorithms, and the plans they make."""
+"""Strategies: parameters of the stratified way and the paper's algorithms; the plans they make."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import Any, Self
+from dataclasses import dataclass, replace
+from typing import Any, Literal, Self
 
 import numpy as np
 
@@ -15,40 +15,29 @@ from askmeans.checks import (
 )
 from askmeans.exceptions import ParameterError
 from askmeans.items import Items, as_items
-from askmeans.plans import sequential, two_clusters, two_phase
-from askmeans.plans.answers import Plan
+from askmeans.plans import sequential, stratified, two_clusters, two_phase
+from askmeans.plans.answers import EXACT, Plan, Roughness
 from askmeans.scores import Order
 
-__all__ = ["Sequential", "Strategy", "TwoClusters", "TwoPhase", "named_strategy"]
+__all__ = [
+    "PaperStrategy",
+    "Sequential",
+    "Strategy",
+    "Stratified",
+    "TwoClusters",
+    "TwoPhase",
+    "named_strategy",
+    "with_roughness",
+]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Strategy(ABC):
-    """What the three algorithms share; use one of those.
+    """What all strategies share; use one of those."""
 
-    Parameters
-    ----------
-    sample_size : int, default=100
-        Items whose memberships are asked first, drawn at random (m in the paper).
-    precision : float, default=0.1
-        How exactly memberships are searched for in the end (eta, or eta_2, in the paper).
-    order : {"relative", "distance"}, default="relative"
-        How items are ordered for that search: by closed-form membership from all centres, or by
-        distance to the one centre, as in the paper.
-    faithful : bool, default=False
-        Follow the paper to the letter: distance order, all entries of a row asked, memberships at
-        the lower end of their cell. For comparing counts.
-    """
+    __slots__ = ()
 
-    sample_size: int = 100
-    precision: float = 0.1
-    order: Order = "relative"
-    faithful: bool = False
-
-    def __post_init__(self) -> None:
-        check_number(self.sample_size, "sample_size", type(self).__name__, integer=True, minimum=1)
-        check_share(self.precision, "precision", type(self).__name__)
-        check_choice(self.order, ("relative", "distance"), "order", type(self).__name__)
+    noise: float | Literal["auto"]
+    levels: int | None
 
     def plan(self, X: Any, n_clusters: int, *, fuzzifier: float, rng: np.random.Generator) -> Plan:
         """The plan for this data.
@@ -94,6 +83,19 @@ class Strategy(ABC):
         check_enough_items(items.n, n_clusters, owner)
         return self._make(items, n_clusters, float(fuzzifier), rng)
 
+    @property
+    def roughness(self) -> Roughness:
+        """What is known of the answers' errors, as plans want it."""
+        return Roughness(noise=None if self.noise == "auto" else self.noise, levels=self.levels)
+
+    def _check_roughness(self) -> None:
+        """Refuse a noise or a scale that is none."""
+        owner = type(self).__name__
+        if self.noise != "auto":
+            check_number(self.noise, "noise", owner)
+        if self.levels is not None:
+            check_number(self.levels, "levels", owner, integer=True, minimum=2)
+
     @classmethod
     def from_budget(cls, budget: int, n: int, k: int) -> Self:
         """The strategy with the sizes that make the most of a budget.
@@ -127,7 +129,7 @@ class Strategy(ABC):
         if cls is TwoClusters and k != 2:
             raise ParameterError(
                 f"The 'k' parameter of TwoClusters.from_budget must be 2. Got {k} instead; "
-                "Sequential and TwoPhase take any number."
+                "Stratified takes any number."
             )
         strategy = plan_budget(budget, n, k, kind=cls).strategy
         assert isinstance(strategy, cls)
@@ -141,7 +143,50 @@ class Strategy(ABC):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TwoPhase(Strategy):
+class PaperStrategy(Strategy):
+    """What the paper's three algorithms share; use one of those.
+
+    Parameters
+    ----------
+    sample_size : int, default=100
+        Items whose memberships are asked first, drawn at random (m in the paper).
+    precision : float, default=0.1
+        How exactly memberships are searched for in the end (eta, or eta_2, in the paper).
+    order : {"relative", "distance"}, default="relative"
+        How items are ordered for that search: by closed-form membership from all centres, or by
+        distance to the one centre, as in the paper.
+    faithful : bool, default=False
+        Follow the paper to the letter: distance order, all entries of a row asked, memberships at
+        the lower end of their cell. For comparing counts.
+    noise : float or "auto", default=0.0
+        Standard deviation of the answers' errors: above 0, answers are fitted together rather than
+        taken at their word, and wrong ones are doubted. "auto" estimates it.
+    levels : int or None, default=None
+        How many points the answers' scale has; an answer is then an interval. None for a fine one.
+    """
+
+    sample_size: int = 100
+    precision: float = 0.1
+    order: Order = "relative"
+    faithful: bool = False
+    noise: float | Literal["auto"] = 0.0
+    levels: int | None = None
+
+    def __post_init__(self) -> None:
+        self._check_roughness()
+        if self.faithful and self.roughness != EXACT:
+            raise ParameterError(
+                f"The 'faithful' parameter of {type(self).__name__} must be False when answers "
+                "have noise or levels: the paper takes answers at their word. Got True instead; "
+                "leave one out."
+            )
+        check_number(self.sample_size, "sample_size", type(self).__name__, integer=True, minimum=1)
+        check_share(self.precision, "precision", type(self).__name__)
+        check_choice(self.order, ("relative", "distance"), "order", type(self).__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TwoPhase(PaperStrategy):
     """All centres from one random sample, then a search for every membership (Algorithm 1).
 
     Parameters
@@ -156,6 +201,11 @@ class TwoPhase(Strategy):
     faithful : bool, default=False
         Follow the paper to the letter: distance order, all entries of a row asked, memberships at
         the lower end of their cell. For comparing counts.
+    noise : float or "auto", default=0.0
+        Standard deviation of the answers' errors: above 0, answers are fitted together rather than
+        taken at their word, and wrong ones are doubted. "auto" estimates it.
+    levels : int or None, default=None
+        How many points the answers' scale has; an answer is then an interval. None for a fine one.
 
     Examples
     --------
@@ -206,11 +256,12 @@ class TwoPhase(Strategy):
             order=self.order,
             faithful=self.faithful,
             rng=rng,
+            roughness=self.roughness,
         )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sequential(Strategy):
+class Sequential(PaperStrategy):
     """One centre after the other, the largest first, then a search (Algorithm 4).
 
     Parameters
@@ -223,6 +274,10 @@ class Sequential(Strategy):
         How items are ordered for the last search (see `TwoPhase`); coarse searches go by distance.
     faithful : bool, default=False
         Follow the paper to the letter (see `TwoPhase`).
+    noise : float or "auto", default=0.0
+        Standard deviation of the answers' errors (see `TwoPhase`).
+    levels : int or None, default=None
+        How many points the answers' scale has (see `TwoPhase`).
     bin_size : int, default=50
         Items asked from each bin of what is explained so far (r in the paper).
     coarse_precision : float, default=0.1
@@ -280,7 +335,7 @@ class Sequential(Strategy):
         )
 
     def __post_init__(self) -> None:
-        Strategy.__post_init__(self)
+        PaperStrategy.__post_init__(self)
         check_number(self.bin_size, "bin_size", type(self).__name__, integer=True, minimum=1)
         check_share(self.coarse_precision, "coarse_precision", type(self).__name__)
 
@@ -298,11 +353,12 @@ class Sequential(Strategy):
             order=self.order,
             faithful=self.faithful,
             rng=rng,
+            roughness=self.roughness,
         )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TwoClusters(Strategy):
+class TwoClusters(PaperStrategy):
     """Two clusters, however small one is: bins halve its membership (Algorithm 5).
 
     Parameters
@@ -315,6 +371,10 @@ class TwoClusters(Strategy):
         How items are ordered for the last search (see `TwoPhase`).
     faithful : bool, default=False
         Follow the paper to the letter (see `TwoPhase`).
+    noise : float or "auto", default=0.0
+        Standard deviation of the answers' errors (see `TwoPhase`).
+    levels : int or None, default=None
+        How many points the answers' scale has (see `TwoPhase`).
     bin_size : int, default=50
         Items asked from each bin (r in the paper).
 
@@ -355,7 +415,7 @@ class TwoClusters(Strategy):
         return cls(sample_size=sizes.sample_size, bin_size=sizes.bin_size or 1, precision=eta)
 
     def __post_init__(self) -> None:
-        Strategy.__post_init__(self)
+        PaperStrategy.__post_init__(self)
         check_number(self.bin_size, "bin_size", type(self).__name__, integer=True, minimum=1)
 
     def _make(
@@ -375,11 +435,62 @@ class TwoClusters(Strategy):
             order=self.order,
             faithful=self.faithful,
             rng=rng,
+            roughness=self.roughness,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stratified(Strategy):
+    """Items that stand for strata first, then where completions disagree; the default.
+
+    Memberships are completed by a blend of models, weighed by how well each foretold the answers.
+
+    Parameters
+    ----------
+    precision : float, default=0.005
+        Stop when the estimated mean error of a membership is below this.
+    max_items : int or None, default=100
+        Items asked about at most; None for no limit. An item costs one question to n_clusters - 1.
+    noise : float or "auto", default=0.0
+        Standard deviation of the answers' errors: above 0, answered items are drawn to what the
+        others tell of them. "auto" estimates it.
+    levels : int or None, default=None
+        How many points the answers' scale has, which tells their noise. None for a fine one.
+
+    Examples
+    --------
+    >>> Stratified(max_items=50).precision
+    0.005
+    """
+
+    precision: float = 0.005
+    max_items: int | None = 100
+    noise: float | Literal["auto"] = 0.0
+    levels: int | None = None
+
+    def __post_init__(self) -> None:
+        self._check_roughness()
+        check_share(self.precision, "precision", "Stratified")
+        if self.max_items is not None:
+            check_number(self.max_items, "max_items", "Stratified", integer=True, minimum=1)
+
+    def _make(
+        self, items: Items, n_clusters: int, fuzzifier: float, rng: np.random.Generator
+    ) -> Plan:
+        return stratified(
+            items,
+            n_clusters,
+            fuzzifier=fuzzifier,
+            precision=self.precision,
+            max_items=self.max_items,
+            roughness=self.roughness,
+            rng=rng,
         )
 
 
 _NAMED: dict[str, type[Strategy]] = {
-    "auto": TwoPhase,  # until the stratified strategy exists
+    "auto": Stratified,
+    "stratified": Stratified,
     "two-phase": TwoPhase,
     "sequential": Sequential,
     "two-clusters": TwoClusters,
@@ -392,3 +503,15 @@ def named_strategy(strategy: Any, owner: str) -> Any:
         return strategy
     check_choice(strategy, _NAMED, "strategy", owner)
     return _NAMED[strategy]()
+
+
+def with_roughness(strategy: Any, *, levels: int | None, unknown_noise: bool) -> Any:
+    """The strategy for answers on such a scale, with noise to be estimated if there may be any.
+
+    A strategy that says what it expects of the answers, and one of somebody's own, stays as it is.
+    """
+    faithful = getattr(strategy, "faithful", False)
+    if not isinstance(strategy, Strategy) or faithful or strategy.roughness != EXACT:
+        return strategy
+    changes: Any = {"levels": levels, "noise": "auto" if unknown_noise else 0.0}
+    return replace(strategy, **changes)  # type: ignore[type-var]  # every strategy is a dataclass

@@ -197,7 +197,8 @@ def test_help_is_shown_once():
 
 def test_a_question_shows_its_items_and_ends_with_the_prompt():
     _, screen = ask(["0.1"], PairQueries([[3, 1]]))
-    assert "  item 3: leek\n  item 1: pear\nHow similar are these two? " + PROMPT in screen
+    question = "How similar are these two? (1: surely all of one group; 0: surely not) "
+    assert "  item 3: leek\n  item 1: pear\n" + question + PROMPT in screen
     _, screen = ask(["0.1"], TripletQueries([[5, 0, 2]]))
     assert "item 5: onion\n  item 0: apple\n  item 2: plum\nHow similar are these three?" in screen
     _, screen = ask(["0.1"], about(4, cluster=2))

@@ -38,9 +38,18 @@ class StrategyName(StrEnum):
     """Which of the strategies."""
 
     auto = "auto"
+    stratified = "stratified"
     two_phase = "two-phase"
     sequential = "sequential"
     two_clusters = "two-clusters"
+
+
+class Ask(StrEnum):
+    """What is asked."""
+
+    membership = "membership"
+    similarity = "similarity"
+    pairwise = "pairwise"
 
 
 class Impute(StrEnum):
@@ -121,7 +130,20 @@ def fit(
     strategy: Annotated[
         StrategyName, typer.Option(help="How questions are chosen.")
     ] = StrategyName.auto,
+    ask: Annotated[
+        Ask,
+        typer.Option(
+            help="What is asked: how much items belong to clusters, or how similar they are; "
+            "'pairwise' asks about two at a time only."
+        ),
+    ] = Ask.membership,
     budget: Annotated[int | None, typer.Option(help="Most different questions to ask.")] = None,
+    repeats: Annotated[
+        int, typer.Option(help="How often a question is asked on average, at most.")
+    ] = 1,
+    levels: Annotated[
+        int | None, typer.Option(help="How many points the scale of the answers has.")
+    ] = None,
     fuzzifier: Annotated[float, typer.Option(help="How soft the clusters are, from 1.")] = 2.0,
     seed: Annotated[int, typer.Option(help="Seed of the questions' choice.")] = 0,
     names: Annotated[str | None, typer.Option(help="Names of the clusters, a,b,c.")] = None,
@@ -149,7 +171,10 @@ def fit(
             scale=scale.value,
             impute=None if impute is None else impute.value,
             strategy=strategy.value,
+            ask=ask.value,
             budget=budget,
+            repeats=repeats,
+            levels=levels,
             fuzzifier=fuzzifier,
             seed=seed,
             cluster_names=_split(names),

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
 
+from askmeans.asking import make_plan
 from askmeans.checks import check_enough_items, check_fuzzifier, check_number
 from askmeans.cli.answer_file import AnswerFile
 from askmeans.cli.tables import (
@@ -28,7 +29,7 @@ from askmeans.driver import run as drive
 from askmeans.estimators import FuzzyKMeans
 from askmeans.exceptions import AskmeansError, DataError, ParameterError
 from askmeans.fuzzy import weighted_centers
-from askmeans.metrics import matched_accuracy
+from askmeans.metrics import match_clusters, matched_accuracy
 from askmeans.oracles import ConsoleOracle, TableOracle
 from askmeans.queries import Ledger
 from askmeans.results import Result
@@ -54,7 +55,10 @@ class Options:
     scale: str
     impute: str | None
     strategy: str
+    ask: str
     budget: int | None
+    repeats: int
+    levels: int | None
     fuzzifier: float
     seed: int
     cluster_names: list[str] | None
@@ -68,6 +72,9 @@ class Options:
 def run(options: Options) -> bool:
     """Read, ask, write; True when all was asked."""
     check_number(options.n_clusters, "clusters", "askmeans fit", integer=True, minimum=1)
+    check_number(options.repeats, "repeats", "askmeans fit", integer=True, minimum=1)
+    if options.levels is not None:
+        check_number(options.levels, "levels", "askmeans fit", integer=True, minimum=2)
     check_number(options.seed, "seed", "askmeans fit", integer=True)
     check_fuzzifier(options.fuzzifier, "askmeans fit", strict=False)
     frame = read_table(options.data, options.id_column)
@@ -99,7 +106,7 @@ def run(options: Options) -> bool:
             if error.result is None:
                 raise
             result, failure = error.result, error  # what was reached is written all the same
-        memberships = result.clustering.memberships
+        memberships = _named(options, result.clustering.memberships, truth)
         summary = _account(options, result, truth, X, held)
     _write(options, files, ids, names, chosen, memberships)
     summary["files"] = files.written(plot=options.plot)
@@ -190,6 +197,12 @@ def _cluster_names(options: Options, truth: NDArray[np.str_] | None) -> list[str
                 f"classes in {options.expert.partition(':')[2]!r}. Got {k} instead."
             )
     if options.cluster_names is not None:
+        if options.ask != "membership":
+            raise ParameterError(
+                "The 'names' parameter of askmeans fit must be left out with --ask "
+                f"{options.ask}. Got {', '.join(options.cluster_names)} instead; similarities do "
+                "not tell which cluster is which."
+            )
         names = options.cluster_names
     if len(names) != k or len(set(names)) != k:
         raise ParameterError(
@@ -207,9 +220,18 @@ def _ask(
     held: AnswerFile | None,
 ) -> Result:
     """Let the expert answer what is not known yet."""
-    strategy = named_strategy(options.strategy, "askmeans fit")
-    rng = np.random.default_rng(options.seed)
-    plan = strategy.plan(X, options.n_clusters, fuzzifier=options.fuzzifier, rng=rng)
+    plan = make_plan(
+        X,
+        options.n_clusters,
+        strategy=named_strategy(options.strategy, "askmeans fit"),
+        ask=options.ask,
+        budget=options.budget,
+        levels=options.levels,
+        repeats=options.repeats,
+        fuzzifier=options.fuzzifier,
+        rng=np.random.default_rng(options.seed),
+        rough=True if truth is None else None,  # people are
+    )
     ledger = Ledger() if held is None else held.ledger()
     oracle: Oracle
     if truth is not None:
@@ -227,6 +249,17 @@ def _ask(
     return drive(plan, oracle, budget=options.budget, ledger=ledger)
 
 
+def _named(options: Options, memberships: Floats, truth: NDArray[np.str_] | None) -> Floats:
+    """The columns in the order of the names: similarities find clusters in an order of their own.
+
+    A simulated expert's classes are matched to them; a person's clusters have no names yet.
+    """
+    if truth is None or options.ask == "membership":
+        return memberships
+    classes = np.unique(truth, return_inverse=True)[1]
+    return memberships[:, match_clusters(np.eye(options.n_clusters)[classes], memberships)]
+
+
 def _account(
     options: Options,
     result: Result,
@@ -239,6 +272,7 @@ def _account(
         "n_items": len(X),
         "n_clusters": options.n_clusters,
         "strategy": options.strategy,
+        "ask": options.ask,
         "seed": options.seed,
         "complete": result.complete,
         "n_queries": result.n_queries,
@@ -257,10 +291,12 @@ def _account(
 
 def _alone(options: Options, X: Floats) -> tuple[dict[str, Any], Floats]:
     """The summary of a run without questions, and its memberships."""
-    if options.budget is not None or options.answers is not None or options.strategy != "auto":
+    asking = (options.budget, options.answers, options.levels, options.repeats)
+    if asking != (None, None, None, 1) or (options.strategy, options.ask) != ("auto", "membership"):
         raise ParameterError(
-            "With --expert none nobody is asked: --budget, --answers and --strategy must be left "
-            "out. Got one of them; leave it out, or choose another --expert."
+            "With --expert none nobody is asked: --budget, --repeats, --levels, --answers, "
+            "--strategy and --ask must be left out. Got one of them; leave it out, or choose "
+            "another --expert."
         )
     _, memberships = _unsupervised(options, X)
     summary = {
@@ -338,6 +374,10 @@ def _report(options: Options, summary: dict[str, Any]) -> None:
             f"Matched accuracy {summary['matched_accuracy']:.2%}; without questions "
             f"{summary['matched_accuracy_without_questions']:.2%}."
         )
+    noise = summary.get("diagnostics", {}).get("noise")
+    if noise:
+        doubted = len(summary["diagnostics"]["doubted"])
+        console.print(f"Answers are off by {noise:.2f}, it seems; {doubted} are doubted.")
     if not summary["complete"]:
         more = ""
         if "answers" in summary:

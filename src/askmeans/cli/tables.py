@@ -155,7 +155,9 @@ def check_column(frame: "pd.DataFrame", name: str) -> None:
 
 
 def plain(value: Any) -> Any:
-    """What JSON can say of it: no infinity, no numpy."""
+    """What JSON can say of it: no infinity, no numpy; of an array, its mean and its largest."""
+    if isinstance(value, np.ndarray):
+        return {"mean": float(value.mean()), "largest": float(value.max())}
     if isinstance(value, dict):
         return {key: plain(part) for key, part in value.items()}
     if isinstance(value, list | tuple):

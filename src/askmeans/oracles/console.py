@@ -229,7 +229,8 @@ def wording(n_items: int, cluster_name: str | None) -> str:
     """The question as people read it: about a cluster, or about two or three items."""
     if cluster_name is not None:
         return f"How much does it belong to {cluster_name}?"
-    return f"How similar are {'these two' if n_items == 2 else 'these three'}?"
+    these = "these two" if n_items == 2 else "these three"
+    return f"How similar are {these}? (1: surely all of one group; 0: surely not)"
 
 
 def show_values(values: Iterable[tuple[object, object]]) -> str:

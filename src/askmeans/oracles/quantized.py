@@ -59,7 +59,7 @@ class QuantizedOracle:
         try:
             return self._rounded(self.oracle.answer(queries))
         except StopAsking as stop:
-            raise StopAsking(self._rounded(stop.answers)) from stop.__cause__
+            raise StopAsking(self._rounded(stop.answers), stop.reached) from stop.__cause__
 
     def _rounded(self, answers: NDArray[np.float64]) -> NDArray[np.float64]:
         """Answers on the scale."""

@@ -5,9 +5,7 @@ First a pool of items is asked about, all pairs and a few triplets, until their 
 clusters' numbers are fixed once, by the pool: similarities do not name clusters (paper note N10).
 """
 
-import itertools
 import math
-import warnings
 from collections.abc import Generator
 from dataclasses import replace
 from typing import Any, Literal
@@ -15,37 +13,25 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from askmeans.exceptions import (
-    BudgetError,
-    LittleInformationWarning,
-    PlanError,
-    RankError,
-    StopAsking,
-)
+from askmeans.checks import check_choice, check_number
+from askmeans.exceptions import BudgetError, ParameterError, PlanError, StopAsking
 from askmeans.plans.answers import Asking, Plan
-from askmeans.queries import MembershipQueries, PairQueries, Queries, TripletQueries
+from askmeans.queries import MembershipQueries, Queries
 from askmeans.results import Clustering
 from askmeans.wrappers.geometry import extreme_rows, simplex_least_squares
-from askmeans.wrappers.recovery import (
-    embed,
-    fill_gaps,
-    memberships_from_corners,
-    memberships_from_triplets,
-    refine,
-    spectrum,
-    suggest_clusters,
-)
+from askmeans.wrappers.jennrich import ThreeSets
+from askmeans.wrappers.pool import Pool, PoolSizes, fewest_items
+from askmeans.wrappers.similarities import Similarities
 
 __all__ = ["Route", "by_similarity", "least_questions"]
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
-Route = Literal["triplet", "pairwise"]
+Route = Literal["triplet", "pairwise", "jennrich"]
 
-_LEAST_RHO, _LEAST_SNR = 0.02, 1.3  # below these the pool grows, up to ten items a cluster
-_NO_RANK = 1e-6
+_SMALLEST, _USUAL, _ROUGH, _LARGEST = 3, 6, 8, 10  # items a cluster in a pool
 _ROUGH_ANCHORS = 2  # a cluster, where answers are rough; one where they are exact
-_EXACT = 1e-9  # residual below which answers are taken as exact
+_WORSE = 10.0  # times the condition of all anchors: what is left of them must tell clusters apart
 
 
 def by_similarity(
@@ -55,7 +41,8 @@ def by_similarity(
     *,
     rng: np.random.Generator,
     route: Route = "triplet",
-    rough: bool = False,
+    rough: bool | None = None,
+    levels: int | None = None,
     pool_size: int | None = None,
     budget: int | None = None,
 ) -> Plan:
@@ -71,13 +58,18 @@ def by_similarity(
         Number of clusters, at least 2.
     rng : numpy.random.Generator
         Where the pool's randomness comes from.
-    route : {"triplet", "pairwise"}, default="triplet"
+    route : {"triplet", "pairwise", "jennrich"}, default="triplet"
         Whether triplets may be asked; pairs alone are exact for two clusters, and near for more
-        when nearly pure items exist.
-    rough : bool, default=False
-        Whether answers are noisy or on a coarse scale: more anchors and triplets are asked then.
+        when nearly pure items exist. "jennrich" is the paper's own: it asks (2 k)^3 triplets in
+        place of the pool's pairs, and bears noise worse.
+    rough : bool or None, default=None
+        Whether answers are noisy or on a coarse scale: more is asked then. None to see it from the
+        answers to the first pairs, or from `levels`.
+    levels : int or None, default=None
+        How many points the answers' scale has, which tells their noise.
     pool_size : int or None, default=None
-        Items all of whose pairs are asked first; None for six a cluster, to ten if need be.
+        Items all of whose pairs are asked first; None for six a cluster (eight where answers are
+        rough), to ten if need be. Not for "jennrich".
     budget : int or None, default=None
         Questions there will be, to which the pool is fitted.
 
@@ -88,6 +80,8 @@ def by_similarity(
 
     Raises
     ------
+    ParameterError
+        If a parameter breaks its rule, or there are too few items to compare.
     BudgetError
         If the budget is too small for the smallest pool.
     RankError
@@ -104,13 +98,40 @@ def by_similarity(
     >>> sorted({answer.kind for answer in result.history})
     ['pair', 'triplet']
     """
+    owner = "by_similarity"
+    check_choice(route, ("triplet", "pairwise", "jennrich"), "route", owner)
+    check_number(n_clusters, "n_clusters", owner, integer=True, minimum=2)
+    fewest = 6 * n_clusters if route == "jennrich" else fewest_items(n_clusters)
+    if n_items < fewest:
+        raise ParameterError(
+            f"The 'n_items' parameter of {owner} must be at least {fewest}, for {n_clusters} "
+            f"clusters to show in similarities. Got {n_items} instead; ask for fewer clusters, or "
+            "about memberships."
+        )
+    for value, name, minimum in ((pool_size, "pool_size", fewest), (levels, "levels", 2)):
+        if value is not None:
+            check_number(value, name, owner, integer=True, minimum=minimum)
     least = least_questions(n_clusters, route)
     if budget is not None and budget < least:
         raise BudgetError(
             f"The 'budget' parameter must be at least {least} for similarity questions with "
             f"{n_clusters} clusters. Got {budget} instead."
         )
-    translator = _Translator(n_items, n_clusters, route, rough, pool_size, budget, rng)
+    similar = Similarities()
+    pool: Pool | ThreeSets
+    if route == "jennrich":
+        pool = ThreeSets(similar, n_clusters, rng)
+    else:
+        triplets = route == "triplet" and n_clusters > 2
+        sizes = {
+            how: _pool_sizes(n_items, n_clusters, triplets, how, pool_size, budget)
+            for how in (False, True)
+        }
+        rough = True if levels is not None else rough
+        sigma = 0.0 if levels is None else 1.0 / (levels - 1) / math.sqrt(12.0)  # of rounding
+        pool = Pool(similar, n_clusters, sizes, rng, rough=rough, sigma=sigma)
+    # Drawn before the plan draws anything: another number of clusters then compares the same items.
+    translator = _Translator(rng.permutation(n_items), n_clusters, pool, similar, rough=rough)
     return _drive(plan, translator)
 
 
@@ -121,8 +142,8 @@ def least_questions(n_clusters: int, route: Route = "triplet") -> int:
     ----------
     n_clusters : int
         Number of clusters.
-    route : {"triplet", "pairwise"}, default="triplet"
-        Whether triplets may be asked.
+    route : {"triplet", "pairwise", "jennrich"}, default="triplet"
+        How memberships are found (see `by_similarity`).
 
     Returns
     -------
@@ -134,8 +155,38 @@ def least_questions(n_clusters: int, route: Route = "triplet") -> int:
     >>> least_questions(3)  # 36 pairs and 20 triplets
     56
     """
+    if route == "jennrich":
+        return (2 * n_clusters) ** 3
     triplets = 0 if n_clusters == 2 or route == "pairwise" else math.comb(2 * n_clusters, 3)
-    return math.comb(3 * n_clusters, 2) + triplets
+    return math.comb(_SMALLEST * n_clusters, 2) + triplets
+
+
+def _pool_sizes(
+    n_items: int,
+    k: int,
+    with_triplets: bool,
+    rough: bool,
+    pool_size: int | None,
+    budget: int | None,
+) -> PoolSizes:
+    """A pool of which the first pairs take at most half of the budget, and all leave the triplets.
+
+    More triplets are asked of rough answers, if they can be paid.
+    """
+    corners = 2 * k if with_triplets else 0
+    first = pool_size or (_ROUGH if rough else _USUAL) * k
+    largest = max(first, _LARGEST * k)
+    if budget is not None:
+        most = min(budget / 2, budget - math.comb(corners, 3))
+        while pool_size is None and first > _SMALLEST * k and math.comb(first, 2) > most:
+            first -= 1
+    if with_triplets and rough:
+        paid = budget is None or math.comb(first, 2) + math.comb(3 * k, 3) <= budget
+        corners = 3 * k if paid else corners
+    if budget is not None:
+        while largest > first and math.comb(largest, 2) + math.comb(corners, 3) > budget:
+            largest -= 1
+    return PoolSizes(first=min(n_items, first), largest=min(n_items, largest), corners=corners)
 
 
 def _drive(plan: Plan, translator: "_Translator") -> Generator[Queries, Floats, Clustering]:
@@ -143,17 +194,20 @@ def _drive(plan: Plan, translator: "_Translator") -> Generator[Queries, Floats, 
     try:
         queries = next(plan)
         while True:
-            if isinstance(queries, MembershipQueries):
-                try:
+            known = None
+            try:
+                if isinstance(queries, MembershipQueries):
+                    known = queries
                     answers = yield from translator.answer(queries)
-                except StopAsking:
-                    plan.throw(StopAsking(translator.look_up(queries)))
-                    raise PlanError(
-                        "A plan must return when StopAsking is thrown into it. "
-                        "Got more questions instead."
-                    ) from None
-            else:
-                answers = yield queries
+                else:
+                    answers = yield queries
+            except StopAsking as stop:
+                so_far = stop.answers if known is None else translator.look_up(known)
+                plan.throw(StopAsking(so_far))
+                raise PlanError(
+                    "A plan must return when StopAsking is thrown into it. "
+                    "Got more questions instead."
+                ) from None
             queries = plan.send(answers)
     except StopIteration as end:
         clustering: Clustering = end.value
@@ -168,35 +222,42 @@ class _Translator:
 
     def __init__(
         self,
-        n_items: int,
+        order: Rows,
         n_clusters: int,
-        route: Route,
-        rough: bool,
-        pool_size: int | None,
-        budget: int | None,
-        rng: np.random.Generator,
+        pool: Pool | ThreeSets,
+        similar: Similarities,
+        *,
+        rough: bool | None,
     ) -> None:
-        self.n_items = n_items
+        self.order = order
         self.k = n_clusters
-        self.with_triplets = route == "triplet" and n_clusters > 2
+        self.pool = pool
+        self.similar = similar
         self.rough = rough
-        self.rng = rng
-        self.size = min(n_items, pool_size or self._pool_size(budget))
-        self.n_corners = self._corners(budget)
-        self.largest = min(n_items, max(self.size, 10 * n_clusters if budget is None else 0))
         self.rows: dict[int, Floats] = {}
         self.anchors: Rows | None = None
-        self.similar: dict[tuple[int, int], float] = {}
-        self.diagnostics: dict[str, Any] = {"bootstrap_pairs": 0, "triplets": 0, "row_pairs": 0}
+        self.unknown: set[int] = set()
+
+    @property
+    def diagnostics(self) -> dict[str, Any]:
+        """What was asked, and how sure the rows are."""
+        account = dict(self.similar.asked) | self.pool.diagnostics
+        if self.anchors is not None:
+            design = np.array([self.rows[anchor] for anchor in self.anchors.tolist()])
+            account["anchor_condition"] = float(np.linalg.cond(design))
+            # The error of a row to expect from answers as rough as the pool's.
+            trace = float(np.trace(np.linalg.pinv(design.T @ design)))
+            noise = account.get("sigma", 0.0) * math.sqrt(trace / self.k)
+            account["predicted_rmse"] = math.hypot(noise, account.get("spread", 0.0))
+        return account | ({"unknown_rows": len(self.unknown)} if self.unknown else {})
 
     def answer(self, queries: MembershipQueries) -> Asking[Floats]:
         """Memberships of these items, by asking what is needed."""
         items = np.unique(queries.items)
         if self.anchors is None:
             yield from self._bootstrap(items)
-        unknown = np.array([item for item in items.tolist() if item not in self.rows])
-        if len(unknown):
-            yield from self._ask_rows(unknown)
+        if any(item not in self.rows for item in items.tolist()):
+            yield from self._ask_rows(items)
         return self.look_up(queries)
 
     def look_up(self, queries: MembershipQueries) -> Floats:
@@ -205,176 +266,42 @@ class _Translator:
         rows = [self.rows.get(item, nothing) for item in queries.items.tolist()]
         return np.array(rows).reshape(-1, self.k)[np.arange(len(queries)), queries.clusters]
 
-    def _pool_size(self, budget: int | None) -> int:
-        """Six items a cluster, fewer when they would take more than half of the budget."""
-        size = 6 * self.k
-        if budget is None:
-            return size
-        triplets = math.comb(2 * self.k, 3) if self.with_triplets else 0
-        most = min(budget / 2, budget - triplets)  # the triplets must still be paid
-        while size > 3 * self.k and math.comb(size, 2) > most:
-            size -= 1
-        return size
-
-    def _corners(self, budget: int | None) -> int:
-        """Items among which triplets are asked: more for rough answers, if they can be paid."""
-        many = 3 * self.k
-        paid = budget is None or math.comb(self.size, 2) + math.comb(many, 3) <= budget
-        return many if self.rough and paid else 2 * self.k
-
     def _bootstrap(self, wanted: Rows) -> Asking[None]:
-        """Ask all pairs in a pool, the items wanted first, until its memberships follow."""
-        others = np.setdiff1d(np.arange(self.n_items), wanted)
-        queue = np.concatenate([self.rng.permutation(wanted), self.rng.permutation(others)])
-        pool, next_ = queue[: self.size], self.size
-        while True:
-            yield from self._ask_pairs(np.array(list(itertools.combinations(pool, 2))), "bootstrap")
-            pool = self._comparable(pool)
-            seen = None
-            if len(pool) > 2 * self.k:
-                seen = spectrum(fill_gaps(self._matrix(pool), self.k), self.k, self.rng)
-            good = seen is not None and seen.rho >= _LEAST_RHO and seen.snr >= _LEAST_SNR
-            if good or next_ >= self.largest:
-                break
-            more = queue[next_ : min(next_ + self.k, self.largest)]
-            pool, next_ = np.concatenate([pool, more]), next_ + len(more)
-        if seen is None:
-            raise RankError(
-                f"Some {2 * self.k + 1} items must be comparable with each other. Got {len(pool)}: "
-                "most questions had no answer. Ask somebody who can say, or show more of the items."
-            )
-        if seen.rho < _NO_RANK:
-            rank = int((seen.values > _NO_RANK * seen.values[0]).sum())
-            raise RankError(
-                f"The answers must tell {self.k} clusters apart. Got similarities of rank {rank}; "
-                f"ask for {max(rank, 1)} clusters, or allow a larger budget: a small pool may miss "
-                "a cluster."
-            )
-        if seen.snr < _LEAST_SNR:
-            warnings.warn(
-                f"The answers hardly tell {self.k} clusters apart (signal to noise "
-                f"{seen.snr:.2f}), so the result carries little information. Ask on a finer scale, "
-                "or for fewer clusters.",
-                LittleInformationWarning,
-                stacklevel=3,
-            )
-        F = yield from self._pool_memberships(pool)
-        best = extreme_rows(F, (_ROUGH_ANCHORS if self.rough else 1) * self.k)
-        self.anchors = pool[best]
-        self.rows.update(zip(pool.tolist(), F, strict=True))
-        self.diagnostics |= {
-            "pool": len(pool),
-            "rho": seen.rho,
-            "snr": seen.snr,
-            "singular_values": seen.values.tolist(),
-            "suggested_clusters": suggest_clusters(seen.values),
-            "anchor_condition": float(np.linalg.cond(F[best])),
-            "predicted_rmse": self._predicted_rmse(F[best]),
-        }
-
-    def _predicted_rmse(self, anchors: Floats) -> float:
-        """The error of a row to expect from answers as rough as the pool's."""
-        spread = float(np.trace(np.linalg.pinv(anchors.T @ anchors)))
-        return float(self.diagnostics["sigma"]) * math.sqrt(spread / self.k)
-
-    def _pool_memberships(self, pool: Rows) -> Asking[Floats]:
-        """Memberships of the pool, from its pairs and, where allowed, a few triplets."""
-        G = self._matrix(pool)
-        embedding = embed(fill_gaps(G, self.k), self.k, self.rng)
-        triplets, answers = np.empty((0, 3), dtype=np.intp), np.empty(0)
-        if self.with_triplets:
-            corners = extreme_rows(embedding.Z, self.n_corners)
-            triplets = np.array(list(itertools.combinations(corners, 3)))
-            try:
-                answers = yield TripletQueries(pool[triplets])
-            except StopAsking as stop:
-                self.diagnostics["triplets"] += int((~np.isnan(stop.answers)).sum())
-                raise
-            self.diagnostics["triplets"] += len(triplets)
-            told = ~np.isnan(answers)
-            F, score = memberships_from_triplets(embedding, triplets[told], answers[told], self.rng)
-            self.diagnostics["rotation_score"] = score
-            left = F[triplets[told]].prod(axis=1).sum(axis=1) - answers[told]
-            self.diagnostics["triplet_rms"] = float(np.sqrt(np.square(left).mean()))
-        else:
-            F, ambiguity = memberships_from_corners(embedding, self.rng)
-            self.diagnostics["ambiguity"] = ambiguity
-            self.diagnostics["purity"] = float(F.max(axis=0).min())
-        left = F @ F.T - G
-        residual = float(np.sqrt(np.nanmean(np.square(left[~np.eye(len(G), dtype=bool)]))))
-        if residual > _EXACT and (self.with_triplets or self.k == 2):
-            F, residual = refine(F, G, triplets, answers)
-        # k - 1 numbers an item are fitted to its pairs.
-        n_pairs = math.comb(len(pool), 2)
-        free = max(n_pairs - len(pool) * (self.k - 1), 1)
-        self.diagnostics |= {
-            "residual": residual,
-            "sigma": residual * math.sqrt(n_pairs / free),
-            "norm_gap": float(embedding.w @ embedding.w) - self.k,
-        }
-        return F
+        """Find the memberships of a pool, the items wanted first, and choose anchors from it."""
+        first = np.isin(self.order, wanted)
+        queue = np.concatenate([self.order[first], self.order[~first]])
+        try:
+            yield from self.pool.ask(queue)
+        finally:  # a stop, too: rows that follow count
+            F = self.pool.memberships
+            if F is not None:
+                self.rows.update(zip(self.pool.items.tolist(), F, strict=True))
+                rough = self.rough if self.rough is not None else self.pool.diagnostics.get("rough")
+                n_anchors = self.k * (_ROUGH_ANCHORS if rough else 1)
+                self.anchors = self.pool.items[extreme_rows(F, n_anchors)]
 
     def _ask_rows(self, items: Rows) -> Asking[None]:
         """Whole rows of items from pairs with the anchors; more anchors where nobody could say."""
         assert self.anchors is not None
-        for anchors in (self.anchors, np.array(list(self.rows))):
+        known = np.array(list(self.rows))
+        more = extreme_rows(np.array(list(self.rows.values())), 4 * self.k)
+        for anchors in (self.anchors, known[more]):
             missing = np.array([item for item in items.tolist() if item not in self.rows])
             if not len(missing):
                 return
-            anchors = anchors[: 4 * self.k]
             pairs = np.array([(item, anchor) for item in missing for anchor in anchors])
             try:
-                yield from self._ask_pairs(pairs[pairs[:, 0] != pairs[:, 1]], "row")
+                yield from self.similar.ask(pairs[pairs[:, 0] != pairs[:, 1]], "row_pairs")
             finally:  # a stop, too: rows that are complete count
                 self._solve_rows(missing, anchors)
-        if any(item not in self.rows for item in items.tolist()):
-            self.diagnostics["unknown_rows"] = sum(i not in self.rows for i in items.tolist())
+        self.unknown.update(item for item in items.tolist() if item not in self.rows)
 
     def _solve_rows(self, items: Rows, anchors: Rows) -> None:
-        """Rows of the items that were compared with enough anchors."""
+        """Rows of the items that were compared with anchors enough to tell all clusters apart."""
+        design = np.array([self.rows[anchor] for anchor in anchors.tolist()])
+        limit = _WORSE * np.linalg.cond(design)
         for item in items.tolist():
-            told = [a for a in anchors.tolist() if not math.isnan(self._similarity(item, a))]
-            if len(told) >= self.k:
-                design = np.array([self.rows[anchor] for anchor in told])
-                target = np.array([self._similarity(item, anchor) for anchor in told])
-                self.rows[item] = simplex_least_squares(design, target)
-
-    def _ask_pairs(self, pairs: Rows, part: str) -> Asking[None]:
-        """Ask pairs that were not asked before, and keep the answers."""
-        new = np.array([p for p in pairs.tolist() if tuple(sorted(p)) not in self.similar])
-        if not len(new):
-            return
-        batch = PairQueries(new)
-        try:
-            answers = yield batch
-        except StopAsking as stop:
-            self._keep(batch, stop.answers)
-            self.diagnostics[f"{part}_pairs"] += int((~np.isnan(stop.answers)).sum())
-            raise
-        self._keep(batch, answers)
-        self.diagnostics[f"{part}_pairs"] += len(new)
-
-    def _keep(self, batch: PairQueries, answers: Floats) -> None:
-        """Write similarities down."""
-        for (p, q), value in zip(batch.pairs.tolist(), answers.tolist(), strict=True):
-            self.similar[min(p, q), max(p, q)] = value
-
-    def _similarity(self, p: int, q: int) -> float:
-        """What is known of a pair; NaN where nothing is."""
-        return self.similar.get((min(p, q), max(p, q)), math.nan)
-
-    def _matrix(self, pool: Rows) -> Floats:
-        """Similarities within the pool; the diagonal cannot be asked and is 0."""
-        G = np.zeros((len(pool), len(pool)))
-        for a, b in itertools.combinations(range(len(pool)), 2):
-            G[a, b] = G[b, a] = self._similarity(int(pool[a]), int(pool[b]))
-        return G
-
-    def _comparable(self, pool: Rows) -> Rows:
-        """The pool without items of which half the comparisons are missing."""
-        while len(pool) > 1:
-            gaps = np.isnan(self._matrix(pool)).sum(axis=1)
-            if gaps.max() <= (len(pool) - 1) / 2:
-                break
-            pool = np.delete(pool, gaps.argmax())
-        return pool
+            target = np.array([self.similar(item, anchor) for anchor in anchors.tolist()])
+            told = ~np.isnan(target)
+            if told.sum() >= self.k and (told.all() or np.linalg.cond(design[told]) <= limit):
+                self.rows[item] = simplex_least_squares(design[told], target[told])
