@@ -56,6 +56,13 @@ class Caretaking:
         with self._desk.lock:
             return self._outcome.cluster_names()
 
+    @property
+    def last_event(self) -> int:
+        """The number of the last event, 0 before the first; what was computed at it still holds."""
+        with self._desk.lock:
+            self._live.refresh()
+            return self._live.state.last
+
     def pause(self, *, annotator: str = ME) -> Receipt:
         """Hand out no questions until `resume`; answers are still taken.
 

@@ -30,7 +30,7 @@ class Desk:
         self.live = live
         self.lock = threading.RLock()
 
-    def ask(self, n: int, annotator: str) -> list[Question]:
+    def ask(self, n: int, annotator: str, *, whole_row: bool = False) -> list[Question]:
         """Questions for somebody, leased; none where `state_for` says why."""
         check_annotator(annotator)
         live = self.live
@@ -48,6 +48,8 @@ class Desk:
                         continue  # somebody was quicker
                     now, leases = transaction.now(), transaction.leases()
                     chosen = self._choose(n, annotator, leases, now)
+                    if whole_row and chosen:
+                        chosen += self._same_row(chosen[0], annotator, leases, now)
                     until = now + live.config.lease_seconds
                     for number in chosen:
                         transaction.lease(Lease(question=number, annotator=annotator, until=until))
@@ -173,7 +175,9 @@ class Desk:
             lease.question for lease in leases if lease.annotator != annotator and lease.until > now
         )
         held, ended, new, skipped = [], [], [], []
+        still = set(self.live.open()) & own.keys()  # how many of one's own are still to come
         for number in self.live.open():
+            still.discard(number)
             mine = state.mine(number, annotator)
             if mine is not None and mine.kind in ANSWERS:
                 continue
@@ -187,10 +191,19 @@ class Desk:
                 ended.append(number)
             else:
                 new.append(number)
-                if len(new) >= n and not own:
-                    break  # enough, and nothing that would come before
+            if len(held) + len(ended) + len(new) >= n and not still:
+                break  # enough, and nothing that would come before
         skipped.sort(key=lambda event: event.id)
         return [*held, *ended, *new, *(e.question for e in skipped if e.question is not None)][:n]
+
+    def _same_row(self, first: int, annotator: str, leases: list[Lease], now: float) -> list[int]:
+        """Other open questions for somebody about the item of a membership question."""
+        kind, items, _, _ = self.live.key(first)
+        if kind != "membership":
+            return []
+        same = [n for n in self.live.open() if n != first and self.live.key(n)[1] == items]
+        free = set(self._choose(len(self.live.open()), annotator, leases, now)) if same else ()
+        return [n for n in same if n in free and self.live.state.mine(n, annotator) is None]
 
     def _known(
         self, key: str, kind: EventKind, number: int, value: float | None, annotator: str

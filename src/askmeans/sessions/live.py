@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from askmeans import __version__
-from askmeans.exceptions import QueryError, ReplayWarning
+from askmeans.exceptions import AskmeansError, QueryError, ReplayWarning
 from askmeans.sessions.config import Config
 from askmeans.sessions.events import Event, EventKind
 from askmeans.sessions.replay import QuestionBook, Replay
@@ -49,12 +49,17 @@ class Live:
 
     def take(self, events: Sequence[Event]) -> None:
         """Fold events in; a plan that was told what no longer holds is let go."""
-        self.state.fold(events)
+        try:
+            self.state.fold(events)
+        except BaseException:  # half folded: read the log anew
+            self.state = State(self.config.annotations)
+            self._forget()
+            raise
         if self._replay is None or all(event.kind is not EventKind.UNDO for event in events):
             return
         if not self._replay.holds(self.state):
             self._replay.close()
-            self._replay, self._unsettled = None, (None, [])
+            self._forget()
 
     def advance(self, *, write: bool = True) -> None:
         """Step the plan as far as the answers allow, and keep the batch it asks there.
@@ -65,12 +70,22 @@ class Live:
             start = self.config.start(self.record.fingerprint)
             self._replay = Replay(lambda: self.config.make_plan(self.X), start)
         replay = self._replay
-        while not replay.is_over:
-            if replay.numbers is None and not self._number(replay, write=write):
-                return
-            if self.unsettled():
-                return
-            replay.send(self.state)
+        try:
+            while not replay.is_over:
+                if replay.numbers is None and not self._number(replay, write=write):
+                    return
+                if self.unsettled():
+                    return
+                replay.send(self.state)
+        except AskmeansError:
+            raise
+        except BaseException:  # Ctrl-C within a step: the plan is dead, not at its end
+            self._forget()
+            raise
+
+    def _forget(self) -> None:
+        """Let the plan be made anew from the log."""
+        self._replay, self._unsettled = None, (None, [])
 
     @property
     def must_advance(self) -> bool:

@@ -70,6 +70,26 @@ class Session(Caretaking):
         check_number(n, "n", "Session.ask", integer=True, minimum=1)
         return self._desk.ask(int(n), annotator)
 
+    def ask_row(self, *, annotator: str = ME) -> list[Question]:
+        """One question for somebody, and with a membership the other open ones of its item.
+
+        Parameters
+        ----------
+        annotator : str, default="me"
+            Who will answer.
+
+        Returns
+        -------
+        list of Question
+            The question that `ask` returns comes first. What they skipped does not come along.
+
+        Examples
+        --------
+        >>> [question.items for question in open("fruit.db").ask_row()]
+        [(3,)]
+        """
+        return self._desk.ask(1, annotator, whole_row=True)
+
     def tell(
         self, question_id: int, value: float, *, annotator: str = ME, key: str | None = None
     ) -> Receipt:
