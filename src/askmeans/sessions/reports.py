@@ -114,7 +114,7 @@ class Undone:
     receipt : Receipt
         The undo itself.
     question : Question
-        The question, which is open again.
+        The question.
     kind : str
         What was taken back: "answer", "unsure" or "skip".
     value : float or None
@@ -122,11 +122,15 @@ class Undone:
     void : tuple of Question
         Later questions that followed from the answer. They may not be asked any more; answers to
         them stay, and are used when they are.
+    reopened : bool
+        Whether the question is open again; if not, an answer that had come later moved up.
+    value_now : float or None
+        The answer that counts now; None where there is none, or where nobody could say.
 
     Examples
     --------
-    >>> Undone.__slots__[-1]
-    'void'
+    >>> "void" in Undone.__slots__
+    True
     """
 
     receipt: Receipt
@@ -134,6 +138,8 @@ class Undone:
     kind: str
     value: float | None
     void: tuple[Question, ...]
+    reopened: bool = True
+    value_now: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
