@@ -130,11 +130,12 @@ def _answers(session: Session) -> "pd.DataFrame":
                 "question": question.id,
                 "annotator": receipt.annotator,
                 "late": receipt.late,
+                "counts": receipt.counts,
                 "at": receipt.at,
             }
         )  # fmt: skip
     columns = ["kind", "item", "item_2", "item_3", "cluster", "cluster_name", "clusters", "repeat",
-               "value", "note", "question", "annotator", "late", "at"]  # fmt: skip
+               "value", "note", "question", "annotator", "late", "counts", "at"]  # fmt: skip
     return pd.DataFrame(rows, columns=pd.Index(columns))
 
 

@@ -161,11 +161,13 @@ def take_in(database: str, name: str | None, file: Path, *, as_json: bool) -> No
     with closing(opened(database, name, as_json=as_json)) as session:
         ids = session.rows.ids()[: len(session.rows.base)]
         held = AnswerFile(file, ids, session.cluster_names).ledger(untouched=True)
-        count = session.hold(held.history)
+        report = session.take_in(held.history)
         if as_json:
-            show_json(session, {"read": len(held.history), "new": count})
-        else:
-            say(f"{count} answers taken in, {len(held.history) - count} were there already.")
+            show_json(session, {"read": len(held.history), **dataclasses.asdict(report)})
+            return
+        say(f"{report.new} answers taken in, {report.there} were there already.")
+        if report.otherwise:
+            say(f"{report.otherwise} had been answered here otherwise; those answers stay.")
 
 
 def rename(database: str, name: str | None, cluster: str, text: str) -> None:

@@ -145,6 +145,7 @@ class Desk:
 
     def receipt(self, event: Event, *, repeated: bool = False) -> Receipt:
         """That an event was kept."""
+        state = self.live.state
         return Receipt(
             event=event.id,
             kind=str(event.kind),
@@ -154,8 +155,9 @@ class Desk:
             key=event.key,
             at=event.at,
             late=event.late,
-            undone=event.id in self.live.state.undone,
+            undone=event.id in state.undone,
             repeated=repeated,
+            counts=event.question is not None and event in state.answers(event.question),
         )
 
     def _is_anything_for(self, annotator: str) -> bool:

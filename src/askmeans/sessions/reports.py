@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from askmeans.queries import History
 from askmeans.results import Clustering
 
-__all__ = ["Estimate", "Question", "Receipt", "SessionResult", "SessionState", "Status", "Undone"]
+__all__ = ["Estimate", "Held", "Question", "Receipt", "SessionResult", "SessionState", "Status",
+           "Undone"]  # fmt: skip
 
 
 class SessionState(StrEnum):
@@ -86,6 +87,9 @@ class Receipt:
         Whether it was taken back since.
     repeated : bool
         Whether it was there already: the same key, or the same answer, again.
+    counts : bool
+        Whether it is an answer that goes into the result; one after others had settled the question
+        is kept in reserve.
 
     Examples
     --------
@@ -103,6 +107,31 @@ class Receipt:
     late: bool = False
     undone: bool = False
     repeated: bool = False
+    counts: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Held:
+    """What became of answers from before the session.
+
+    Parameters
+    ----------
+    new : int
+        How many were taken in.
+    there : int
+        How many the session had already.
+    otherwise : int
+        How many questions had been answered otherwise in the session; that stays.
+
+    Examples
+    --------
+    >>> Held(new=1, there=0, otherwise=0).new
+    1
+    """
+
+    new: int
+    there: int
+    otherwise: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
