@@ -5,13 +5,13 @@ may be called within one; `advance` computes, so it may not.
 """
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from typing import Any
 
 from askmeans import __version__
 from askmeans.exceptions import AskmeansError, QueryError, ReplayWarning
 from askmeans.sessions.config import Config
-from askmeans.sessions.events import Event, EventKind
+from askmeans.sessions.events import Event
 from askmeans.sessions.replay import QuestionBook, Replay
 from askmeans.sessions.state import State
 from askmeans.sessions.store.contract import QuestionKey, SessionRecord, Store, StoredBatch
@@ -55,9 +55,10 @@ class Live:
             self.state = State(self.config.annotations)
             self._forget()
             raise
-        if self._replay is None or all(event.kind is not EventKind.UNDO for event in events):
+        if self._replay is None:
             return
-        if not self._replay.holds(self.state):
+        # An undo, or an answer after one, may change what the plan was told.
+        if not self._replay.holds(self.state, {event.question for event in events}):
             self._replay.close()
             self._forget()
 
@@ -102,14 +103,18 @@ class Live:
             self._unsettled = (now, self.replay.open(self.state))
         return self._unsettled[1]
 
-    def open(self) -> list[int]:
-        """Questions that may be answered now: not settled, and within the budget."""
+    def open(self, reserved: Set[int] = frozenset()) -> list[int]:
+        """Questions that may be answered now: not settled, and within the budget.
+
+        Of the budget, what others hold (`reserved`, in this batch or not) is kept for them.
+        """
         left = self.left
         if left < 0:
             return self.unsettled()
+        left = max(0, left - len(reserved))
         found = []
         for number in self.unsettled():
-            if not self.state.answers(number):
+            if number not in reserved and not self.state.answers(number):
                 if left == 0:
                     continue
                 left -= 1

@@ -12,7 +12,7 @@ __all__ = ["Table", "answers_table", "centers_table", "memberships_table"]
 
 _ITEMS = ("item", "item_2", "item_3")
 _ANSWERS = ["kind", *_ITEMS, "cluster", "cluster_name", "clusters", "repeat", "value", "note",
-            "question", "annotator", "late", "at"]  # fmt: skip
+            "question", "annotator", "late", "counts", "at"]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +78,7 @@ def answers_table(session: Session) -> Table:
                 question.id,
                 receipt.annotator,
                 receipt.late,
+                receipt.counts,
                 receipt.at,
             ]
         )
