@@ -163,6 +163,36 @@ def test_a_play_that_a_stop_cuts_short_does_not_replace_a_longer_one():
     assert found.clustering.diagnostics["told"] == 1
 
 
+def test_where_a_plan_does_not_say_what_is_contradicted_is_asked_again_first():
+    class Slips:
+        def answer(self, queries):
+            told = NoisyOracle(TableOracle(np.full((40, 2), 0.5)), std=0.01).answer(queries)
+            return np.where((queries.items == 17) & (queries.repeat == 0), 0.9, told)
+
+    def make():
+        asked = np.arange(40)
+        ending = lambda told: replace(even(told), memberships=np.full((40, 2), 0.5))  # noqa: E731
+        return plan_of([MembershipQueries(asked, np.zeros(40, dtype=np.intp))], ending)
+
+    found = run(repeated_adaptively(make, 2), Slips())
+    assert next(a for a in found.history if a.repeat > 0).items == (17,)
+
+
+def test_answers_taken_at_their_word_are_fitted_to_see_which_to_ask_again():
+    class Slips:
+        def answer(self, queries):
+            told = TableOracle(U).answer(queries)
+            wrong = (queries.items % 9 == 0) & (queries.repeat == 0)
+            return np.where(wrong, (told + 0.5) % 1.0, told)
+
+    once = run(maker()(), Slips())
+    wrong = {(a.items[0], a.cluster) for a in once.history if a.items[0] % 9 == 0}
+    found = run(repeated_adaptively(maker(), 2), Slips())
+    first = [a for a in found.history if a.repeat > 0][: 2 * len(wrong)]
+    assert len(wrong) >= 5
+    assert len({(a.items[0], a.cluster) for a in first} & wrong) >= 0.7 * len(wrong)
+
+
 def test_a_batch_without_questions_is_answered():
     nothing = np.empty(0, dtype=np.intp)
 
