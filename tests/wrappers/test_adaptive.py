@@ -97,10 +97,8 @@ def test_rows_that_follow_from_pairs_of_a_path_left_are_used():
     for items in {a.items for a in found.history if a.kind == "pair"}:
         partners.update(items)
     queries, _ = found.clustering.again
-    used = set(queries.items.tolist())
-    asked_about = found.clustering.diagnostics["queries_distinct"]
-    assert used >= {item for item, count in partners.items() if count >= 6 * 3}
-    assert len(used) > sum(asked_about.values()) / 3
+    assert min(partners.values()) >= 6
+    assert set(queries.items.tolist()) == set(partners)
 
 
 def test_a_stop_counts_what_was_reached():
@@ -181,16 +179,17 @@ def test_where_a_plan_does_not_say_what_is_contradicted_is_asked_again_first():
 def test_answers_taken_at_their_word_are_fitted_to_see_which_to_ask_again():
     class Slips:
         def answer(self, queries):
-            told = TableOracle(U).answer(queries)
+            told = TableOracle(target(2)).answer(queries)
             wrong = (queries.items % 9 == 0) & (queries.repeat == 0)
             return np.where(wrong, (told + 0.5) % 1.0, told)
 
-    once = run(maker()(), Slips())
+    two = maker(k=2)
+    once = run(two(), Slips())
     wrong = {(a.items[0], a.cluster) for a in once.history if a.items[0] % 9 == 0}
-    found = run(repeated_adaptively(maker(), 2), Slips())
-    first = [a for a in found.history if a.repeat > 0][: 2 * len(wrong)]
-    assert len(wrong) >= 5
-    assert len({(a.items[0], a.cluster) for a in first} & wrong) >= 0.7 * len(wrong)
+    found = run(repeated_adaptively(two, 2), Slips())
+    first = [a for a in found.history if a.repeat > 0][: len(wrong)]
+    assert len(wrong) == 4
+    assert {(a.items[0], a.cluster) for a in first} == wrong
 
 
 def test_a_batch_without_questions_is_answered():
