@@ -116,7 +116,7 @@ def test_adaptive_repetition_is_as_good_as_fixed_on_a_coarse_scale(levels):
     assert np.mean(adaptive) <= np.mean(fixed) + 0.005
 
 
-@pytest.mark.filterwarnings("ignore::askmeans.exceptions.LittleInformationWarning")
+@pytest.mark.filterwarnings("ignore::askmeans.exceptions.AskmeansWarning")
 @pytest.mark.parametrize("ask", ["similarity", "pairwise"])
 @pytest.mark.parametrize("sigma", [0.0, 0.1])
 def test_one_hostile_annotator_in_ten_bends_similarities_little(ask, sigma):

@@ -9,7 +9,10 @@ from numpy.testing import assert_allclose
 from askmeans import FuzzyKMeans, Sequential, TwoClusters, TwoPhase, run
 from askmeans.exceptions import MissingClusterWarning, ParameterError
 from askmeans.fuzzy import closed_form_memberships
+from askmeans.items import ArrayItems
 from askmeans.oracles import CrowdOracle, HostileOracle, NoisyOracle, QuantizedOracle, TableOracle
+from askmeans.plans.answers import Roughness
+from askmeans.plans.draft import Draft
 from askmeans.wrappers import repeated
 
 RNG = np.random.default_rng(0)
@@ -183,3 +186,19 @@ def test_parameters_of_roughness_are_checked():
             TwoPhase(**parameters)
     with pytest.raises(ParameterError, match="'faithful' parameter of Sequential"):
         Sequential(faithful=True, levels=5)
+
+
+def test_an_answer_on_which_many_items_depend_is_worth_asking_again_most():
+    ends = np.concatenate([np.linspace(0, 1, 10), np.linspace(9, 10, 10)])
+    items = np.concatenate([ends, [5.0], np.linspace(4.5, 5.5, 180)])[:, None]
+    draft = Draft(
+        ArrayItems(items), 2, fuzzifier=2.0, order="distance", faithful=False,
+        rng=np.random.default_rng(0), roughness=Roughness(noise=0.05),
+    )  # fmt: skip
+    asking = draft.answers.ask(np.arange(21), np.zeros(21, dtype=np.intp), "sampling")
+    queries = next(asking)
+    U = closed_form_memberships(items, np.array([[0.5], [9.5]]), 2.0)
+    with pytest.raises(StopIteration):
+        asking.send(TableOracle(U).answer(queries))
+    queries, gains = draft.finish(complete=True).again
+    assert queries.items[gains.argmax()] == 20
