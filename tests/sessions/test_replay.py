@@ -190,7 +190,7 @@ def test_an_interrupt_within_a_step_of_the_plan_does_not_end_the_session(
     asked = kit.answer(session, first_round)
     rank = Draft.rank
 
-    def interrupted(draft):
+    def interrupted(_):
         monkeypatch.setattr(Draft, "rank", rank)
         raise signal
 
@@ -201,12 +201,12 @@ def test_an_interrupt_within_a_step_of_the_plan_does_not_end_the_session(
     assert asked + kit.answer(session) == expected
 
 
-def test_an_interrupt_while_events_are_taken_in_loses_none(make, kit, monkeypatch):
+def test_an_interrupt_while_events_are_taken_in_loses_none(make, monkeypatch):
     session = make()
     (question,) = session.ask()
     give = State._give
 
-    def interrupted(state, event):
+    def interrupted(*_):
         monkeypatch.setattr(State, "_give", give)
         raise KeyboardInterrupt
 
