@@ -45,7 +45,10 @@ def crowd(clients: int, each: int) -> None:
 
 
 def replay(name: str, strategy: Any, X: NDArray[np.float64], answers: int, folder: Path) -> None:
-    """Print how long it takes to go on with a session of so many answers, and to ask then."""
+    """Print how long it takes to go on with a session of so many answers, and to ask then.
+
+    The log is filled by `hold`, which is quick; replay reads answers that were told the same way.
+    """
     target = FuzzyKMeans(K, fuzzifier=1.5, random_state=0).fit(X)
     oracle = oracles.TableOracle(target.memberships_)
     plan = strategy.plan(X, K, fuzzifier=1.5, rng=np.random.default_rng(0))
@@ -64,8 +67,9 @@ def replay(name: str, strategy: Any, X: NDArray[np.float64], answers: int, folde
         times.append(time.perf_counter() - began)
         session.close()
     print(
-        f"replay of {name}, n={len(X):,}, {held} answers: median {statistics.median(times):.2f} s, "
-        f"longest {max(times):.2f} s (opened, replayed; then: {state})"
+        f"replay of {name}, n={len(X):,}, {held} answers held: "
+        f"median {statistics.median(times):.2f} s, longest {max(times):.2f} s "
+        f"(opened, replayed; then: {state})"
     )
 
 

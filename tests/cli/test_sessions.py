@@ -56,6 +56,12 @@ def test_init_prints_where_it_is_and_what_to_expect(run, folder):
     assert f"database: {folder}/s.db" in out
     assert "about 200 questions in" in out
     assert "20 minutes" in out
+    features = "sepal_length, sepal_width, petal_length, petal_width"
+    assert f"clusters by: {features} (scale: none)" in out
+    code, _, errors = run("init", "s.db", "iris.csv", "-k", 3)
+    assert code == 1
+    assert "--name" in errors
+    assert "askmeans answer" in errors
     session = sessions.open(folder / "s.db")
     assert (session.config.ask, session.config.budget) == ("similarity", 200)
     assert session.item(0).fields == {"species": "setosa"}
@@ -247,6 +253,35 @@ def test_export_and_import_leave_what_counts_as_it_was(run, made):
     (made.parent / "own.csv").write_text("item,cluster,value\nf0,0,1.0\nf0,0,0.5\n")
     code, _, errors = run("import", "new.db", "own.csv", "--name", "s.db")
     assert (code, "line 3: 0.5 replaces 1" in errors) == (0, True), errors
+
+
+@pytest.mark.parametrize("file", ["none.csv", "s.db"])
+def test_import_of_what_is_no_file_of_answers_says_so(run, made, file):
+    code, _, errors = run("import", "s.db", file)
+    assert (code, "must be a" in errors, "of answers" in errors) == (1, True, True)
+    with sessions.open(made) as session:
+        assert session.history() == []
+
+
+def test_undo_says_what_counts_now(run, made):
+    number = asked(run, "--annotator", "ann")["questions"][0]["id"]
+    with sessions.open(made) as session:
+        session.tell(number, 0.75, annotator="ann")
+        session.tell(number, 0.25, annotator="bob")
+    out = run("undo", "s.db", "--annotator", "ann")[1]
+    assert "0.25 counts now, unless you answer again" in out
+    assert "open again" not in out
+    assert "is open again" in run("undo", "s.db", "--annotator", "bob")[1]
+
+
+def test_a_stuck_session_offers_undo_in_the_terminal(run, folder):
+    run("init", "s.db", "iris.csv", "-k", 3, "--ask", "similarity", "--strategy", "two-phase")
+    code, out, _ = run("answer", "s.db", text_in="1\n" * 600 + "u\nq\n")
+    assert code == 3
+    assert "Stuck: " in out
+    assert "[u, q]" in out
+    assert out.rstrip().endswith("answered; asking.")
+    assert (folder / "s.db").exists()
 
 
 def test_import_tells_what_had_been_answered_otherwise(run, made):

@@ -10,7 +10,7 @@ from numpy.testing import assert_array_equal
 
 from askmeans.exceptions import ReplayWarning, SessionError
 from askmeans.plans.draft import Draft
-from askmeans.queries import MembershipQueries, PairQueries
+from askmeans.queries import Answer, MembershipQueries, PairQueries
 from askmeans.sessions.config import Config
 from askmeans.sessions.replay import Replay, digest_of, keys_of
 from askmeans.sessions.state import State
@@ -95,6 +95,98 @@ def test_a_version_that_asks_otherwise_goes_on_from_the_answers_and_says_so(make
     assert asked + rest == kit.answer(whole)
     # It is told to whoever opens it later, too.
     assert any("Round 2" in note for note in again(session).status().notes)
+
+
+def backwards(plan):
+    """The plan of a version that asks every round in the opposite order."""
+    queries = next(plan)
+    while True:
+        turned = MembershipQueries(queries.items[::-1], queries.clusters[::-1])
+        answers = yield turned
+        try:
+            queries = plan.send(answers[::-1])
+        except StopIteration as end:
+            return end.value
+
+
+def test_a_version_that_asks_in_another_order_asks_the_rest_and_nothing_again(
+    make, again, kit, monkeypatch
+):
+    session, whole = make("one.db"), make("two.db")
+    expected = kit.answer(whole)
+    first_round = session.status().open
+    asked = kit.answer(session, first_round + 3)
+    original = Config.make_plan
+    monkeypatch.setattr(Config, "make_plan", lambda self, X: backwards(original(self, X)))
+    other = again(session)
+    with pytest.warns(ReplayWarning, match="Round 1 was asked otherwise"):
+        rest = kit.answer(other)
+    assert not set(rest) & set(asked)
+    assert len(asked + rest) == len(expected)
+    assert {(q.items, q.cluster) for q in asked + rest} == {(q.items, q.cluster) for q in expected}
+    by_round = [batch for batch in other._store.batches(1) if batch.number == 2]
+    assert by_round[0].questions == by_round[1].questions[::-1]  # it did ask backwards
+    monkeypatch.undo()
+    found = again(session).result()
+    assert found.complete
+    assert_array_equal(found.memberships, whole.result().memberships)
+
+
+def test_whatever_is_logged_is_written_durably_and_leases_are_not(make, monkeypatch):
+    session = make()
+    seen = []
+    write = SqlStore.write
+
+    def watched(self, number, *, durable=True):
+        seen.append(durable)
+        return write(self, number, durable=durable)
+
+    monkeypatch.setattr(SqlStore, "write", watched)
+    session.status()  # stores the first round
+    first, second, third = session.ask(3)
+    held = Answer(round=0, kind="membership", items=(0,), cluster=0, repeat=0, value=0.5)
+    for move in (
+        lambda: session.tell(first.id, 0.5),
+        lambda: session.unsure(second.id),
+        lambda: session.skip(third.id),
+        lambda: session.undo(first.id),
+        lambda: session.hold([held]),
+        session.pause,
+        session.resume,
+        lambda: session.rename(0, "first"),
+        lambda: session.add_rows(session.rows.base[:1]),
+    ):
+        seen.clear()
+        move()
+        assert seen == [True]
+    seen.clear()
+    session.ask()
+    assert seen == [False]
+
+
+def test_nothing_of_an_answered_session_is_pickled(make, kit):
+    session = make(items=[f"item {row}" for row in range(40)])
+    asked = kit.answer(session, 20)
+    session.undo(asked[0].id)
+    session.skip(asked[0].id)
+    session.rename(0, "first")
+    session.add_rows(kit.X[:2], items=["a", "b"])
+    session.result()
+    session.close()
+    kinds, blobs = set(), []
+    with sqlite3.connect(session.url) as connection:
+        tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+        for (table,) in tables.fetchall():
+            for row in connection.execute(f"SELECT * FROM {table}"):
+                for value in row:
+                    kinds.add(type(value))
+                    if isinstance(value, bytes):
+                        blobs.append(value)
+    connection.close()
+    assert kinds <= {int, float, str, bytes, type(None)}
+    assert {kit.X.tobytes(), kit.X[:2].tobytes()} <= set(blobs)  # raw
+    assert len(blobs) > 2  # and the batches
+    assert not any(value.startswith(b"\x80") for value in blobs)
 
 
 def test_a_question_of_another_versions_batch_can_still_be_answered(make, again, kit):
@@ -190,7 +282,7 @@ def test_an_interrupt_within_a_step_of_the_plan_does_not_end_the_session(
     asked = kit.answer(session, first_round)
     rank = Draft.rank
 
-    def interrupted(draft):
+    def interrupted(_):
         monkeypatch.setattr(Draft, "rank", rank)
         raise signal
 
@@ -201,12 +293,12 @@ def test_an_interrupt_within_a_step_of_the_plan_does_not_end_the_session(
     assert asked + kit.answer(session) == expected
 
 
-def test_an_interrupt_while_events_are_taken_in_loses_none(make, kit, monkeypatch):
+def test_an_interrupt_while_events_are_taken_in_loses_none(make, monkeypatch):
     session = make()
     (question,) = session.ask()
     give = State._give
 
-    def interrupted(state, event):
+    def interrupted(*_):
         monkeypatch.setattr(State, "_give", give)
         raise KeyboardInterrupt
 

@@ -1,6 +1,7 @@
 """Ask, tell, skip, cannot say, undo: what a session promises to one person."""
 
 import math
+import sqlite3
 
 import numpy as np
 import pytest
@@ -286,8 +287,9 @@ def test_answers_that_allow_no_end_leave_the_session_stuck_until_an_undo(make):
             session.tell(question.id, 1.0)  # all alike: there are no three clusters
         if session.status().state is SessionState.STUCK:
             break
-    with pytest.raises(RankError, match="3 clusters apart"):
+    with pytest.raises(RankError, match=r"3 clusters apart.*Every answer is kept.*`askmeans undo"):
         session.ask()
+    assert (session.status().left.high, session.status().left.basis) == (0, "stuck")
     result = session.result()
     assert result.state is SessionState.STUCK
     assert any("3 clusters apart" in note for note in result.notes)
@@ -468,6 +470,88 @@ def test_new_rows_get_memberships_and_keep_every_answer(make, again, kit):
         session.add_rows(kit.X[:1], ids=["n1"])
     with pytest.raises(DataError, match="2 features"):
         session.add_rows([[1.0]])
+
+
+def test_new_rows_never_get_an_id_that_is_there(make, kit):
+    session = make(ids=[str(row + 1) for row in range(40)])
+    with pytest.raises(DataError, match="must have ids"):
+        session.add_rows(kit.X[:1])
+    numbered = make("b.db")
+    numbered.add_rows(kit.X[:1], ids=["41"])
+    with pytest.raises(DataError, match="'41', which is there already"):
+        numbered.add_rows(kit.X[:2])  # rows 41 and 42
+    for seen in (session, numbered):
+        assert len(set(seen.rows.ids())) == len(seen.rows)
+
+
+def test_another_process_sees_a_new_row_at_once(make, again, kit):
+    session = make()
+    other = again(session)
+    session.add_rows(kit.X[:1])
+    assert other.item(40).row == 40
+    with pytest.raises(DataError, match="items 0 to 40 only"):
+        other.item(41)
+
+
+def test_what_a_second_annotator_owes_is_left(make, kit):
+    session = make(annotations=2, budget=12)
+    assert session.status().left.low == 24
+    kit.answer(session, annotator="ann")
+    assert (session.status().answered, session.status().left.low) == (12, 12)
+    kit.answer(session, 5, annotator="bob")
+    assert session.status().left.low == session.status().left.high == 7
+    kit.answer(session, annotator="bob")
+    assert session.status().left.high == 0
+
+
+@pytest.mark.parametrize("cluster", [7, 3, -1, 0.5])
+def test_a_cluster_that_is_none_has_no_typical_items(make, cluster):
+    with pytest.raises(ParameterError, match=r"'cluster' parameter of Session\.typical"):
+        make().typical(cluster)
+
+
+def test_names_are_told_apart_without_the_spaces_around_them(make):
+    session = make()
+    (question,) = session.ask(annotator="ann ")
+    assert session.ask(annotator="ann") == [question]
+    session.tell(question.id, 0.5, annotator=" ann")
+    assert len(session.history(annotator="ann ")) == 1
+    assert session.undo(annotator="ann\t").question == question
+
+
+def test_nobody_answers_in_the_name_of_answers_held(make):
+    session = make()
+    (question,) = session.ask()
+    for move in (
+        lambda: session.ask(annotator="held"),
+        lambda: session.tell(question.id, 0.5, annotator=" held "),
+    ):
+        with pytest.raises(ParameterError, match="from before the session"):
+            move()
+    fields = {"round": 0, "kind": "membership", "items": question.items, "repeat": 0}
+    session.hold([Answer(**fields, cluster=question.cluster, value=0.5)])
+    assert session.undo(question.id, annotator="held").value == 0.5  # and they can be taken back
+
+
+def test_answers_off_the_scale_are_refused(make):
+    session = make(levels=4)
+    first, second = session.ask(2)
+    with pytest.raises(AnswerError, match=r"4 points of the session's scale.*nearest is 0\.667"):
+        session.tell(first.id, 0.6)
+    assert session.history() == []
+    assert session.tell(first.id, 0.33).value == 1 / 3  # as people write it
+    assert session.tell(second.id, 2 / 3).value == 2 / 3
+
+
+def test_a_clock_set_back_does_not_spoil_the_pace(make):
+    session = make()
+    for question in session.ask(8):
+        session.tell(question.id, 0.5)
+    with sqlite3.connect(session.url) as connection:  # back by an hour at every answer
+        connection.execute("UPDATE askmeans_events SET at = 1e9 - 3600 * id")
+    connection.close()
+    with sessions.open(session.url) as other:
+        assert other.status().left.seconds_per_question == 5.0
 
 
 def test_another_process_learns_of_new_rows(make, again, kit):

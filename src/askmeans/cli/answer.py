@@ -4,8 +4,8 @@ import math
 import sys
 from contextlib import closing
 
-from askmeans.cli.sessions import describe, opened
-from askmeans.exceptions import SessionError
+from askmeans.cli.sessions import after_undo, describe, opened
+from askmeans.exceptions import AskmeansError, SessionError
 from askmeans.oracles.console import parse_reply
 from askmeans.sessions import Question, Session, SessionState
 
@@ -25,7 +25,13 @@ def run(database: str, name: str | None, annotator: str) -> bool:
         _write(_HELP + "\n")
         try:
             while True:
-                questions = session.ask(annotator=annotator)
+                try:
+                    questions = session.ask(annotator=annotator)
+                except AskmeansError as error:
+                    if session.status().state is not SessionState.STUCK:
+                        raise
+                    _stuck(session, error, annotator)
+                    continue
                 if not questions:
                     break
                 _one(session, questions[0], annotator)
@@ -61,6 +67,16 @@ def _one(session: Session, question: Question, annotator: str) -> None:
         session.tell(question.id, value, annotator=annotator)
 
 
+def _stuck(session: Session, error: AskmeansError, annotator: str) -> None:
+    """Say why there is no question, and offer the way out."""
+    _write(f"\nStuck: {error}\nu to undo the last answer, q to stop. [u, q] ")
+    line = sys.stdin.readline()
+    if not line or line.strip().lower() == "q":
+        raise EOFError
+    if line.strip().lower() == "u":
+        _undo(session, annotator)
+
+
 def _undo(session: Session, annotator: str) -> None:
     """Take back the last answer, and say what follows."""
     try:
@@ -68,6 +84,8 @@ def _undo(session: Session, annotator: str) -> None:
     except SessionError as error:
         _write(f"{error}\n")
         return
+    if not undone.reopened:
+        _write(f"{after_undo(undone)}\n")
     if undone.void:
         _write(f"{len(undone.void)} later questions followed from it and may not come again.\n")
 

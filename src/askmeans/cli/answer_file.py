@@ -2,9 +2,10 @@
 
 One row an answer: kind, the ids of the items, the cluster and its name, the number of clusters, the
 repeat, the value (empty for "cannot say") and a note. Rows are only ever appended; an undone answer
-is a row of its own. Of several rows about one question the last counts; with a column annotator, the
-median of what each said last, but for rows whose column counts says no. A file of one's own needs the
-columns item, cluster and value only; it is brought into this form, all rows kept, when first read.
+is a row of its own. Of several rows about one question the last counts; with a column annotator,
+the median of what each said last, but for rows whose column counts says no. A file of one's own
+needs the columns item, cluster and value only; it is brought into this form, all rows kept, when
+first read.
 """
 
 import csv
@@ -96,7 +97,10 @@ class AnswerFile:
         """Rows with their line numbers; afterwards the file is in the form that `append` needs."""
         if not self.path.exists():
             return []
-        text = self.path.read_text(encoding="utf-8-sig")
+        try:
+            text = self.path.read_text(encoding="utf-8-sig")
+        except UnicodeDecodeError as error:
+            raise DataError(f"{self.path} must be a CSV file of answers. Got no text.") from error
         reader = csv.DictReader(text.splitlines())
         header = [name.strip() for name in reader.fieldnames or ()]
         if not {"item", "value"} <= set(header):

@@ -115,6 +115,8 @@ def _report(options: InitOptions, session: Session, n: int) -> None:
             {
                 "n_items": n,
                 "n_clusters": options.n_clusters,
+                "features": session.config.feature_names,
+                "scale": options.scale,
                 "strategy": session.config.strategy,
                 "questions": questions,
                 "rounds": rounds,
@@ -125,6 +127,7 @@ def _report(options: InitOptions, session: Session, n: int) -> None:
         )
         return
     say(f"session: {session.name}, {n} items, {options.n_clusters} clusters")
+    say(f"clusters by: {', '.join(session.config.feature_names or [])} (scale: {options.scale})")
     if questions is None:
         say("No forecast for this strategy.")
     else:

@@ -157,7 +157,10 @@ def status(database: str, name: str | None, annotator: str | None, *, as_json: b
 def take_in(database: str, name: str | None, file: Path, *, as_json: bool) -> None:
     """Take in answers held already."""
     if not file.is_file():
-        raise DataError(f"{file} must be a file of answers. Got nothing there.")
+        raise DataError(
+            f"{file.absolute()} must be a file of answers. Got nothing there; `askmeans export` "
+            "writes one."
+        )
     with closing(opened(database, name, as_json=as_json)) as session:
         ids = session.rows.ids()[: len(session.rows.base)]
         held = AnswerFile(file, ids, session.cluster_names).ledger(untouched=True)
@@ -215,8 +218,8 @@ def after_undo(undone: Undone) -> str:
         return f"Question {undone.question.id} is open again."
     now = "'cannot say'" if undone.value_now is None else f"{undone.value_now:g}"
     return (
-        f"Your {undone.kind} to question {undone.question.id} is taken back. Somebody else answered "
-        f"it, too: {now} counts now, unless you answer again."
+        f"Your {undone.kind} to question {undone.question.id} is taken back. Somebody else "
+        f"answered it, too: {now} counts now, unless you answer again."
     )
 
 

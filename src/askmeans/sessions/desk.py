@@ -18,6 +18,7 @@ from dataclasses import replace
 
 from askmeans.exceptions import BudgetError, KeyConflictError, ParameterError, SessionError
 from askmeans.sessions.events import ANSWERS, Event, EventKind, NewEvent, Standing
+from askmeans.sessions.held import HOLDER
 from askmeans.sessions.leases import in_force
 from askmeans.sessions.live import Live
 from askmeans.sessions.reports import Question, Receipt, SessionState, Undone
@@ -35,7 +36,7 @@ class Desk:
 
     def ask(self, n: int, annotator: str, *, whole_row: bool = False) -> list[Question]:
         """Questions for somebody, leased; none where `state_for` says why."""
-        check_annotator(annotator)
+        annotator = check_annotator(annotator, person=True)
         live = self.live
         with self.lock:
             while True:
@@ -63,7 +64,7 @@ class Desk:
         self, kind: EventKind, number: int, value: float | None, annotator: str, key: str | None
     ) -> Receipt:
         """Append an answer, an unsure or a skip, unless it is there already."""
-        check_annotator(annotator)
+        annotator = check_annotator(annotator, person=True)
         live, own_key = self.live, key is not None
         key = as_key(key)
         with self.lock:
@@ -83,7 +84,7 @@ class Desk:
 
     def undo(self, number: int | None, annotator: str, key: str | None) -> Undone:
         """Append an undo of somebody's last answer or skip, or of that to a question."""
-        check_annotator(annotator)
+        annotator = check_annotator(annotator)
         key = as_key(key)
         live = self.live
         with self.lock:
@@ -106,7 +107,7 @@ class Desk:
 
     def log(self, event: NewEvent) -> Receipt:
         """Append an event that is about no question."""
-        check_annotator(event.annotator)
+        event = replace(event, annotator=check_annotator(event.annotator))
         with self.lock:
             with self.live.store.write(self.live.record.id) as transaction:
                 self.live.take(transaction.events(self.live.state.last))
@@ -277,9 +278,7 @@ class Desk:
         return self.live.left == 0 and not self.live.state.answers(number)
 
     def _is_late(self, number: int, annotator: str, mine: list[Lease], now: float) -> bool:
-        """Whether an answer comes after its lease ended, after the question was settled or after
-        the budget was spent.
-        """
+        """Whether an answer comes after its lease, the settling of its question or the budget."""
         state = self.live.state
         if state.is_settled(number) and not state.has_place(number, annotator):
             return True
@@ -349,13 +348,19 @@ def as_key(key: str | None) -> str:
     return key
 
 
-def check_annotator(annotator: object) -> None:
-    """Refuse what is no name."""
+def check_annotator(annotator: object, *, person: bool = False) -> str:
+    """A name without spaces around it; refused where it is none, or is no person's."""
     if not isinstance(annotator, str) or not 0 < len(annotator.strip()) <= 200:
         raise ParameterError(
             "The 'annotator' parameter must be a name of 1 to 200 characters. "
             f"Got {annotator!r:.60} instead."
         )
+    if person and annotator.strip() == HOLDER:
+        raise ParameterError(
+            "The 'annotator' parameter must be somebody's own name. "
+            f"Got {HOLDER!r}, which stands for answers from before the session."
+        )
+    return annotator.strip()
 
 
 def _check_same(

@@ -157,23 +157,27 @@ class Outcome:
         """Questions and minutes left, as a range."""
         live = self._live
         seconds, pace = self._pace()
-        if state in (SessionState.DONE, SessionState.SPENT):
+        if state in (SessionState.DONE, SessionState.SPENT, SessionState.STUCK):
             return Estimate(low=0, high=0, seconds_per_question=seconds, basis=str(state))
-        known = len([number for number in live.unsettled() if not live.state.answers(number)])
+        each = live.config.annotations
+        begun = [len(live.state.answers(number)) for number in live.unsettled()]
+        owed = sum(each - count for count in begun if count)  # by second annotators
+        new = begun.count(0)
         if live.replay.numbers is None:
-            known = len(set(live.replay.keys))
-        low = high = known
+            new = len(set(live.replay.keys))
+        low = high = new
         basis = "questions of this round"
         if self._forecast is not None:
-            rest = self._forecast.n_queries - len(live.state.answered)
-            low = max(known, rest)
-            high = max(
-                low, math.ceil(_MARGIN * self._forecast.n_queries) - len(live.state.answered)
-            )
-            basis = f"a forecast of {self._forecast.n_queries} questions in all"
+            done, in_all = len(live.state.answered), self._forecast.n_queries
+            low = max(new, in_all - done)
+            high = max(low, math.ceil(_MARGIN * in_all) - done)
+            basis = f"a forecast of {in_all} questions in all"
         if live.left >= 0:
             low, high = min(low, live.left), min(high, live.left)
             basis += f", at most {live.left} by the budget"
+        low, high = owed + each * low, owed + each * high
+        if each > 1:
+            basis += f", {each} answers each"
         return Estimate(low=low, high=high, seconds_per_question=seconds, basis=f"{basis}; {pace}")
 
     def cluster_names(self) -> list[str]:

@@ -28,6 +28,12 @@ __all__ = ["QuestionBook", "Replay", "digest_of", "keys_of"]
 Floats = NDArray[np.float64]
 
 
+_WAY_OUT = (
+    "Every answer is kept. Take some back (`askmeans undo DB`, Session.undo), or export them "
+    "(`askmeans export DB`) and hold them in a new session, of fewer clusters for example."
+)
+
+
 def digest_of(queries: Queries) -> str:
     """What tells a batch from another: its kind and its questions in order."""
     digest = hashlib.sha256(f"{queries.kind} {len(queries)}".encode())
@@ -151,11 +157,12 @@ class Replay:
             return
         except AskmeansError as error:  # the answers do not allow to go on
             self.failure = error
+            error.args = (f"{error} {_WAY_OUT}", *error.args[1:])
             return
         except Exception as error:
             self.failure = PlanError(
-                f"The plan failed in round {self.batch + 1} ({type(error).__name__}: {error}). "
-                "Every answer is kept; undo the last ones, or install a version without the fault."
+                f"The plan failed in round {self.batch + 1} ({type(error).__name__}: {error}); "
+                f"a version without the fault may go on. {_WAY_OUT}"
             )
             self.failure.__cause__ = error
             return

@@ -178,7 +178,7 @@ class Estimate:
     Parameters
     ----------
     low : int
-        Questions left at least, about.
+        Questions left at least, about; each as often as it is still to be answered.
     high : int
         Questions left at most, about.
     seconds_per_question : float

@@ -114,6 +114,8 @@ class Rows:
 
     def item(self, row: int) -> Item:
         """One item as a person should see it."""
+        if row >= len(self):
+            self.load()  # another process may have added it
         if not 0 <= row < len(self):
             raise DataError(f"There must be an item {row}. Got items 0 to {len(self) - 1} only.")
         part = bisect.bisect_right(self._ends, row)
@@ -134,7 +136,13 @@ class Rows:
                 f"X must have the {self.base.shape[1]} features of the session. "
                 f"Got {matrix.shape[1]} instead."
             )
-        twice = set(self.ids()) & set(part.display["ids"] or ())
+        there, ids = self.ids(), part.display["ids"]
+        if ids is None and first.ids is not None:
+            raise DataError(
+                "New items must have ids (the 'ids' parameter, --id), as the session's items have. "
+                "Got none."
+            )
+        twice = set(there) & set(ids or (str(len(there) + row) for row in range(len(matrix))))
         if twice:
             raise DataError(
                 f"New items must have new ids. Got {min(twice)!r}, which is there already."

@@ -4,7 +4,7 @@ from numbers import Real
 from typing import Any
 
 from askmeans.checks import check_number
-from askmeans.exceptions import AnswerError, StoreReadOnlyError
+from askmeans.exceptions import AnswerError, ParameterError, StoreReadOnlyError
 from askmeans.sessions.caretaking import ME, Caretaking
 from askmeans.sessions.desk import check_annotator
 from askmeans.sessions.display import Item
@@ -12,6 +12,8 @@ from askmeans.sessions.events import EventKind
 from askmeans.sessions.reports import Question, Receipt, SessionResult, Status, Undone
 
 __all__ = ["Session"]
+
+_ROUNDED = 0.005  # how far from a point of a scale people write it: 33% of 1/3
 
 
 class Session(Caretaking):
@@ -116,7 +118,7 @@ class Session(Caretaking):
         Raises
         ------
         AnswerError
-            If the value is no number from 0 to 1.
+            If the value is no number from 0 to 1, or no point of the scale (`levels`).
         QueryError
             If there is no such question.
         KeyConflictError
@@ -133,7 +135,7 @@ class Session(Caretaking):
         >>> session.tell(question.id, 0.25, key="a").repeated  # the network was slow
         True
         """
-        number = _as_answer(value)
+        number = _as_answer(value, self.config.levels)
         return self._desk.give(EventKind.ANSWER, question_id, number, annotator, key)
 
     def unsure(self, question_id: int, *, annotator: str = ME, key: str | None = None) -> Receipt:
@@ -248,7 +250,7 @@ class Session(Caretaking):
         (<SessionState.ASKING: 'asking'>, 0, 4)
         """
         if annotator is not None:
-            check_annotator(annotator)
+            annotator = check_annotator(annotator)
         with self._desk.lock:
             self._catch_up()
             held = self._desk.held()
@@ -336,6 +338,11 @@ class Session(Caretaking):
         list of int
             Row numbers, the most typical first.
 
+        Raises
+        ------
+        ParameterError
+            If there is no such cluster.
+
         Examples
         --------
         >>> session = open("fruit.db")
@@ -344,8 +351,15 @@ class Session(Caretaking):
         >>> session.typical(question.cluster, n=1) == list(question.items)
         True
         """
+        check_number(cluster, "cluster", "Session.typical", integer=True, minimum=0)
+        check_number(n, "n", "Session.typical", integer=True, minimum=1)
+        if cluster >= self.config.n_clusters:
+            raise ParameterError(
+                "The 'cluster' parameter of Session.typical must be below "
+                f"{self.config.n_clusters}. Got {cluster} instead."
+            )
         with self._desk.lock:
-            return self._outcome.typical(cluster, n)
+            return self._outcome.typical(int(cluster), int(n))
 
     def history(self, *, annotator: str | None = None) -> list[Receipt]:
         """Answers and skips that stand, in the order given.
@@ -367,6 +381,8 @@ class Session(Caretaking):
         >>> [receipt.value for receipt in session.history()]
         [0.5]
         """
+        if annotator is not None:
+            annotator = check_annotator(annotator)
         with self._desk.lock:
             self._live.refresh()
             return [self._desk.receipt(event) for event in self._live.state.given_by(annotator)]
@@ -380,11 +396,20 @@ class Session(Caretaking):
             self._live.advance(write=False)
 
 
-def _as_answer(value: Any) -> float:
-    """A number from 0 to 1."""
+def _as_answer(value: Any, levels: int | None) -> float:
+    """A number from 0 to 1, one of the scale's points where there is a scale."""
     if isinstance(value, bool) or not isinstance(value, Real) or not 0.0 <= float(value) <= 1.0:
         raise AnswerError(
             f"An answer must be a number in [0, 1]. Got {value!r} instead; unsure() says that one "
             "cannot say."
         )
-    return float(value)
+    if levels is None:
+        return float(value)
+    point = round(float(value) * (levels - 1)) / (levels - 1)
+    if abs(point - float(value)) > _ROUNDED:
+        raise AnswerError(
+            f"An answer must be one of the {levels} points of the session's scale, 0, "
+            f"{1 / (levels - 1):.3g} and so on to 1. Got {value!r} instead; the nearest is "
+            f"{point:.3g}."
+        )
+    return point

@@ -63,7 +63,7 @@ class SqlStore:
             except IntegrityError as error:
                 raise SessionExistsError(
                     f"There must be no session {name!r} in {self.url} yet. Got one; choose another "
-                    "name, or go on with it (askmeans.sessions.open)."
+                    "name (--name), or go on with it (`askmeans answer`, askmeans.sessions.open)."
                 ) from error
             (session,) = done.inserted_primary_key or (0,)
             SqlTransaction(connection, int(session)).add_part(part, chunks)
