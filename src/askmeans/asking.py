@@ -1,7 +1,7 @@
 """How ask=, levels=, repeats=, strategy= and budget= become a plan: for all who drive one."""
 
 import math
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -58,7 +58,8 @@ def make_plan(
         budget = max(budget // repeats, min(budget, least_questions(n_clusters, route)))
     if similar:  # memberships that follow from similarities lie on no scale, but are rough as it is
         rounding = 0.0 if levels is None else 1.0 / (levels - 1) / math.sqrt(12.0)
-        strategy = with_roughness(strategy, levels=None, unknown_noise=False, row_noise=rounding)
+        row_noise: float | Literal["auto"] = "auto" if repeats > 1 else rounding
+        strategy = with_roughness(strategy, levels=None, unknown_noise=False, row_noise=row_noise)
     else:
         several = repeats > 1 and levels is not None
         strategy = with_roughness(strategy, levels=levels, unknown_noise=several)

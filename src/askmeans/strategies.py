@@ -506,7 +506,11 @@ def named_strategy(strategy: Any, owner: str) -> Any:
 
 
 def with_roughness(
-    strategy: Any, *, levels: int | None, unknown_noise: bool, row_noise: float = 0.0
+    strategy: Any,
+    *,
+    levels: int | None,
+    unknown_noise: bool,
+    row_noise: float | Literal["auto"] = 0.0,
 ) -> Any:
     """The strategy for answers on such a scale, with noise to be estimated if there may be any.
 

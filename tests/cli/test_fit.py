@@ -48,7 +48,8 @@ def test_every_format_gives_the_same_result(askmeans, folder, file):
 
 
 def test_repeats_and_levels_are_asked_for_and_told_of(askmeans, folder):
-    arguments = ("fit", "iris.csv", "-k", 3, "--expert", "labels:species", "--json")
+    arguments = ("fit", "iris.csv", "-k", 3, "--expert", "labels:species", "--json",
+                 "--strategy", "two-phase")  # fmt: skip
     once = json.loads(askmeans(*arguments, "--out", "once", cwd=folder).stdout)
     twice = json.loads(askmeans(*arguments, "--out", "two", "--repeats", 2, cwd=folder).stdout)
     assert twice["n_queries"] == 2 * once["n_queries"]

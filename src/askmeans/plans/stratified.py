@@ -9,6 +9,7 @@ Not in the paper. Rules of this plan:
 
 import math
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -51,6 +52,7 @@ PRIOR = {
     "logistic 30": 1.0, "logistic 1": 0.5, "smooth": 0.5, "graph": 0.5, "linear": 0.3,
 }  # fmt: skip
 _CHUNK = 100_000
+_FAR = 3.5  # usual deviations from which on a rough answer is not believed
 
 
 def stratified(
@@ -203,10 +205,18 @@ class Study:
         if evidence is None:
             self.likely = self.guess
             return
-        fitted = self.council.learn(evidence)
-        self.blend = blend(fitted, evidence, np.array([PRIOR[f.name] for f in fitted]))
+        self.blend = self._weighed(evidence)
+        belief = self._belief(evidence.Y, self.blend.pool[evidence.rows])[:, 0]
+        if (belief < 0.5).any():  # once more, without those that are hardly believed
+            evidence = replace(evidence, trust=np.maximum(evidence.trust * belief, 1e-3))
+            self.blend = self._weighed(evidence)
         self.seen = evidence.trust @ evidence.Y >= SEEN
         self.likely = self.blend.pool
+
+    def _weighed(self, evidence: Evidence) -> Blend:
+        """Every completion fitted to the evidence, and weighed by it."""
+        fitted = self.council.learn(evidence)
+        return blend(fitted, evidence, np.array([PRIOR[f.name] for f in fitted]))
 
     def estimated_error(self) -> float:
         """The mean error of a membership, over all items; answered ones have none."""
@@ -255,9 +265,18 @@ class Study:
             U[items] = onto_simplex(np.where(np.isnan(values), told, inside))
             return U
         keep_answers(told, np.arange(len(items)), values)
-        share = self._own_share()
+        share = self._own_share() * self._belief(told, U[items])
         U[items] = share * told + (1.0 - share) * U[items]
         return U
+
+    def _belief(self, told: Floats, foretold: Floats) -> Floats:
+        """How far each row of rough answers is believed: none that is far from what is foretold."""
+        away = np.abs(told - foretold).mean(axis=1, keepdims=True)
+        if self.roughness.noise == 0.0 or not len(away):
+            return np.ones_like(away)
+        usual = max(float(np.median(away)) / 0.6745, 1e-12)  # of normal errors, robustly
+        weight: Floats = np.square(np.clip(1.0 - np.square(away / (_FAR * usual)), 0.0, None))
+        return weight  # Tukey's
 
     def noise(self) -> float:
         """Standard deviation of the answers' errors: as given, of their scale, or as they show."""
