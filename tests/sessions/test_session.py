@@ -359,6 +359,28 @@ def test_similarities_name_no_clusters_until_there_is_a_result(make, kit):
     assert list(names) == [f"the group of item {row}" for row in best]
 
 
+def test_a_name_stays_with_its_group_when_results_number_the_clusters_anew(make, again, kit):
+    session = make(ask="similarity", random_state=1)
+    kit.answer(session, 12)
+    first = again(session).result().memberships
+    again(session).rename(0, "mine")  # a process that computed no result
+    again(session).rename(1, "yours")
+    rows = [int(first[:, cluster].argmax()) for cluster in (0, 1)]
+    places = set()
+    for count in (24, 36, 100):
+        result = session.result()
+        where = [int(result.memberships[row].argmax()) for row in rows]
+        places.add(tuple(where))
+        assert [result.cluster_names[cluster] for cluster in where] == ["mine", "yours"]
+        assert list(result.cluster_names) == session.cluster_names
+        kit.answer(session, count)
+    assert len(places) == 3  # they did move
+    where = [session.cluster_names.index(name) for name in ("mine", "yours")]
+    session.rename(where[0], "renamed")
+    assert "mine" not in session.cluster_names
+    assert session.cluster_names[where[0]] == "renamed"
+
+
 def test_answers_held_already_are_not_asked_and_cost_nothing(make, kit):
     held = Ledger()
     result = run(

@@ -112,6 +112,9 @@ class Caretaking:
     def rename(self, cluster: int, name: str, *, annotator: str = ME) -> Receipt:
         """Call a cluster otherwise.
 
+        Where similarities are asked, every result numbers the clusters anew; the name stays with
+        the most typical item of the cluster in the result of now.
+
         Parameters
         ----------
         cluster : int
@@ -138,10 +141,14 @@ class Caretaking:
         >>> session.cluster_names
         ['tiny', 'large']
         """
-        check_number(cluster, "cluster", "Session.rename", integer=True)
+        check_number(cluster, "cluster", "Session.rename", integer=True, minimum=0)
         name = str(name).strip()
         with self._desk.lock:
             self._live.refresh()
+            if self.config.ask != "membership":  # the clusters are those of the result
+                self._live.advance()
+                state = self._desk.state_for(None, self._desk.held())
+                self._outcome.result(self._outcome.prepare(state))
             others = [n for j, n in enumerate(self._outcome.cluster_names()) if j != cluster]
             if not name or name in others or cluster >= self.config.n_clusters:
                 raise ParameterError(
@@ -149,9 +156,10 @@ class Caretaking:
                     f"{self.config.n_clusters}, and 'name' must be no other cluster's. "
                     f"Got {cluster} and {name!r} instead."
                 )
+            row = self._outcome.anchor(int(cluster))
             event = NewEvent(
                 kind=EventKind.RENAME, key=as_key(None), annotator=annotator, target=int(cluster),
-                text=name,
+                text=name, value=None if row is None else float(row),
             )  # fmt: skip
             return self._desk.log(event)
 

@@ -316,8 +316,12 @@ class Desk:
         """Let whoever undid an answer have the question next, unless somebody else holds it."""
         assert event.question is not None
         now = transaction.now()
-        mine = [lease for lease in transaction.leases() if lease.question == event.question]
-        until = now if self._in_force(mine, now) else now + self.live.config.lease_seconds
+        others = [
+            lease
+            for lease in transaction.leases()
+            if lease.question == event.question and lease.annotator != event.annotator
+        ]
+        until = now if self._in_force(others, now) else now + self.live.config.lease_seconds
         transaction.lease(Lease(question=event.question, annotator=event.annotator, until=until))
 
     def _undone(self, undo: Event, *, repeated: bool = False) -> Undone:

@@ -66,7 +66,8 @@ class NewEvent:
     question : int or None
         The question's number.
     value : float or None
-        The answer in [0, 1]; None for all but answers.
+        The answer in [0, 1]; for a rename where clusters are found anew by every result, the row
+        that the name goes with; else None.
     target : int or None
         For an undo, the number of the event taken back; for a rename, the cluster; for rows, the
         part of the data.

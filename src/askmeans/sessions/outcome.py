@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
 
 from askmeans.budgets import Forecast, forecast
 from askmeans.driver import run
@@ -42,6 +43,7 @@ class _Work:
     state: SessionState
     missing: Estimate
     names: dict[int, str]
+    anchors: dict[int, tuple[int, str]]
     ids: Sequence[str]
     added: list[Any]
 
@@ -69,6 +71,7 @@ class Outcome:
             state=state,
             missing=self.left(state),
             names=dict(live.state.names),
+            anchors=dict(live.state.anchors),
             ids=self._rows.ids(),
             added=self._rows.added,
         )
@@ -92,7 +95,7 @@ class Outcome:
             n_rounds=found.n_rounds,
             history=found.history,
             missing=work.missing,
-            cluster_names=tuple(self._names(work.names, memberships)),
+            cluster_names=tuple(self._names(work.names, work.anchors, memberships)),
             ids=work.ids,
             notes=tuple(dict.fromkeys([*self._live.notes, *notes])),
         )
@@ -183,7 +186,19 @@ class Outcome:
     def cluster_names(self) -> list[str]:
         """What the clusters are called now; similarities leave them unnamed until a result."""
         memberships = None if self._found is None else self._found[1].clustering.memberships
-        return self._names(self._live.state.names, memberships)
+        return self._names(self._live.state.names, self._live.state.anchors, memberships)
+
+    def anchor(self, cluster: int) -> int | None:
+        """The row that a cluster's name goes with; None where clusters keep their numbers.
+
+        Clusters that similarities show are numbered anew by every result.
+        """
+        if self._live.config.ask == "membership" or self._found is None:
+            return None
+        memberships = self._found[1].clustering.memberships
+        there = _placed(list(self._live.state.anchors), memberships)
+        # A name that the cluster has is replaced.
+        return there.get(cluster, int(memberships[:, cluster].argmax()))
 
     def typical(self, cluster: int, n: int) -> list[int]:
         """Items that tell what a cluster is: those that answers place in it most come first."""
@@ -205,9 +220,20 @@ class Outcome:
             rows += strongest[:n].tolist()
         return list(dict.fromkeys(rows))[:n]
 
-    def _names(self, given: dict[int, str], memberships: Floats | None) -> list[str]:
+    def _names(
+        self,
+        given: dict[int, str],
+        anchors: dict[int, tuple[int, str]],
+        memberships: Floats | None,
+    ) -> list[str]:
         """Names as given, or by a typical item."""
         config = self._live.config
+        given = dict(given)
+        if memberships is None:
+            given |= dict(anchors.values())
+        else:
+            placed = _placed(list(anchors), memberships)
+            given |= {cluster: anchors[row][1] for cluster, row in placed.items()}
         names = []
         for j in range(config.n_clusters):
             if j in given:
@@ -236,6 +262,12 @@ class Outcome:
             return SECONDS_PER_QUESTION, f"{SECONDS_PER_QUESTION:g} seconds a question"
         seconds = statistics.median(gaps)
         return seconds, f"{seconds:.1f} seconds a question, as so far"
+
+
+def _placed(rows: list[int], memberships: Floats) -> dict[int, int]:
+    """The cluster of each row, a different one each: where they belong most, taken together."""
+    places, clusters = linear_sum_assignment(memberships[rows], maximize=True)
+    return {int(j): rows[i] for i, j in zip(places, clusters, strict=True)}
 
 
 class _Stored:

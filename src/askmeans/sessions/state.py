@@ -26,7 +26,8 @@ class State:
         self.annotations = annotations
         self.last = 0
         self.paused = False
-        self.names: dict[int, str] = {}
+        self.names: dict[int, str] = {}  # cluster -> name
+        self.anchors: dict[int, tuple[int, str]] = {}  # typical row -> cluster as named, name
         self.n_parts = 1
         self.by_key: dict[str, Event] = {}
         self.undone: set[int] = set()  # events taken back
@@ -56,7 +57,10 @@ class State:
                 self.paused = event.kind is EventKind.PAUSE
             elif event.kind is EventKind.RENAME:
                 assert event.target is not None
-                self.names[event.target] = event.text or ""
+                if event.value is None:
+                    self.names[event.target] = event.text or ""
+                else:
+                    self.anchors[int(event.value)] = (event.target, event.text or "")
             elif event.kind is EventKind.ROWS:
                 self.n_parts += 1
 
