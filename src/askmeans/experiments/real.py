@@ -4,9 +4,9 @@ An expert knows the classes; the algorithms ask for memberships to them. m = 2 n
 r = m * eta_1 for the sequential algorithms: the paper prints m / eta_1, which would cost twenty
 times what the two-phase algorithm does (paper note N3).
 
-Beside them stand two baselines of fuzzy k-means without a question. One matches clusters to classes,
-as one must, for their numbers mean nothing. The other is the paper's: cluster 0 is held to be class
-0, and so on, under one unlucky numbering (paper note N2).
+Beside them stand two baselines of fuzzy k-means without a question. One matches clusters to
+classes, as one must, for their numbers mean nothing. The other is the paper's: cluster 0 is held to
+be class 0, and so on, under one unlucky numbering (paper note N2).
 """
 
 from collections.abc import Callable
@@ -32,7 +32,7 @@ from askmeans.strategies import Sequential, Strategy, TwoClusters, TwoPhase
 __all__ = ["DATA", "PAPER_BASELINE", "accuracy", "cells", "load", "strategies", "unmatched"]
 
 Floats = NDArray[np.float64]
-Labels = NDArray[np.intp]
+Labels = NDArray[np.signedinteger]
 
 DATA: dict[str, Callable[[], Any]] = {
     "Iris": load_iris,
@@ -124,7 +124,7 @@ def accuracy(X: Floats, y: Labels, result: Result) -> float:
     Ties are common where answers are 0 or 1 (paper note N23).
     """
     U, centers = result.clustering.memberships, result.clustering.centers
-    strongest = U >= U.max(axis=1, keepdims=True) - 1e-12
+    strongest = U.max(axis=1, keepdims=True) - 1e-12 <= U
     labels = np.where(strongest, squared_distances(X, centers), np.inf).argmin(axis=1)
     return float((labels == y).mean())
 
