@@ -48,7 +48,7 @@ FULL = Scale(
     sigmas=(0.0, 0.05, 0.1, 0.2, 0.3),
     repetitions=(1, 3, 10, 30),
     sample_sizes=(25, 50, 100, 200),
-    budgets=(20, 40, 80, 160),
+    budgets=(20, 60, 100, 160, 240),
 )
 
 QUICK = Scale(
@@ -68,5 +68,5 @@ QUICK = Scale(
     sigmas=(0.0, 0.1, 0.3),
     repetitions=(1, 10),
     sample_sizes=(25, 100),
-    budgets=(20, 40, 160),
+    budgets=(20, 100, 240),
 )

@@ -46,7 +46,7 @@ def cells(scale: Scale, seed: int) -> list[Cell]:
             "runs": scale.synthetic_runs, "seed": seed,
         }  # fmt: skip
         n = first + (k - 1) * other
-        name = f"figure_1-{panel}-{x:g}-{nu}".replace(" ", "_").replace(",", "")
+        name = f"figure_1-{panel[0]}-{k}-{other // first}-{nu}"
         weight = scale.synthetic_runs * (n * k * 8e-6 + nu * k * 2e-5)
         todo.append(Cell(name=name, work=cell, arguments=arguments, weight=weight))
 

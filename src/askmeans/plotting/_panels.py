@@ -45,7 +45,7 @@ def save_panels(panels: list[Panel], path: Path, *, title: str, columns: int) ->
     rows = -(-len(panels) // columns)
     # The salt and no date: the same curves give the same file.
     with mpl.rc_context({"svg.hashsalt": "askmeans", "svg.fonttype": "path"}):
-        figure = Figure(figsize=(5.2 * columns + 2.4, 3.6 * rows + 0.6), layout="constrained")
+        figure = Figure(figsize=(5.2 * columns + 2.4, 4.2 * rows + 0.6), layout="constrained")
         FigureCanvasAgg(figure)
         axes = figure.subplots(rows, columns, squeeze=False)
         families = list(dict.fromkeys(c.family for panel in panels for c in panel.curves))
