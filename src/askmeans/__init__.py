@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     )
     from askmeans.driver import run
     from askmeans.estimators import ActiveFuzzyKMeans, FuzzyKMeans
-    from askmeans.strategies import Sequential, TwoClusters, TwoPhase
+    from askmeans.strategies import Sequential, Stratified, TwoClusters, TwoPhase
 
 __version__ = "0.1.0.dev0"
 
@@ -29,6 +29,7 @@ __all__ = [
     "ActiveFuzzyKMeans",
     "FuzzyKMeans",
     "Sequential",
+    "Stratified",
     "TwoClusters",
     "TwoPhase",
     "budgets",
@@ -48,6 +49,7 @@ _HOMES = {
     "ActiveFuzzyKMeans": "askmeans.estimators",
     "FuzzyKMeans": "askmeans.estimators",
     "Sequential": "askmeans.strategies",
+    "Stratified": "askmeans.strategies",
     "TwoClusters": "askmeans.strategies",
     "TwoPhase": "askmeans.strategies",
     "run": "askmeans.driver",

@@ -1,5 +1,6 @@
 """What comes out: a clustering, and the account of how it was found."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -40,7 +41,7 @@ class Clustering:
         The centres.
     memberships : ndarray of shape (n_items, n_clusters)
         Memberships; rows lie in [0, 1] and sum to one.
-    predictor : Predictor
+    predictor : callable
         Memberships of other items.
     complete : bool
         Whether the plan asked all it wanted.
@@ -50,7 +51,7 @@ class Clustering:
 
     centers: Floats
     memberships: Floats
-    predictor: Predictor
+    predictor: Callable[[NDArray[np.floating]], Floats]
     complete: bool
     diagnostics: dict[str, Any] = field(default_factory=dict)
 

@@ -1,4 +1,4 @@
-"""Strategies: the parameters of the paper's algorithms, and the plans they make."""
+"""Strategies: parameters of the stratified way and the paper's algorithms; the plans they make."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -15,40 +15,25 @@ from askmeans.checks import (
 )
 from askmeans.exceptions import ParameterError
 from askmeans.items import Items, as_items
-from askmeans.plans import sequential, two_clusters, two_phase
+from askmeans.plans import sequential, stratified, two_clusters, two_phase
 from askmeans.plans.answers import Plan
 from askmeans.scores import Order
 
-__all__ = ["Sequential", "Strategy", "TwoClusters", "TwoPhase", "named_strategy"]
+__all__ = [
+    "PaperStrategy",
+    "Sequential",
+    "Strategy",
+    "Stratified",
+    "TwoClusters",
+    "TwoPhase",
+    "named_strategy",
+]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Strategy(ABC):
-    """What the three algorithms share; use one of those.
+    """What all strategies share; use one of those."""
 
-    Parameters
-    ----------
-    sample_size : int, default=100
-        Items whose memberships are asked first, drawn at random (m in the paper).
-    precision : float, default=0.1
-        How exactly memberships are searched for in the end (eta, or eta_2, in the paper).
-    order : {"relative", "distance"}, default="relative"
-        How items are ordered for that search: by closed-form membership from all centres, or by
-        distance to the one centre, as in the paper.
-    faithful : bool, default=False
-        Follow the paper to the letter: distance order, all entries of a row asked, memberships at
-        the lower end of their cell. For comparing counts.
-    """
-
-    sample_size: int = 100
-    precision: float = 0.1
-    order: Order = "relative"
-    faithful: bool = False
-
-    def __post_init__(self) -> None:
-        check_number(self.sample_size, "sample_size", type(self).__name__, integer=True, minimum=1)
-        check_share(self.precision, "precision", type(self).__name__)
-        check_choice(self.order, ("relative", "distance"), "order", type(self).__name__)
+    __slots__ = ()
 
     def plan(self, X: Any, n_clusters: int, *, fuzzifier: float, rng: np.random.Generator) -> Plan:
         """The plan for this data.
@@ -127,7 +112,7 @@ class Strategy(ABC):
         if cls is TwoClusters and k != 2:
             raise ParameterError(
                 f"The 'k' parameter of TwoClusters.from_budget must be 2. Got {k} instead; "
-                "Sequential and TwoPhase take any number."
+                "Stratified takes any number."
             )
         strategy = plan_budget(budget, n, k, kind=cls).strategy
         assert isinstance(strategy, cls)
@@ -141,7 +126,36 @@ class Strategy(ABC):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TwoPhase(Strategy):
+class PaperStrategy(Strategy):
+    """What the paper's three algorithms share; use one of those.
+
+    Parameters
+    ----------
+    sample_size : int, default=100
+        Items whose memberships are asked first, drawn at random (m in the paper).
+    precision : float, default=0.1
+        How exactly memberships are searched for in the end (eta, or eta_2, in the paper).
+    order : {"relative", "distance"}, default="relative"
+        How items are ordered for that search: by closed-form membership from all centres, or by
+        distance to the one centre, as in the paper.
+    faithful : bool, default=False
+        Follow the paper to the letter: distance order, all entries of a row asked, memberships at
+        the lower end of their cell. For comparing counts.
+    """
+
+    sample_size: int = 100
+    precision: float = 0.1
+    order: Order = "relative"
+    faithful: bool = False
+
+    def __post_init__(self) -> None:
+        check_number(self.sample_size, "sample_size", type(self).__name__, integer=True, minimum=1)
+        check_share(self.precision, "precision", type(self).__name__)
+        check_choice(self.order, ("relative", "distance"), "order", type(self).__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TwoPhase(PaperStrategy):
     """All centres from one random sample, then a search for every membership (Algorithm 1).
 
     Parameters
@@ -210,7 +224,7 @@ class TwoPhase(Strategy):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sequential(Strategy):
+class Sequential(PaperStrategy):
     """One centre after the other, the largest first, then a search (Algorithm 4).
 
     Parameters
@@ -280,7 +294,7 @@ class Sequential(Strategy):
         )
 
     def __post_init__(self) -> None:
-        Strategy.__post_init__(self)
+        PaperStrategy.__post_init__(self)
         check_number(self.bin_size, "bin_size", type(self).__name__, integer=True, minimum=1)
         check_share(self.coarse_precision, "coarse_precision", type(self).__name__)
 
@@ -302,7 +316,7 @@ class Sequential(Strategy):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TwoClusters(Strategy):
+class TwoClusters(PaperStrategy):
     """Two clusters, however small one is: bins halve its membership (Algorithm 5).
 
     Parameters
@@ -355,7 +369,7 @@ class TwoClusters(Strategy):
         return cls(sample_size=sizes.sample_size, bin_size=sizes.bin_size or 1, precision=eta)
 
     def __post_init__(self) -> None:
-        Strategy.__post_init__(self)
+        PaperStrategy.__post_init__(self)
         check_number(self.bin_size, "bin_size", type(self).__name__, integer=True, minimum=1)
 
     def _make(
@@ -378,8 +392,49 @@ class TwoClusters(Strategy):
         )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stratified(Strategy):
+    """Items that stand for strata first, then where completions disagree; the default.
+
+    Memberships are completed by a blend of models, weighed by how well each foretold the answers.
+
+    Parameters
+    ----------
+    precision : float, default=0.005
+        Stop when the estimated mean error of a membership is below this.
+    max_items : int or None, default=200
+        Items asked about at most; None for no limit. An item costs one question to n_clusters - 1.
+
+    Examples
+    --------
+    >>> Stratified(max_items=50).precision
+    0.005
+    """
+
+    precision: float = 0.005
+    max_items: int | None = 200
+
+    def __post_init__(self) -> None:
+        check_share(self.precision, "precision", "Stratified")
+        if self.max_items is not None:
+            check_number(self.max_items, "max_items", "Stratified", integer=True, minimum=1)
+
+    def _make(
+        self, items: Items, n_clusters: int, fuzzifier: float, rng: np.random.Generator
+    ) -> Plan:
+        return stratified(
+            items,
+            n_clusters,
+            fuzzifier=fuzzifier,
+            precision=self.precision,
+            max_items=self.max_items,
+            rng=rng,
+        )
+
+
 _NAMED: dict[str, type[Strategy]] = {
-    "auto": TwoPhase,  # until the stratified strategy exists
+    "auto": Stratified,
+    "stratified": Stratified,
     "two-phase": TwoPhase,
     "sequential": Sequential,
     "two-clusters": TwoClusters,

@@ -12,14 +12,24 @@ from typing import Literal
 from askmeans.budgets.prices import similarity_price
 from askmeans.checks import check_choice, check_number
 from askmeans.exceptions import BudgetError, ParameterError
-from askmeans.strategies import Sequential, Strategy, TwoClusters, TwoPhase
+from askmeans.plans.stratified import GROWTH
+from askmeans.strategies import (
+    PaperStrategy,
+    Sequential,
+    Strategy,
+    Stratified,
+    TwoClusters,
+    TwoPhase,
+)
 
 __all__ = ["Forecast", "forecast", "minimum_budget", "plan_budget"]
 
 Ask = Literal["membership", "similarity"]
 
-# Measured by benchmarks/budgets.py: mean membership error times sqrt(sample_size), at most about.
+# Measured by benchmarks/budgets.py: mean membership error times the root of the items sampled, at
+# most about.
 ERRORS: tuple[tuple[type[Strategy], float], ...] = (
+    (Stratified, 0.05),
     (TwoPhase, 0.16),
     (Sequential, 0.12),
     (TwoClusters, 0.15),
@@ -94,6 +104,9 @@ def forecast(strategy: Strategy, n: int, k: int, *, ask: Ask = "membership") -> 
     247
     """
     _check(n, k, ask, "forecast")
+    if isinstance(strategy, Stratified):
+        return _stratified(strategy, n, k, ask)
+    assert isinstance(strategy, PaperStrategy)
     if strategy.faithful:
         raise ParameterError(
             "Forecasts are for strategies with faithful=False. Got faithful=True; the theorems' "
@@ -130,6 +143,23 @@ def forecast(strategy: Strategy, n: int, k: int, *, ask: Ask = "membership") -> 
     )
 
 
+def _stratified(strategy: Stratified, n: int, k: int, ask: Ask) -> Forecast:
+    """A forecast for the stratified strategy that asks about all the items it may."""
+    m = n if strategy.max_items is None else min(strategy.max_items, n)
+    n_queries = m * (k - 1)
+    rounds = 2 * (k - 1) + math.log(max(1.0, m / (2 * k))) / math.log1p(GROWTH)
+    if ask == "similarity" and k > 1:
+        price = similarity_price(m, k)
+        n_queries = price["pairs"] + price["triplets"]
+    error = next(value for kind, value in ERRORS if kind is Stratified)
+    return Forecast(
+        strategy=strategy,
+        n_queries=n_queries,
+        n_rounds=math.ceil(rounds) if n_queries else 0,
+        expected_error=error / math.sqrt(m),
+    )
+
+
 def minimum_budget(n: int, k: int, *, ask: Ask = "membership") -> int:
     """The smallest budget for which a plan can be made.
 
@@ -145,7 +175,7 @@ def minimum_budget(n: int, k: int, *, ask: Ask = "membership") -> int:
     Returns
     -------
     int
-        Questions: a two-phase sample of three items a cluster, and its search.
+        Questions: the stratified strategy with three items a cluster.
 
     Raises
     ------
@@ -155,10 +185,10 @@ def minimum_budget(n: int, k: int, *, ask: Ask = "membership") -> int:
     Examples
     --------
     >>> minimum_budget(10_000, 3)
-    101
+    20
     """
     _check(n, k, ask, "minimum_budget")
-    return _with_margin(forecast(TwoPhase(sample_size=SMALLEST * k), n, k, ask=ask), n, k)
+    return _with_margin(forecast(Stratified(max_items=SMALLEST * k), n, k, ask=ask), n, k)
 
 
 def plan_budget(
@@ -199,20 +229,20 @@ def plan_budget(
     Examples
     --------
     >>> plan = plan_budget(200, 10_000, 3)
-    >>> plan.strategy.sample_size, plan.n_queries <= 200
-    (64, True)
+    >>> plan.strategy.max_items, plan.n_queries <= 200
+    (90, True)
     """
     owner = "plan_budget"
     _check(n, k, ask, owner)
     check_number(budget, "budget", owner, integer=True, minimum=1)
-    kinds: list[type[Strategy]] = [TwoPhase, Sequential]
+    kinds: list[type[Strategy]] = [Stratified, TwoPhase, Sequential]
     if k == 2:
         kinds.append(TwoClusters)
     plans = []
     for candidate in kinds if kind is None else [kind]:
         least = _with_margin(forecast(_sized(candidate, SMALLEST * k), n, k, ask=ask), n, k)
         if least > budget:
-            if kind is not None or candidate is TwoPhase:
+            if kind is not None or candidate is Stratified:
                 raise BudgetError(
                     f"The 'budget' parameter must be at least {least} questions for "
                     f"{candidate.__name__} on {n} items and {k} clusters. Got {budget} instead."
@@ -237,6 +267,8 @@ def _with_margin(plan: Forecast, n: int, k: int) -> int:
 
 def _sized(kind: type[Strategy], sample_size: int) -> Strategy:
     """A strategy of this kind around a sample, its bins a quarter as large."""
+    if issubclass(kind, Stratified):
+        return Stratified(max_items=sample_size)
     if issubclass(kind, TwoPhase):
         return TwoPhase(sample_size=sample_size)
     bin_size = max(2, sample_size // 4)

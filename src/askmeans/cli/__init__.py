@@ -37,6 +37,7 @@ class StrategyName(StrEnum):
     """Which of the strategies."""
 
     auto = "auto"
+    stratified = "stratified"
     two_phase = "two-phase"
     sequential = "sequential"
     two_clusters = "two-clusters"

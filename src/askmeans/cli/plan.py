@@ -9,7 +9,14 @@ from rich.table import Table
 from askmeans.budgets import Forecast, forecast, plan_budget
 from askmeans.checks import check_enough_items, check_positive
 from askmeans.exceptions import BudgetError
-from askmeans.strategies import Sequential, Strategy, TwoClusters, TwoPhase
+from askmeans.strategies import (
+    PaperStrategy,
+    Sequential,
+    Strategy,
+    Stratified,
+    TwoClusters,
+    TwoPhase,
+)
 
 __all__ = ["run"]
 
@@ -18,7 +25,7 @@ def run(n: int, k: int, budget: int | None, seconds: float, *, as_json: bool) ->
     """Print what each strategy will cost and reach."""
     check_positive(seconds, "seconds_per_question", "askmeans plan")
     check_enough_items(n, k, "askmeans plan")
-    kinds: list[type[Strategy]] = [TwoPhase, Sequential]
+    kinds: list[type[Strategy]] = [Stratified, TwoPhase, Sequential]
     if k == 2:
         kinds.append(TwoClusters)
     plans: list[Forecast] = []
@@ -28,7 +35,7 @@ def run(n: int, k: int, budget: int | None, seconds: float, *, as_json: bool) ->
                 forecast(kind(), n, k) if budget is None else plan_budget(budget, n, k, kind=kind)
             )
         except BudgetError:
-            if kind is TwoPhase:  # the least demanding one names the minimum
+            if kind is Stratified:  # the least demanding one names the minimum
                 raise
     rows = [_row(plan, seconds) for plan in plans]
     if as_json:
@@ -66,6 +73,9 @@ def _row(plan: Forecast, seconds: float) -> dict[str, str | int | float]:
 
 def repr_short(strategy: Strategy) -> str:
     """A strategy with its sizes, without what is as always."""
+    if isinstance(strategy, Stratified):
+        return f"Stratified(max_items={strategy.max_items})"
+    assert isinstance(strategy, PaperStrategy)
     sizes = [f"sample_size={strategy.sample_size}"]
     if isinstance(strategy, Sequential | TwoClusters):
         sizes.append(f"bin_size={strategy.bin_size}")

@@ -1,4 +1,4 @@
-"""The paper's query algorithms as plans: generators that yield questions and receive answers.
+"""Query algorithms as plans: generators that yield questions and receive answers.
 
 Rules of this room:
 - A plan does no input or output, reads no clock, starts no thread and owns no randomness but the
@@ -8,7 +8,8 @@ Rules of this room:
 """
 
 from askmeans.plans.sequential import sequential
+from askmeans.plans.stratified import stratified
 from askmeans.plans.two_clusters import two_clusters
 from askmeans.plans.two_phase import two_phase
 
-__all__ = ["sequential", "two_clusters", "two_phase"]
+__all__ = ["sequential", "stratified", "two_clusters", "two_phase"]

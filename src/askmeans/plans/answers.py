@@ -50,6 +50,14 @@ class Answers:
         """What is known of them, one row an item; NaN where nothing is."""
         return self._values[: len(self._places)]
 
+    def unasked(self) -> NDArray[np.bool_]:
+        """Which entries of those items' rows are neither known nor have been asked about."""
+        open_ = np.isnan(self.values)
+        for item, cluster in self._asked:
+            if item in self._places:
+                open_[self._places[item], cluster] = False
+        return open_
+
     def look_up(self, items: Rows, clusters: Rows) -> Floats:
         """Entries known so far; NaN where nothing is."""
         if self.n_clusters == 1 and not self.faithful:

@@ -76,6 +76,6 @@ def estimate_center(
     return CenterEstimate(
         center=center,
         weight=total,
-        effective_size=total**2 / float(np.square(w).sum()),
+        effective_size=(total / w.max()) ** 2 / float(np.square(w / w.max()).sum()),
         radius=radius,
     )

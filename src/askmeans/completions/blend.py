@@ -1,0 +1,135 @@
+"""Completions weighed by how well each foretold the answers, and how wrong the blend is."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+
+from askmeans.completions.evidence import Evidence, Fitted
+from askmeans.completions.rows import softmax
+from askmeans.items import Items
+
+__all__ = ["Blend", "blend", "sharpened"]
+
+Floats = NDArray[np.float64]
+SHARP_POWER = 0.5
+CAUTION = 2.0
+LUCK = 0.5
+_LEAST = 0.03  # a completion with less weight is left out
+_TEMPERATURES = (0.75, 1.0, 1.4, 2.0, 3.0, 5.0, 10.0, 50.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Blend:
+    """Weights of completions, a common sharpness, and what to expect of them."""
+
+    fitted: list[Fitted]
+    weights: Floats
+    sharpness: float
+    pool: Floats
+    held_out: Floats
+    doubt: Floats  # expected error of every item of the pool
+    error: float  # held-out mean error of the answered items
+    errors: Floats
+    evidence: Evidence
+    suspicion: Floats
+    suspicion_out: Floats
+
+    def refined(self, items: Items) -> "Blend":
+        """The blend with completions that have seen all items."""
+        fitted = [
+            replace(f, predict=f.refine(items)) if f.refine is not None and w > 0.0 else f
+            for w, f in zip(self.weights, self.fitted, strict=True)
+        ]
+        return replace(self, fitted=fitted)
+
+    def predict(self, X: NDArray[np.floating]) -> Floats:
+        """Memberships of any items."""
+        return mixed(
+            [(w, f.predict(X)) for w, f in zip(self.weights, self.fitted, strict=True) if w > 0.0],
+            self.sharpness,
+        )
+
+
+def mixed(parts: list[tuple[float, Floats]], sharpness: float) -> Floats:
+    """A weighted mean, sharpened."""
+    total = sum(weight for weight, _ in parts)
+    U = np.zeros_like(parts[0][1])
+    for weight, part in parts:
+        U += weight / total * part
+    return sharpened(U, sharpness)
+
+
+def sharpened(U: Floats, sharpness: float) -> Floats:
+    """Memberships raised to a power and made to sum to one again."""
+    U = np.clip(U, 0.0, 1.0)
+    if sharpness != 1.0:
+        U = (U / np.maximum(U.max(axis=1, keepdims=True), 1e-300)) ** sharpness
+    rows: Floats = U / U.sum(axis=1, keepdims=True)
+    return rows
+
+
+def blend(fitted: list[Fitted], evidence: Evidence, prior: Floats) -> Blend:
+    """Stack completions: least squared held-out error, near the prior while answers are few."""
+    Y = evidence.Y
+    weight = evidence.trust * np.sqrt(evidence.cells)
+    weight = weight / weight.mean()
+    left = np.stack([f.held_out - Y for f in fitted])
+    A = np.einsum("i,mik,nik->mn", weight, left, left)
+    caution = CAUTION * float(np.diag(A).min()) / len(Y) + LUCK / len(Y) ** 2
+    w = stacked(A, prior / prior.sum(), caution)
+    w[w < _LEAST] = 0.0
+    w /= w.sum()
+    held_out = np.einsum("m,mik->ik", w, np.stack([f.held_out for f in fitted]))
+    plain = np.einsum("m,mik->ik", w, np.stack([f.pool for f in fitted]))
+    spread_out = evidence.trust * evidence.cells**SHARP_POWER
+    spread_out = spread_out / spread_out.mean()
+    sharpness, least = 1.0, np.inf
+    for candidate in _TEMPERATURES:
+        off = float(spread_out @ np.abs(sharpened(held_out, candidate) - Y).mean(axis=1))
+        off += 0.02 * abs(np.log(candidate)) * (len(Y) < 50)
+        if off < least - 1e-12:
+            sharpness, least = candidate, off
+    out, U = sharpened(held_out, sharpness), sharpened(plain, sharpness)
+    errors = np.abs(out - Y).mean(axis=1)
+    suspicion_out = _suspicion(w, [f.held_out for f in fitted], held_out, sharpness)
+    suspicion = _suspicion(w, [f.pool for f in fitted], plain, sharpness)
+    usual = 0.02 * float(suspicion_out.mean())
+    ratio = 1.05 * (float(weight @ errors) + usual) / (float(weight @ suspicion_out) + usual)
+    return Blend(
+        fitted=fitted, weights=w, sharpness=sharpness, pool=U, held_out=out,
+        doubt=ratio * suspicion, error=float(weight @ errors / weight.sum()),
+        errors=errors, evidence=evidence, suspicion=suspicion, suspicion_out=suspicion_out,
+    )  # fmt: skip
+
+
+def stacked(A: Floats, prior: Floats, caution: float) -> Floats:
+    """Weights on the simplex that minimise w'Aw + caution KL(w, prior)."""
+    unit = max(float(np.diag(A).min()), 1e-9)  # the best alone, so that what matters is about 1
+    A, caution = A / unit, caution / unit
+
+    def loss(z: Floats) -> tuple[float, Floats]:
+        w = softmax(z[None])[0]
+        logs = np.log(np.maximum(w, 1e-300) / prior)
+        value = float(w @ A @ w) + caution * float(w @ logs)
+        g = 2.0 * A @ w + caution * logs
+        return value, w * (g - float(w @ g))
+
+    found = minimize(loss, np.log(prior), jac=True, method="L-BFGS-B",
+                     bounds=[(-20.0, 20.0)] * len(prior), options={"maxiter": 200})  # fmt: skip
+    weights: Floats = softmax(found.x[None])[0]
+    return weights
+
+
+def _suspicion(w: Floats, parts: list[Floats], mean: Floats, sharpness: float) -> Floats:
+    """How unsure the blend is of each item: completions disagree, or a row has no winner."""
+    U = sharpened(mean, sharpness)
+    apart = sum(
+        weight * np.abs(sharpened(part, sharpness) - U).mean(axis=1)
+        for weight, part in zip(w, parts, strict=True)
+        if weight > 0.0
+    )
+    open_ = 2.0 * (mean * (1.0 - mean)).mean(axis=1)
+    found: Floats = apart + 0.25 * open_ + 1e-9
+    return found

@@ -1,0 +1,170 @@
+"""Fuzzy k-means as a completion: the unsupervised fit with names, and fits that answers lead to."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment, minimize
+
+from askmeans.completions.evidence import Evidence, Fitted, Predict
+from askmeans.completions.pool import Pool
+from askmeans.completions.rows import softmax
+from askmeans.fuzzy.model import closed_form_memberships
+from askmeans.items import Items
+from askmeans.scores import fit_fuzzifier
+
+__all__ = ["in_metric", "local", "name_clusters", "named"]
+
+Floats = NDArray[np.float64]
+
+
+def name_clusters(U: Floats, told: Floats) -> NDArray[np.intp]:
+    """Which column of U each cluster is, as far as answers tell (NaN where they do not)."""
+    k = U.shape[1]
+    # An answer counts by how far it is from knowing nothing; ties keep the order.
+    known = np.where(np.isnan(told), 0.0, told - 1.0 / k)
+    agreement = known.T @ U
+    agreement += 1e-9 * np.eye(k)
+    found: NDArray[np.intp] = linear_sum_assignment(agreement, maximize=True)[1]
+    return found
+
+
+def named(pool: Pool, evidence: Evidence) -> Fitted:
+    """The fit without questions: its clusters named, its fuzzifier fitted, by the answers."""
+    centers, fuzzifier = pool.free
+    return _closed_form("unsupervised", pool, evidence, centers, fuzzifier)
+
+
+def local_centers(pool: Pool, evidence: Evidence) -> tuple[Floats, float]:
+    """Lloyd's iterations from centres that the answers tell: the optimum the expert means."""
+    Y, X = evidence.Y, pool.X[evidence.rows]
+    weights = evidence.cells * evidence.trust
+    mass = weights @ Y
+    centers, fuzzifier = pool.free
+    start = centers[name_clusters(closed_form_memberships(X, centers, fuzzifier), Y)].copy()
+    seen = mass > 1e-9
+    start[seen] = ((Y * weights[:, None]).T @ X)[seen] / mass[seen, None]
+    best, least = (start, fuzzifier), np.inf
+    for alpha in sorted({fuzzifier, 1.5, 1.2, 1.05}):
+        found = iterate(pool.X, start, alpha, 60)
+        U = closed_form_memberships(X, found, alpha)
+        loss = float((evidence.trust[:, None] * np.abs(U - Y)).sum())
+        if loss < least:
+            best, least = (found, alpha), loss
+    return best
+
+
+def iterate(X: Floats, centers: Floats, alpha: float, steps: int) -> Floats:
+    """Lloyd's iterations for fuzzy k-means on a few thousand items."""
+    norms = (X**2).sum(axis=1)[:, None]
+    tiny = 1e-12 * max(float(norms.mean()), 1e-300)
+    scale = np.sqrt(X.var(axis=0).sum())
+    for _ in range(steps):
+        D = np.maximum(norms - 2.0 * (X @ centers.T) + (centers**2).sum(axis=1), tiny)
+        U = (D.min(axis=1, keepdims=True) / D) ** (1.0 / (alpha - 1.0))
+        U /= U.sum(axis=1, keepdims=True)
+        W = U**alpha
+        new = (W.T @ X) / np.maximum(W.sum(axis=0), 1e-300)[:, None]
+        moved = float(np.abs(new - centers).max())
+        centers = new
+        if moved < 1e-5 * scale:
+            break
+    return centers
+
+
+def local(pool: Pool, evidence: Evidence, centers: Floats, fuzzifier: float) -> Fitted:
+    """The closed form at the optimum that the answers lead to."""
+    return _closed_form("local optimum", pool, evidence, centers, fuzzifier)
+
+
+def _closed_form(
+    name: str, pool: Pool, evidence: Evidence, centers: Floats, fuzzifier: float
+) -> Fitted:
+    """The closed form at these centres, named by the answers, with the fuzzifier they support."""
+    X, Y = pool.X[evidence.rows], evidence.Y
+    centers = centers[name_clusters(closed_form_memberships(X, centers, fuzzifier), Y)]
+    fitted = fit_fuzzifier(X, centers, Y)
+    # A few answers move it only a little from where it was.
+    share = len(Y) / (len(Y) + 5.0)
+    alpha = (
+        float(np.exp((1 - share) * np.log(fuzzifier - 1.0) + share * np.log(fitted - 1.0))) + 1.0
+    )
+
+    def at(centers: Floats) -> Predict:
+        return lambda X: closed_form_memberships(X, centers, alpha)
+
+    def refine(items: Items) -> Predict:
+        return at(items.refine_centers(centers, fuzzifier))
+
+    predict = at(centers)
+    U = predict(pool.X)
+    return Fitted(name=name, pool=U, held_out=U[evidence.rows], predict=predict, refine=refine)
+
+
+def in_metric(pool: Pool, evidence: Evidence, memory: dict[str, Any]) -> Fitted:
+    """Fuzzy k-means with the weights of features that the answers tell."""
+    Z, Y = pool.Z, evidence.Y
+    d = Z.shape[1]
+    weights = evidence.trust * np.sqrt(evidence.cells)
+    weights = weights / weights.mean()
+    if "metric" in memory:
+        centers, theta = memory["metric"]
+        rounds = 1
+    else:
+        theta, rounds = np.zeros(d + 1), 3
+        mass = (evidence.cells * evidence.trust) @ Y
+        centers = ((Y * (evidence.cells * evidence.trust)[:, None]).T @ Z[evidence.rows]) / (
+            np.maximum(mass, 1e-9)[:, None]
+        )
+        centers[mass <= 1e-9] = Z.mean(axis=0)
+    for _ in range(rounds):
+        theta = _fit_metric(Z[evidence.rows], Y, weights, centers, theta)
+        scale, alpha = np.exp(theta[:d] / 2), 1.0 + np.exp(-theta[d])
+        centers = iterate(Z * scale, centers * scale, float(np.clip(alpha, 1.05, 3.0)), 10) / scale
+    theta = _fit_metric(Z[evidence.rows], Y, weights, centers, theta)
+    memory["metric"] = centers, theta
+    held_out = np.empty_like(Y)
+    for fold in np.unique(evidence.folds):
+        inside = evidence.folds == fold
+        part = _fit_metric(
+            Z[evidence.rows[~inside]], Y[~inside], weights[~inside], centers, 0.5 * theta
+        )
+        held_out[inside] = _in_metric(Z[evidence.rows[inside]], centers, part)
+
+    def predict(X: NDArray[np.floating]) -> Floats:
+        return _in_metric(pool.scaled(X), centers, theta)
+
+    return Fitted(name="metric", pool=predict(pool.X), held_out=held_out, predict=predict)
+
+
+def _in_metric(Z: Floats, centers: Floats, theta: Floats) -> Floats:
+    """The closed form in a metric; theta holds log weights and log 1 / (alpha - 1)."""
+    scale = np.exp(theta[:-1] / 2)
+    alpha = 1.0 + float(np.exp(-theta[-1]))
+    return closed_form_memberships(Z * scale, centers * scale, alpha)
+
+
+def _fit_metric(Z: Floats, Y: Floats, weights: Floats, centers: Floats, start: Floats) -> Floats:
+    """Log weights and log exponent with the least squared error, kept near even weights."""
+    squares = (Z[:, None, :] - centers[None]) ** 2 + 1e-12  # n x k x d
+    d = Z.shape[1]
+
+    def loss(theta: Floats) -> tuple[float, Floats]:
+        scale, p = np.exp(theta[:d]), np.exp(theta[d])
+        D = squares @ scale
+        logs = np.log(D)
+        U = softmax(-p * logs)
+        left = U - Y
+        value = float(weights @ (left**2).sum(axis=1)) + 0.05 * float(theta @ theta)
+        g = 2.0 * weights[:, None] * left
+        g = U * (g - (g * U).sum(axis=1, keepdims=True))  # by the logits
+        by_scale = -p * np.einsum("ij,ijf->f", g / D, squares) * scale
+        by_p = -p * float((g * logs).sum())
+        return value, np.append(by_scale, by_p) + 0.1 * theta
+
+    bounds = [(-6.0, 6.0)] * d + [(-2.0, 3.5)]
+    found = minimize(
+        loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 15}
+    )
+    theta: Floats = found.x
+    return theta

@@ -1,0 +1,58 @@
+"""All completions together: each learns from the same answers, what is slow only now and then."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from askmeans.completions.closed_form import in_metric, local, local_centers, named
+from askmeans.completions.discriminant import discriminant
+from askmeans.completions.evidence import Evidence, Fitted
+from askmeans.completions.graph import Graph, spread
+from askmeans.completions.kernel import linear, smooth
+from askmeans.completions.logistic import logistic
+from askmeans.completions.mixture import mixture
+from askmeans.completions.pool import Pool
+
+__all__ = ["Council"]
+
+Floats = NDArray[np.float64]
+
+_ANEW = 1.4  # optima are looked for again when there is so much more evidence
+_FEW, _SOME = 3, 5  # answers from which on models learn, and those with more to learn
+
+
+class Council:
+    """Every completion, and what it remembers between rounds."""
+
+    def __init__(self, pool: Pool) -> None:
+        self.pool = pool
+        self._graph: Graph | None = None
+        self._memory: dict[str, Any] = {"count": 0}
+
+    def learn(self, evidence: Evidence) -> list[Fitted]:
+        """Fit every completion that so much evidence allows."""
+        pool, count = self.pool, len(evidence.rows)
+        memory = self._memory
+        if count >= _ANEW * memory["count"]:
+            memory = {"count": count, "local": local_centers(pool, evidence)}
+        fitted = [named(pool, evidence), local(pool, evidence, *memory["local"])]
+        if count >= _FEW and len(pool) > _FEW:
+            if self._graph is None:
+                self._graph = Graph(pool)
+            fitted += [
+                discriminant(pool, evidence),
+                smooth(pool, evidence),
+                linear(pool, evidence),
+                logistic(pool, evidence, looseness=1.0),
+                spread(pool, evidence, self._graph),
+            ]
+        if count >= _SOME:
+            fitted += [
+                logistic(pool, evidence, looseness=30.0),
+                in_metric(pool, evidence, memory),
+            ]
+            errors = [np.abs(f.held_out - evidence.Y).mean() for f in fitted]
+            fitted.append(mixture(pool, evidence, fitted[int(np.argmin(errors))].pool))
+        self._memory = memory
+        return fitted

@@ -1,0 +1,52 @@
+"""Shrunk linear discriminant analysis on soft labels."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from askmeans.completions.evidence import Evidence, Fitted, Predict, cross_validated
+from askmeans.completions.pool import Pool
+from askmeans.completions.rows import softmax
+
+__all__ = ["discriminant"]
+
+Floats = NDArray[np.float64]
+
+
+def discriminant(pool: Pool, evidence: Evidence) -> Fitted:
+    """One covariance for all clusters, shrunk towards the unit."""
+    return cross_validated("discriminant", _learn, pool, evidence)
+
+
+def _learn(pool: Pool, evidence: Evidence) -> Predict:
+    """Means, a pooled covariance after Ledoit and Wolf, and shares."""
+    Z, Y = pool.Z[evidence.rows], evidence.Y * evidence.trust[:, None]
+    k, d = Y.shape[1], Z.shape[1]
+    mass = Y.sum(axis=0)
+    there = np.flatnonzero(mass > 1e-9)
+    means = (Y.T @ Z)[there] / mass[there, None]
+    left = [np.sqrt(Y[:, [j]]) * (Z - means[c]) for c, j in enumerate(there)]
+    S = shrunk_covariance(np.concatenate(left), float(mass.sum()), d)
+    solved = np.linalg.solve(S, means.T)
+    constant = np.log(mass[there] + 0.5) - 0.5 * (means.T * solved).sum(axis=0)
+
+    def predict(X: NDArray[np.floating]) -> Floats:
+        U = np.zeros((len(X), k))
+        U[:, there] = softmax(pool.scaled(X) @ solved + constant)
+        return U
+
+    return predict
+
+
+def shrunk_covariance(residuals: Floats, mass: float, d: int) -> Floats:
+    """Ledoit and Wolf's estimate from weighted residuals; never singular."""
+    S = residuals.T @ residuals / max(mass, 1.0)
+    mu = max(np.trace(S) / d, 1e-3)
+    target = mu * np.eye(d)
+    distance = float(((S - target) ** 2).sum())
+    norms = (residuals**2).sum(axis=1)
+    quartic = float((norms**2).sum()) / max(mass, 1.0)
+    noise = max(0.0, quartic - float((S**2).sum())) / max(mass, 1.0)
+    share = 1.0 if distance <= 0.0 else min(1.0, noise / distance)
+    share = max(share, 0.01)
+    shrunk: Floats = share * target + (1.0 - share) * S
+    return shrunk

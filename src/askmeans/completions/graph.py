@@ -1,0 +1,78 @@
+"""A harmonic function on the graph of neighbours: answers spread along dense paths."""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, diags_array
+from scipy.sparse.linalg import splu
+
+from askmeans.completions.evidence import Evidence, Fitted
+from askmeans.completions.kernel import _mean, best_process
+from askmeans.completions.pool import Pool
+from askmeans.fuzzy.simplex import onto_simplex
+
+__all__ = ["Graph", "spread"]
+
+Floats = NDArray[np.float64]
+_NEIGHBOURS = 10
+
+
+class Graph:
+    """The pool's graph of neighbours, and columns of its kernels as they are needed."""
+
+    def __init__(self, pool: Pool, restraints: tuple[float, ...] = (0.003, 0.03)) -> None:
+        n = len(pool)
+        count = min(_NEIGHBOURS, n - 1)
+        points = pool.Z @ pool.axes
+        distances, neighbours = neighbours_of(pool, points, count + 1)
+        distances, neighbours = distances[:, 1:], neighbours[:, 1:]
+        # Each item's own scale: the distance to its last neighbour (self-tuning).
+        own = np.maximum(distances[:, -1], 1e-12)
+        W = np.exp(-(distances**2) / (own[:, None] * own[neighbours]))
+        rows = np.repeat(np.arange(n), count)
+        A = csr_array((W.ravel(), (rows, neighbours.ravel())), shape=(n, n))
+        A = A.maximum(A.T)
+        degree = np.asarray(A.sum(axis=1)).ravel()
+        root = diags_array(1.0 / np.sqrt(np.maximum(degree, 1e-12)))
+        laplacian = diags_array(np.ones(n)) - root @ A @ root
+        self._solvers = [splu((laplacian + diags_array(np.full(n, r))).tocsc()) for r in restraints]
+        self._columns: list[dict[int, Floats]] = [{} for _ in restraints]
+
+    def kernels(self, rows: NDArray[np.intp]) -> list[Floats]:
+        """Columns of the kernels for these items, scaled to mean 1 on the diagonal."""
+        out = []
+        for solver, known in zip(self._solvers, self._columns, strict=True):
+            new = [int(row) for row in rows if int(row) not in known]
+            if new:
+                unit = np.zeros((solver.shape[0], len(new)))
+                unit[new, np.arange(len(new))] = 1.0
+                for row, column in zip(new, solver.solve(unit).T, strict=True):
+                    known[row] = column
+            K = np.column_stack([known[int(row)] for row in rows])
+            out.append(K / max(float(np.mean(K[rows, np.arange(len(rows))])), 1e-12))
+        return out
+
+
+def neighbours_of(pool: Pool, points: Floats, count: int) -> tuple[Floats, NDArray[np.intp]]:
+    """The nearest items of the pool, and how far each is."""
+    distances, neighbours = pool.tree.query(points, k=range(1, count + 1))
+    return np.asarray(distances), np.asarray(neighbours)
+
+
+def spread(pool: Pool, evidence: Evidence, graph: Graph) -> Fitted:
+    """A Gaussian process along the graph; other items take the mean of their neighbours."""
+    columns = graph.kernels(evidence.rows)
+    mean = _mean(evidence)
+    inner = [(K[evidence.rows] + K[evidence.rows].T) / 2 for K in columns]
+    which, coefficients, held_out = best_process(
+        inner, (0.01, 0.1), evidence.Y - mean, evidence.trust
+    )
+    U = onto_simplex(columns[which] @ coefficients + mean)
+
+    def predict(X: NDArray[np.floating]) -> Floats:
+        distances, neighbours = neighbours_of(pool, pool.scaled(X) @ pool.axes, min(5, len(pool)))
+        weights = 1.0 / np.maximum(distances, 1e-9)
+        weights /= weights.sum(axis=1, keepdims=True)
+        mean: Floats = np.einsum("ij,ijk->ik", weights, U[neighbours])
+        return mean
+
+    return Fitted(name="graph", pool=U, held_out=onto_simplex(held_out + mean), predict=predict)

@@ -1,0 +1,101 @@
+"""Gaussian processes: smooth in the features, linear in them, or along a graph of neighbours.
+
+What each answered item would get from the others follows in closed form, so hyperparameters are
+chosen by leave-one-out error.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve
+
+from askmeans.completions.evidence import Evidence, Fitted
+from askmeans.completions.pool import Pool
+from askmeans.fuzzy.model import squared_distances
+from askmeans.fuzzy.simplex import onto_simplex
+
+__all__ = ["linear", "smooth"]
+
+Floats = NDArray[np.float64]
+Kernel = Callable[[NDArray[np.floating]], Floats]  # items x answered items
+
+
+def leave_one_out(C: Floats, Y: Floats) -> tuple[Floats, Floats]:
+    """Coefficients of a Gaussian process, and what each row would get from the others."""
+    factor = cho_factor(C, lower=True)
+    inverse = cho_solve(factor, np.eye(len(C)))
+    coefficients = inverse @ Y
+    return coefficients, Y - coefficients / np.diag(inverse)[:, None]
+
+
+def best_process(
+    kernels: list[Floats], noises: tuple[float, ...], Y: Floats, trust: Floats
+) -> tuple[int, Floats, Floats]:
+    """Which kernel does best, its coefficients, and held-out rows."""
+    best: tuple[float, int, Floats, Floats] | None = None
+    for which, K in enumerate(kernels):
+        for noise in noises:
+            C = K + np.diag(noise / np.maximum(trust, 0.05))
+            coefficients, held_out = leave_one_out(C, Y)
+            loss = float((trust[:, None] * (held_out - Y) ** 2).sum())
+            if best is None or loss < best[0]:
+                best = loss, which, coefficients, held_out
+    assert best is not None
+    return best[1:]
+
+
+def _mean(evidence: Evidence) -> Floats:
+    """What is expected far from all answers: their mean, drawn to evenness."""
+    k = evidence.Y.shape[1]
+    mass = (evidence.trust * evidence.cells) @ evidence.Y
+    share = len(evidence.Y) / (len(evidence.Y) + k)
+    mean: Floats = share * mass / max(mass.sum(), 1e-12) + (1 - share) / k
+    return mean
+
+
+def smooth(pool: Pool, evidence: Evidence) -> Fitted:
+    """Squared exponential kernel in the common scale; its width and noise by the answers."""
+    Z = pool.Z[evidence.rows]
+    D = squared_distances(Z, Z)
+    typical = float(np.median(D[np.triu_indices(len(D), 1)])) if len(D) > 1 else 1.0
+    typical = max(typical, 1e-12)
+    widths = [typical * c for c in (0.03, 0.1, 0.3, 1.0, 3.0)]
+    mean = _mean(evidence)
+    kernels = [np.exp(-0.5 * D / width) for width in widths]
+    which, coefficients, held_out = best_process(
+        kernels, (0.01, 0.1), evidence.Y - mean, evidence.trust
+    )
+
+    def predict(X: NDArray[np.floating]) -> Floats:
+        K = np.exp(-0.5 * squared_distances(pool.scaled(X), Z) / widths[which])
+        return onto_simplex(K @ coefficients + mean)
+
+    return Fitted(
+        name="smooth",
+        pool=predict(pool.X),
+        held_out=onto_simplex(held_out + mean),
+        predict=predict,
+    )
+
+
+def linear(pool: Pool, evidence: Evidence) -> Fitted:
+    """A linear map onto the simplex, by ridge regression."""
+    Z = pool.Z[evidence.rows]
+    mean = _mean(evidence)
+    K = Z @ Z.T / Z.shape[1] + 1.0
+    _, coefficients, held_out = best_process(
+        [K], (0.001, 0.01, 0.1, 1.0), evidence.Y - mean, evidence.trust
+    )
+    slope = Z.T @ coefficients / Z.shape[1]
+    intercept = coefficients.sum(axis=0) + mean
+
+    def predict(X: NDArray[np.floating]) -> Floats:
+        return onto_simplex(pool.scaled(X) @ slope + intercept)
+
+    return Fitted(
+        name="linear",
+        pool=predict(pool.X),
+        held_out=onto_simplex(held_out + mean),
+        predict=predict,
+    )

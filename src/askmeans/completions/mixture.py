@@ -1,0 +1,72 @@
+"""A Gaussian mixture that answers start and hold: soft labels for some items, EM for the rest."""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
+
+from askmeans.completions.evidence import Evidence, Fitted
+from askmeans.completions.pool import Pool
+from askmeans.completions.rows import softmax
+
+__all__ = ["mixture"]
+
+Floats = NDArray[np.float64]
+_ITERATIONS = 15
+
+
+def mixture(pool: Pool, evidence: Evidence, start: Floats) -> Fitted:
+    """EM from these memberships of the pool; answered items keep theirs."""
+    P = pool.Z @ pool.axes
+    R = start.copy()
+    R[evidence.rows] = evidence.Y
+    for _ in range(_ITERATIONS):
+        parameters = _maximise(P, R)
+        new = _posteriors(P, parameters)
+        new[evidence.rows] = evidence.Y
+        moved = float(np.abs(new - R).mean())
+        R = new
+        if moved < 1e-4:
+            break
+    held_out = np.empty_like(evidence.Y)
+    free = _posteriors(P[evidence.rows], parameters)
+    for fold in np.unique(evidence.folds):
+        inside = evidence.folds == fold
+        part = R.copy()
+        part[evidence.rows[inside]] = free[inside]
+        held_out[inside] = _posteriors(P[evidence.rows[inside]], _maximise(P, part))
+
+    def predict(X: NDArray[np.floating]) -> Floats:
+        return _posteriors(pool.scaled(X) @ pool.axes, parameters)
+
+    return Fitted(
+        name="mixture", pool=_posteriors(P, parameters), held_out=held_out, predict=predict
+    )
+
+
+def _maximise(P: Floats, R: Floats) -> tuple[Floats, Floats, Floats]:
+    """Shares, means and Cholesky factors of covariances, shrunk to their diagonal."""
+    d = P.shape[1]
+    mass = R.sum(axis=0) + 1e-9
+    means = (R.T @ P) / mass[:, None]
+    common = P.var(axis=0)
+    factors = np.empty((R.shape[1], d, d))
+    for j in range(R.shape[1]):
+        left = P - means[j]
+        S = (R[:, [j]] * left).T @ left
+        few = d + 1.0
+        diagonal = np.diag(S).copy()
+        share = few / (mass[j] + few)
+        S = (1.0 - share) * S / mass[j]
+        S[np.diag_indices(d)] += share * (diagonal / mass[j]) + 0.02 * common + 1e-9
+        factors[j] = np.linalg.cholesky(S)
+    return mass / mass.sum(), means, factors
+
+
+def _posteriors(P: Floats, parameters: tuple[Floats, Floats, Floats]) -> Floats:
+    """Memberships of items."""
+    shares, means, factors = parameters
+    logits = np.empty((len(P), len(shares)))
+    for j, (mean, L) in enumerate(zip(means, factors, strict=True)):
+        white = solve_triangular(L, (P - mean).T, lower=True)
+        logits[:, j] = np.log(shares[j]) - np.log(np.diag(L)).sum() - 0.5 * (white**2).sum(axis=0)
+    return softmax(logits)

@@ -1,0 +1,81 @@
+"""The items that completions learn from: all of them, or an even part of many."""
+
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import eigh
+from scipy.spatial import cKDTree
+
+from askmeans.fuzzy import lloyd
+from askmeans.items import Items
+
+__all__ = ["Pool"]
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+_LARGEST = 2500  # items at most; of more a random part is taken
+_WIDEST = 16  # principal axes that mixtures and graphs look along
+
+
+class Pool:
+    """Some items by number, in the scale given and in a common scale, and what is known unasked."""
+
+    def __init__(
+        self, items: Items, n_clusters: int, fuzzifier: float, rng: np.random.Generator
+    ) -> None:
+        self.items = items
+        self.n_clusters = n_clusters
+        self.fuzzifier = fuzzifier
+        self.rng = rng
+        everything = items.n <= _LARGEST
+        rows = np.arange(items.n) if everything else rng.choice(items.n, _LARGEST, replace=False)
+        self.rows: Rows = np.sort(rows).astype(np.intp)
+        self.X = items.take(self.rows)
+        self.middle = self.X.mean(axis=0)
+        spread = self.X.std(axis=0)
+        self.spread = np.where(spread > 0.0, spread, 1.0)
+        self.Z = self.scaled(self.X)
+        self.rescaled = bool(self.spread.max() > 1.5 * self.spread.min())
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def scaled(self, X: NDArray[np.floating]) -> Floats:
+        """Items in the common scale: every feature with mean 0 and spread 1."""
+        Z: Floats = (np.asarray(X, dtype=np.float64) - self.middle) / self.spread
+        return Z
+
+    @cached_property
+    def axes(self) -> Floats:
+        """The principal axes of the common scale, the widest first (d x at most 16)."""
+        d = self.Z.shape[1]
+        if d <= _WIDEST:
+            return np.eye(d)
+        _, vectors = eigh(self.Z.T @ self.Z / len(self.Z), subset_by_index=(d - _WIDEST, d - 1))
+        return np.ascontiguousarray(vectors[:, ::-1])
+
+    @cached_property
+    def free(self) -> tuple[Floats, float]:
+        """Centres and fuzzifier of the fit without questions."""
+        alpha = min(max(self.fuzzifier, 1.05), 2.0)
+        found = self._fit(alpha)
+        if found.merged:
+            found = self._fit("auto")
+        if len(self) == self.items.n:
+            return found.centers, found.fuzzifier
+        return self.items.refine_centers(found.centers, found.fuzzifier), found.fuzzifier
+
+    def _fit(self, fuzzifier: float | Literal["auto"]) -> lloyd.Fit:
+        """The best of several starts."""
+        return lloyd.fit(
+            self.X, self.n_clusters, fuzzifier=fuzzifier, init="k-means++", n_init=5, max_iter=200,
+            tol=1e-5, weights=np.empty(0), rng=self.rng,
+        )  # fmt: skip
+
+    @cached_property
+    def tree(self) -> cKDTree:
+        """Neighbours in the common scale, along the principal axes."""
+        return cKDTree(self.Z @ self.axes)

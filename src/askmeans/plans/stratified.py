@@ -1,0 +1,250 @@
+"""Ask about items that stand for strata, complete by what the answers support, ask where unsure.
+
+Not in the paper. Rules of this plan:
+- An item's most likely cluster is asked first; the rest of its row only while something is left.
+- A round asks what is open, then new items; each round is larger than the one before.
+- Whatever was answered stands in the result.
+"""
+
+import math
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from askmeans.completions.blend import Blend, blend
+from askmeans.completions.closed_form import name_clusters
+from askmeans.completions.council import Council
+from askmeans.completions.evidence import Evidence
+from askmeans.completions.pool import Pool
+from askmeans.exceptions import MissingClusterWarning, StopAsking
+from askmeans.fuzzy.model import closed_form_memberships
+from askmeans.items import Items
+from askmeans.plans.answers import ROUNDING, Answers, Asking, Plan
+from askmeans.plans.draft import keep_answers
+from askmeans.plans.strata import Strata
+from askmeans.results import Clustering
+
+__all__ = ["Study", "stratified"]
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+REST = 0.05  # what is left of a row and not asked about
+GROWTH = 0.4  # new items of a round, by those asked about before
+EXPLORE = 0.5  # how evenly doubt is taken to be spread, whatever the completions say
+TRUST = 0.3  # how much of a row must be told before models learn from it
+SEEN = 0.5  # memberships to a cluster that make it seen
+# What completions count before the answers speak.
+PRIOR = {
+    "unsupervised": 1.0, "local optimum": 1.0, "metric": 1.0, "mixture": 1.0, "discriminant": 1.0,
+    "logistic 30": 1.0, "logistic 1": 0.5, "smooth": 0.5, "graph": 0.5, "linear": 0.3,
+}  # fmt: skip
+_CHUNK = 100_000
+
+
+def stratified(
+    items: Items,
+    n_clusters: int,
+    *,
+    fuzzifier: float,
+    precision: float,
+    max_items: int | None,
+    rng: np.random.Generator,
+) -> Plan:
+    """The plan; it ends when the estimated error is below the precision."""
+    study = Study(items, n_clusters, fuzzifier, max_items, rng)
+    complete = False
+    try:
+        while not study.settled(precision):
+            asked = yield from study.ask()
+            if not asked:
+                break
+            study.learn()
+        complete = True
+    except StopAsking:
+        study.learn()
+    return study.finish(complete=complete)
+
+
+class Study:
+    """What has been asked, what was learnt from it, and what to ask next."""
+
+    def __init__(
+        self,
+        items: Items,
+        n_clusters: int,
+        fuzzifier: float,
+        max_items: int | None,
+        rng: np.random.Generator,
+    ) -> None:
+        self.items = items
+        self.k = n_clusters
+        self.fuzzifier = fuzzifier
+        self.pool = Pool(items, n_clusters, fuzzifier, rng)
+        self.max_items = len(self.pool) if max_items is None else max_items
+        self.answers = Answers(n_clusters, faithful=False)
+        self.strata = Strata(self.pool.Z)
+        self.council = Council(self.pool)
+        self.blend: Blend | None = None
+        self.seen = np.zeros(n_clusters, dtype=bool)
+        centers, alpha = self.pool.free
+        self.free = closed_form_memberships(self.pool.X, centers, alpha)
+        self.likely = self.free  # best guess of the pool's memberships
+
+    def asked(self) -> Rows:
+        """Places in the pool of the items asked about."""
+        return np.searchsorted(self.pool.rows, self.answers.items)
+
+    def ask(self) -> Asking[bool]:
+        """One round; False if there is nothing left to ask."""
+        places, clusters = self._open(REST)
+        # Until every cluster has a name, the open rows tell more than new ones.
+        if self.seen.all() or not len(places):
+            new = self._new(len(places))
+            places = np.concatenate([places, new])
+            clusters = np.concatenate([clusters, self.likely[new].argmax(axis=1)])
+        if not len(places):  # no item is left: now every little counts
+            places, clusters = self._open(ROUNDING)
+        if not len(places):
+            return False
+        yield from self.answers.ask(self.pool.rows[places], clusters, "strata")
+        return True
+
+    def _open(self, rest: float) -> tuple[Rows, Rows]:
+        """Rows of which something is left, and the likeliest cluster not asked about yet."""
+        asked, told = self.asked(), self.answers.values
+        unknown = self.answers.unasked()
+        left = 1.0 - np.nansum(told, axis=1)
+        open_ = (left > rest) & unknown.any(axis=1)
+        likely = np.where(unknown[open_], self.likely[asked[open_]], -1.0)
+        return asked[open_], likely.argmax(axis=1)
+
+    def _new(self, n_open: int) -> Rows:
+        """New items: one for each cluster of the unsupervised fit, then where doubt is."""
+        asked = self.asked()
+        if not len(asked):
+            return np.unique(self.free.argmax(axis=0))[: self.max_items]
+        count = max(2, math.ceil(GROWTH * len(asked)))
+        count = max(min(count, 2), count - n_open // 2)
+        count = min(count, self.max_items - len(asked))
+        if self.blend is None:
+            return self.strata.choose(asked, np.ones(len(self.pool)), count)
+        doubt = self.blend.doubt / max(float(self.blend.doubt.mean()), 1e-300)
+        return self.strata.choose(asked, (1.0 - EXPLORE) * doubt + EXPLORE, count)
+
+    def _evidence(self) -> Evidence | None:
+        """Rows that are known for the most part, the rest shared as is likely."""
+        asked, told = self.asked(), self.answers.values
+        if not len(asked):
+            return None
+        known = ~np.isnan(told)
+        mass = np.clip(np.where(known, told, 0.0), 0.0, 1.0).sum(axis=1)
+        trust = np.where(known.all(axis=1), 1.0, np.minimum(mass, 1.0))
+        some = trust > TRUST
+        if not some.any():
+            return None
+        U = self.likely[asked].copy()
+        keep_answers(U, np.arange(len(asked)), told)
+        cells = np.maximum(self.strata.cells(asked[some]), 1.0)
+        return Evidence.of(asked[some], U[some], trust[some], cells)
+
+    def learn(self) -> None:
+        """Fit every completion to the answers, and weigh them."""
+        asked = self.asked()
+        guess = self.free[:, name_clusters(self.free[asked], self.answers.values)]
+        evidence = self._evidence()
+        if evidence is None:
+            self.likely = guess
+            return
+        fitted = self.council.learn(evidence)
+        self.blend = blend(fitted, evidence, np.array([PRIOR[f.name] for f in fitted]))
+        self.seen = evidence.trust @ evidence.Y >= SEEN
+        self.likely = self.blend.pool
+        if not self.seen.all():
+            self.likely = 0.5 * self.likely + 0.5 * guess
+
+    def estimated_error(self) -> float:
+        """The mean error of a membership, over all items; answered ones have none."""
+        told = self.asked()[~np.isnan(self.answers.values).all(axis=1)]
+        open_ = np.ones(len(self.pool), dtype=bool)
+        open_[told] = False
+        if self.blend is None or not open_.any():
+            return 0.0 if self.k == 1 or not open_.any() else 1.0 / self.k
+        return float(self.blend.doubt[open_].mean()) * (1.0 - len(told) / self.items.n)
+
+    def settled(self, precision: float) -> bool:
+        """Whether the estimate is small enough, and there is enough behind it."""
+        if self.k == 1:
+            return True
+        enough = len(self.answers.items) >= 5 * self.k and bool(self.seen.all())
+        return enough and self.estimated_error() < precision
+
+    def _predict(self, X: NDArray[np.floating]) -> Floats:
+        """Memberships of any items."""
+        if self.blend is not None:
+            return self.blend.predict(X)
+        centers, alpha = self.pool.free
+        names = name_clusters(self.free[self.asked()], self.answers.values)
+        return closed_form_memberships(X, centers[names], alpha)
+
+    def memberships(self) -> Floats:
+        """Memberships of all items; answers stand."""
+        if len(self.pool) == self.items.n and self.blend is not None:
+            U = self.blend.pool.copy()
+        else:
+            U = np.concatenate([self._predict(self.items.take(rows)) for rows in self._chunks()])
+        keep_answers(U, self.answers.items, self.answers.values)
+        return U
+
+    def _chunks(self) -> list[Rows]:
+        """All items, a part at a time."""
+        n = self.items.n
+        return [np.arange(start, min(start + _CHUNK, n)) for start in range(0, n, _CHUNK)]
+
+    def _centers(self, U: Floats) -> Floats:
+        """Centres as the memberships have them."""
+        W = U**self.fuzzifier
+        sums = sum(W[rows].T @ self.items.take(rows) for rows in self._chunks())
+        centers: Floats = sums / np.maximum(W.sum(axis=0), 1e-300)[:, None]
+        return centers
+
+    def finish(self, *, complete: bool) -> Clustering:
+        """The best clustering from the answers so far."""
+        missing = np.flatnonzero(~self.seen & (self.k > 1))
+        if len(missing):
+            warnings.warn(
+                f"No item that was asked about belongs to cluster {', '.join(map(str, missing))}, "
+                "so what is said of it comes from an unsupervised fit. Ask more (a larger budget).",
+                MissingClusterWarning,
+                stacklevel=2,
+            )
+        if self.blend is not None and len(self.pool) < self.items.n:
+            self.blend = self.blend.refined(self.items)
+        U = self.memberships()
+        return Clustering(
+            centers=self._centers(U),
+            memberships=U,
+            predictor=self._predict,
+            complete=complete and not len(missing),
+            diagnostics=self._diagnostics(U),
+        )
+
+    def _diagnostics(self, U: Floats) -> dict[str, Any]:
+        """How sure the result is; the keys are documented for users."""
+        weights = {}
+        if self.blend is not None:
+            pairs = zip(self.blend.fitted, self.blend.weights, strict=True)
+            weights = {f.name: float(w) for f, w in pairs if w > 0.0}
+        return {
+            "beta": float(self.k * U.mean(axis=0).min()),
+            "rho": float((U**self.fuzzifier).mean(axis=0).min()),
+            "estimated_error": self.estimated_error(),
+            "completion": weights,
+            "sharpness": 1.0 if self.blend is None else self.blend.sharpness,
+            "strata": len(self.answers.items),
+            "queries_raw": dict(self.answers.raw),
+            "queries_distinct": dict(self.answers.distinct),
+            "rounds": dict(self.answers.rounds),
+        }

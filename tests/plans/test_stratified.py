@@ -1,0 +1,224 @@
+"""The stratified plan: symmetries, replay, stopping, answers that stand, and what it promises."""
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine
+from sklearn.preprocessing import scale
+
+from askmeans import ActiveFuzzyKMeans, FuzzyKMeans, Stratified, run
+from askmeans.exceptions import MissingClusterWarning
+from askmeans.oracles import NoisyOracle, TableOracle
+from askmeans.plans.stratified import stratified
+from askmeans.queries import Ledger
+
+LOADERS = {"iris": load_iris, "wine": load_wine, "cancer": load_breast_cancer}
+
+
+class Silent:
+    """An oracle that cannot say anything about some entries."""
+
+    def __init__(self, U, share, seed=0):
+        silent = np.random.default_rng(seed).random(U.shape) < share
+        self.table = np.where(silent, np.nan, U)
+
+    def answer(self, queries):
+        return self.table[queries.items, queries.clusters]
+
+
+class Nobody:
+    """An oracle that must not be asked."""
+
+    def answer(self, queries):
+        raise AssertionError(f"asked {queries}")
+
+
+def ask(X, oracle, k, *, seed=0, fuzzifier=2.0, max_items=20, precision=1e-9, **options):
+    plan = Stratified(max_items=max_items, precision=precision).plan(
+        X, k, fuzzifier=fuzzifier, rng=np.random.default_rng(seed)
+    )
+    if isinstance(oracle, np.ndarray):
+        oracle = TableOracle(oracle)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", MissingClusterWarning)
+        return run(plan, oracle, **options)
+
+
+def check_valid(clustering, n, k, d):
+    assert clustering.centers.shape == (k, d)
+    assert np.isfinite(clustering.centers).all()
+    assert clustering.memberships.shape == (n, k)
+    assert (clustering.memberships >= 0.0).all()
+    assert (clustering.memberships <= 1.0).all()
+    assert_allclose(clustering.memberships.sum(axis=1), 1.0, atol=1e-9)
+
+
+def questions(result):
+    return [(a.round, a.items, a.cluster) for a in result.history]
+
+
+@pytest.fixture(scope="module")
+def target(fuzzy_target):
+    return fuzzy_target(60, 3, seed=1)
+
+
+def test_a_replayed_ledger_asks_nothing_new_and_gives_the_same(target):
+    X, U = target
+    ledger = Ledger()
+    first = ask(X, U, 3, ledger=ledger)
+    again = ask(X, Nobody(), 3, ledger=ledger)
+    assert again.n_queries == 0
+    assert_allclose(again.clustering.memberships, first.clustering.memberships, atol=0.0)
+    assert again.clustering.diagnostics == first.clustering.diagnostics
+
+
+def test_a_stopped_run_goes_on_from_its_ledger_as_if_never_stopped(target):
+    X, U = target
+    whole = ask(X, U, 3)
+    ledger = Ledger()
+    ask(X, U, 3, ledger=ledger, budget=whole.n_queries // 2)
+    rest = ask(X, U, 3, ledger=ledger)
+    assert rest.n_queries == whole.n_queries - whole.n_queries // 2
+    assert_allclose(rest.clustering.memberships, whole.clustering.memberships, atol=0.0)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
+def test_stopping_after_any_number_of_answers_gives_a_valid_clustering(target, share):
+    X, U = target
+    oracle = Silent(U, share)
+    whole = ask(X, oracle, 3)
+    for budget in [*range(12), *range(12, whole.n_queries, 7)]:
+        result = ask(X, oracle, 3, budget=budget)
+        check_valid(result.clustering, 60, 3, 2)
+        assert result.n_queries == min(budget, whole.n_queries)
+        assert questions(result) == questions(whole)[:budget]
+        for answer in result.history:
+            if not np.isnan(answer.value):
+                found = result.clustering.memberships[answer.items[0], answer.cluster]
+                assert found == answer.value
+    assert len({a.items for a in whole.history}) <= 20
+    assert whole.complete == (share < 1.0)
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    seed=st.integers(0, 2**16),
+    n=st.integers(1, 25),
+    k=st.integers(1, 5),
+    fuzzifier=st.sampled_from([1.0, 1.1, 2.0, 7.0]),
+    share=st.sampled_from([0.0, 0.3, 1.0]),
+    budget=st.one_of(st.none(), st.integers(0, 60)),
+)
+def test_whatever_comes_the_clustering_is_valid(seed, n, k, fuzzifier, share, budget):
+    k = min(k, n)
+    rng = np.random.default_rng(seed)
+    X = rng.integers(-2, 3, size=(n, 2)).astype(float)  # many items coincide
+    U = rng.dirichlet(np.full(k, 0.3), size=n).round(1)  # no order at all, and many zeros
+    U[:, -1] = np.clip(1.0 - U[:, :-1].sum(axis=1), 0.0, 1.0)
+    result = ask(X, Silent(U, share, seed), k, seed=seed, fuzzifier=fuzzifier, budget=budget)
+    check_valid(result.clustering, n, k, 2)
+    check_valid(
+        type(result.clustering)(
+            centers=result.clustering.centers, memberships=result.clustering.predictor(X),
+            predictor=result.clustering.predictor, complete=True,
+        ), n, k, 2,
+    )  # fmt: skip
+    assert result.n_queries <= (n * k if budget is None else budget)
+
+
+@settings(max_examples=5, deadline=None)
+@given(seed=st.integers(0, 2**16))
+def test_permuting_items_permutes_the_questions_and_the_result(fuzzy_target, seed):
+    X, U = fuzzy_target(60, 3, seed=seed)
+    rows = np.random.default_rng(seed).permutation(60)
+    here, there = ask(X, U, 3, budget=30), ask(X[rows], U[rows], 3, budget=30)
+    assert {(rows[a.items[0]], a.cluster) for a in there.history} == {
+        (a.items[0], a.cluster) for a in here.history
+    }
+    assert_allclose(there.clustering.memberships, here.clustering.memberships[rows], atol=1e-5)
+
+
+def test_noisy_answers_outside_the_unit_interval_give_a_valid_clustering(target):
+    X, U = target
+    for seed in range(3):
+        oracle = NoisyOracle(TableOracle(U), std=0.4, clip=False, random_state=seed)
+        check_valid(ask(X, oracle, 3, seed=seed).clustering, 60, 3, 2)
+
+
+def test_the_likeliest_cluster_is_asked_first_so_hard_labels_cost_little_more_than_one_each():
+    X, y = load_iris(return_X_y=True)
+    result = ask(scale(X), np.eye(3)[y], 3, max_items=40)
+    assert len({a.items for a in result.history}) == 40
+    assert result.n_queries <= 1.5 * 40  # in a fixed order it would be 67
+
+
+def test_an_entry_is_not_asked_when_nothing_of_its_row_is_left(target):
+    X, U = target
+    known: dict[int, dict[int, tuple[int, float]]] = {}
+    for answer in ask(X, U, 3).history:
+        row = known.setdefault(answer.items[0], {})
+        before = [value for round_, value in row.values() if round_ < answer.round]
+        assert sum(before) < 0.95 + 1e-9
+        assert len(before) < 2
+        row[answer.cluster] = answer.round, answer.value
+
+
+def test_it_stops_when_the_estimated_error_is_small_enough_and_says_so():
+    X = scale(load_wine().data)
+    U = FuzzyKMeans(3, n_init=5, tol=1e-8, random_state=0).fit(X).memberships_
+    result = ask(X, U, 3, precision=0.02, max_items=150)
+    account = result.clustering.diagnostics
+    assert result.complete
+    assert result.n_queries < 100
+    assert account["estimated_error"] < 0.02
+    assert np.abs(result.clustering.memberships - U).mean() < 0.02
+    assert sum(account["completion"].values()) == pytest.approx(1.0)
+    assert account["strata"] == len({a.items for a in result.history})
+
+
+def test_an_unseen_cluster_is_told():
+    X = np.random.default_rng(0).normal(size=(50, 2))
+    U = np.tile([1.0, 0.0], (50, 1))
+    plan = Stratified(max_items=10).plan(X, 2, fuzzifier=2.0, rng=np.random.default_rng(0))
+    with pytest.warns(MissingClusterWarning, match="belongs to cluster 1"):
+        result = run(plan, TableOracle(U))
+    assert not result.complete
+
+
+def test_many_items_are_learnt_from_a_part_of_them():
+    rng = np.random.default_rng(0)
+    truth = np.array([[0.0, 0.0], [9.0, 0.0], [0.0, 9.0]])
+    labels = rng.integers(3, size=6000)
+    X = truth[labels] + rng.normal(size=(6000, 2))
+    result = ask(X, np.eye(3)[labels], 3, max_items=15)
+    assert (result.clustering.memberships.argmax(axis=1) == labels).mean() > 0.995
+    assert_allclose(result.clustering.centers, [X[labels == j].mean(axis=0) for j in range(3)],
+                    atol=0.1)  # fmt: skip
+
+
+@pytest.mark.parametrize("route", ["similarity", "pairwise"])
+def test_similarities_drive_it(route):
+    X, y = load_iris(return_X_y=True)
+    model = ActiveFuzzyKMeans(
+        3, oracle=TableOracle.from_labels(y), strategy=Stratified(max_items=30), ask=route,
+        random_state=0,
+    ).fit(scale(X))  # fmt: skip
+    from askmeans.metrics import matched_accuracy
+
+    assert matched_accuracy(y, model.labels_) > 0.93
+
+
+def test_plans_take_their_randomness_from_the_generator_alone(target):
+    X, _ = target
+    from askmeans.items import as_items
+
+    def first(seed):
+        rng = np.random.default_rng(seed)
+        plan = stratified(as_items(X), 3, fuzzifier=2.0, precision=0.1, max_items=9, rng=rng)
+        return next(plan).items.tolist()
+
+    assert first(3) == first(3)
