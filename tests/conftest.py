@@ -37,6 +37,8 @@ def tiny():
         sigmas=(0.1,),
         repetitions=(1, 3),
         sample_sizes=(25,),
+        stratified_runs=2,
+        stratified_items=(8,),
         budgets=(20, 100),
     )
 

@@ -17,6 +17,7 @@ from askmeans.experiments.cells import Cell
 from askmeans.experiments.real import DATA, load
 from askmeans.experiments.runs import Series, Task, generators, repeat, seeds
 from askmeans.experiments.scale import Scale
+from askmeans.experiments.stratified import of_items
 from askmeans.metrics import membership_error
 from askmeans.oracles import NoisyOracle, TableOracle
 from askmeans.results import Result
@@ -35,6 +36,7 @@ NOISE, SIMILAR, HIDDEN = "noise", "similarity", "hidden features"
 SIGMA, KAPPA, ETA = 0.1, 0.1, 0.1
 # What the solver sees: the sepal; the first six of thirteen; the means, not errors and extremes.
 SEEN = {"Iris": 2, "Wine": 6, "Breast Cancer": 10}
+_SLOW_RUNS = 10  # of the stratified strategy, which takes half a second
 _ROUTES: dict[str, Route] = {"similarity": "triplet", "pairwise": "pairwise"}
 
 
@@ -114,6 +116,9 @@ def hidden(*, data: str, budget: int, runs: int, seed: int) -> list[Series]:
             continue  # too small for this one
         rngs = generators(seed, HIDDEN, data, n=runs)
         found.append(repeat(task, strategy, rngs, panel=data, setting="", curve=curve, x=budget))
+    rngs = generators(seed, HIDDEN, data, n=min(runs, _SLOW_RUNS))
+    ours = of_items(max(1, budget // (k - 1)))
+    found.append(repeat(task, ours, rngs, panel=data, setting="", curve="stratified", x=budget))
     alone = [
         membership_error(U, FuzzyKMeans(k, random_state=rng).fit(X).memberships_, how="mean")
         for rng in generators(seed, HIDDEN, data, n=runs)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from askmeans.checks import check_number
-from askmeans.experiments import beyond, fuzzifiers, real, synthetic
+from askmeans.experiments import beyond, fuzzifiers, real, stratified, synthetic
 from askmeans.experiments.cells import Cell, run_cells
 from askmeans.experiments.claims import COLUMNS, Book, Claim
 from askmeans.experiments.figures import FIGURES, panels
@@ -20,7 +20,7 @@ __all__ = ["all_cells", "reproduce"]
 
 def all_cells(scale: Scale, seed: int) -> list[Cell]:
     """Everything there is to run."""
-    rooms = (synthetic, real, fuzzifiers, beyond)
+    rooms = (synthetic, real, stratified, fuzzifiers, beyond)
     return [cell for room in rooms for cell in room.cells(scale, seed)]
 
 

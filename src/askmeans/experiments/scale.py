@@ -28,6 +28,8 @@ class Scale:
     sigmas: tuple[float, ...]
     repetitions: tuple[int, ...]
     sample_sizes: tuple[int, ...]
+    stratified_runs: int
+    stratified_items: tuple[int, ...]
     budgets: tuple[int, ...]
 
 
@@ -48,6 +50,8 @@ FULL = Scale(
     sigmas=(0.0, 0.05, 0.1, 0.2, 0.3),
     repetitions=(1, 3, 10, 30),
     sample_sizes=(25, 50, 100, 200),
+    stratified_runs=20,
+    stratified_items=(5, 10, 20, 40, 80, 120),
     budgets=(20, 60, 100, 160, 240),
 )
 
@@ -68,5 +72,7 @@ QUICK = Scale(
     sigmas=(0.0, 0.1, 0.3),
     repetitions=(1, 10),
     sample_sizes=(25, 100),
+    stratified_runs=3,
+    stratified_items=(5, 20, 80),
     budgets=(20, 100, 240),
 )

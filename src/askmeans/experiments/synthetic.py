@@ -26,7 +26,7 @@ from askmeans.oracles import TableOracle
 from askmeans.results import Result
 from askmeans.strategies import Sequential, Strategy, TwoClusters, TwoPhase
 
-__all__ = ["EQUAL", "PAPER", "cells"]
+__all__ = ["EQUAL", "PAPER", "bin_size", "cells", "paper_strategies", "task_for"]
 
 Floats = NDArray[np.float64]
 Rngs = Callable[[], Iterator[np.random.Generator]]
@@ -67,13 +67,7 @@ def cell(
     *, panel: str, x: float, k: int, first: int, other: int, nu: int, runs: int, seed: int
 ) -> list[Series]:
     """All curves at one point of figure 1, in both settings."""
-    X, target = _target(k, first, other, seed)
-    task = Task(
-        X=X,
-        n_clusters=k,
-        oracle=TableOracle(target.memberships_),
-        judge=partial(_largest_error, target.cluster_centers_),
-    )
+    task = task_for(k, first, other, seed)
     names = ("figure 1", k, other / first)
     paper = {
         curve: repeat(
@@ -99,10 +93,22 @@ def cell(
         queries=[0] * runs, raw=[0] * runs,
     )  # fmt: skip
     facts = Series(
-        panel=panel, setting="beta", curve="target", x=x, values=[beta(target.memberships_)],
+        panel=panel, setting="beta", curve="target", x=x,
+        values=[beta(_target(k, first, other, seed)[1].memberships_)],
         queries=[0], raw=[0],
     )  # fmt: skip
     return [*paper.values(), *equal, alone, replace(alone, setting=EQUAL), facts]
+
+
+def task_for(k: int, first: int, other: int, seed: int) -> Task:
+    """The data, its fuzzy k-means optimum as the expert's, and the largest error of a centre."""
+    X, target = _target(k, first, other, seed)
+    return Task(
+        X=X,
+        n_clusters=k,
+        oracle=TableOracle(target.memberships_),
+        judge=partial(_largest_error, target.cluster_centers_),
+    )
 
 
 def paper_strategies(nu: int, k: int) -> dict[str, Strategy]:
