@@ -54,6 +54,7 @@ bench: $(READY)  ## speed beside scikit-learn and the peers, and what questions 
 	@$(BIN)/python benchmarks/plans.py
 	@$(BIN)/python benchmarks/budgets.py
 	@$(BIN)/python benchmarks/similarity.py
+	@$(BIN)/python benchmarks/experiments.py
 
 clean:  ## remove the environment and all caches
 	rm -rf $(VENV) demo .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

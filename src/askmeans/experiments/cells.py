@@ -10,11 +10,13 @@ Rules of this file:
 import json
 import os
 import signal
+import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, field
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
+from multiprocessing.connection import wait
 from pathlib import Path
 from typing import Any
 
@@ -88,8 +90,17 @@ def _computed(cells: list[Cell], jobs: int) -> Iterator[tuple[Cell, list[Series]
 
 
 def _begin() -> None:
-    """Set a worker up: Ctrl-C ends it at once and without a word."""
+    """Set a worker up: Ctrl-C ends it at once and without a word, and so does its parent's end."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """Wait for the parent to end, however it does, and follow."""
+    parent = parent_process()
+    if parent is not None:
+        wait([parent.sentinel])
+        os._exit(1)
 
 
 def _work(cell: Cell) -> list[Series]:
