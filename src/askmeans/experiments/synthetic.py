@@ -47,7 +47,7 @@ def cells(scale: Scale, seed: int) -> list[Cell]:
         }  # fmt: skip
         n = first + (k - 1) * other
         name = f"figure_1-{panel[0]}-{k}-{other // first}-{nu}"
-        weight = scale.synthetic_runs * (n * k * 8e-6 + nu * k * 2e-5)
+        weight = scale.synthetic_runs * (n * k * 1.6e-6 + nu * k * 1.6e-5)
         todo.append(Cell(name=name, work=cell, arguments=arguments, weight=weight))
 
     for zeta in scale.zetas:
