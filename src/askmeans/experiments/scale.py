@@ -39,7 +39,7 @@ FULL = Scale(
     synthetic_runs=20,
     synthetic_nus=(2000, 6000),
     zetas=tuple(range(1, 25)),
-    query_nus=(500, 1000, 2000, 3000, 4000, 6000, 8000, 10_000),
+    query_nus=(500, 1000, 2000, 4000, 8000),
     query_zetas=(5, 13),
     ks=tuple(range(2, 12)),
     real_runs=500,
@@ -50,7 +50,7 @@ FULL = Scale(
     sigmas=(0.0, 0.05, 0.1, 0.2, 0.3),
     repetitions=(1, 3, 10, 30),
     sample_sizes=(25, 50, 100, 200),
-    stratified_runs=20,
+    stratified_runs=10,
     stratified_items=(5, 10, 20, 40, 80, 120),
     budgets=(20, 60, 100, 160, 240),
 )
