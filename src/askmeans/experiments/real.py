@@ -1,8 +1,8 @@
 """Figure 2: accuracy on Iris, Wine and Breast Cancer, against the questions that were asked.
 
 An expert knows the classes; the algorithms ask for memberships to them. m = 2 nu / 3 and
-r = m * eta_1 for the sequential algorithms: the paper prints m / eta_1, which would cost twenty
-times what the two-phase algorithm does (paper note N3).
+r = m * eta_1 for the sequential algorithms: the paper prints m / eta_1, which is ten times m from
+every bin, many times the questions of the two-phase algorithm (paper note N3).
 
 Beside them stand two baselines of fuzzy k-means without a question. One matches clusters to
 classes, as one must, for their numbers mean nothing. The other is the paper's: cluster 0 is held to
