@@ -164,8 +164,9 @@ def gram_first(k: int, size: int, sigma: float, seed: int) -> float:
     embedding = embed(G, k, rng)
     triplets = np.array(list(itertools.combinations(extreme_rows(embedding.Z, 2 * k), 3)))
     answers = _disturbed(np.prod(U[triplets], axis=1).sum(axis=1), sigma, rng)
-    F = memberships_from_triplets(embedding, triplets, answers, rng)[0]
-    return _rmse(U, F if sigma == 0 else refine(F, G, triplets, answers)[0])
+    found = memberships_from_triplets(embedding, triplets, answers, rng)
+    assert found is not None
+    return _rmse(U, found[0] if sigma == 0 else refine(found[0], G, triplets, answers)[0])
 
 
 def new_items() -> None:
@@ -230,7 +231,8 @@ def one_run(U: Floats, roughness: float, seed: int) -> tuple[float, float, float
 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", LittleInformationWarning)
-        asking = by_similarity(plan(), n, k, rng=rng, rough=True)
+        levels = int(roughness) if roughness >= 1 else None
+        asking = by_similarity(plan(), n, k, rng=rng, rough=True, levels=levels)
         try:
             queries = next(asking)
             while True:

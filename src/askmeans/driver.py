@@ -14,7 +14,6 @@ from askmeans.exceptions import (
     OracleError,
     ParameterError,
     PlanError,
-    RankError,
     StopAsking,
 )
 from askmeans.interrupts import Interrupts
@@ -137,14 +136,14 @@ class _Driver:
                     queries = self.plan.send(answers)
         except StopIteration as end:
             result = self._result(end.value, stopped)
-        except RankError as error:  # the plan cannot go on; what was answered is in the error
-            error.history = self.ledger.history
-            raise
         except StopAsking as stop:
             raise PlanError(
                 "A plan must return when StopAsking is thrown into it. Got it back instead; catch "
                 "it and return the best Clustering so far."
             ) from self.failure or stop
+        except Exception as error:  # the plan cannot go on; what was answered is in the error
+            error.history = self.ledger.history  # type: ignore[attr-defined]  # of any class
+            raise
         finally:
             self.plan.close()
         if self.failure is None:

@@ -18,6 +18,7 @@ The tree::
     |-- CollapseWarning               clusters have merged: the result has fewer than asked
     |-- LittleInformationWarning      answers too rough to tell so many clusters apart
     |-- MissingClusterWarning         no item asked about belongs to a cluster
+    |-- MoreClustersWarning           the answers show more clusters than were asked for
     `-- NobodyToAskWarning            no oracle was given: an unsupervised fit was made
 
 A message names the parameter, the rule, the value received and the remedy.
@@ -42,6 +43,7 @@ __all__ = [
     "DataTypeError",
     "LittleInformationWarning",
     "MissingClusterWarning",
+    "MoreClustersWarning",
     "NobodyToAskWarning",
     "OracleError",
     "ParameterError",
@@ -147,6 +149,10 @@ class LittleInformationWarning(AskmeansWarning):
 
 class MissingClusterWarning(AskmeansWarning):
     """No item that was asked about belongs to some cluster, so its centre is a guess."""
+
+
+class MoreClustersWarning(AskmeansWarning):
+    """The answers show more clusters than were asked for, so these cannot explain them."""
 
 
 class NobodyToAskWarning(AskmeansWarning):

@@ -14,11 +14,10 @@ from askmeans.exceptions import BudgetError, ParameterError
     budget=st.integers(1, 5000),
     n=st.integers(10, 10**6),
     k=st.integers(2, 8),
-    similar=st.booleans(),
+    ask=st.sampled_from(["membership", "similarity", "pairwise"]),
 )
-def test_a_plan_fits_its_budget_or_the_minimum_is_named(budget, n, k, similar):
+def test_a_plan_fits_its_budget_or_the_minimum_is_named(budget, n, k, ask):
     n = max(n, 3 * k)
-    ask = "similarity" if similar else "membership"
     least = budgets.minimum_budget(n, k, ask=ask)
     if budget < least:
         with pytest.raises(BudgetError, match=rf"at least {least} questions .* Got {budget}"):

@@ -22,7 +22,7 @@ def test_similarity_price_is_the_known_one():
     assert budgets.similarity_price(300, 3, noisy=True)["pairs"] == 276 + 6 * 276
     assert budgets.similarity_price(300, 2)["triplets"] == 0
     assert budgets.similarity_price(300, 4, form="printed") == {"pairs": 1200, "triplets": 64}
-    assert budgets.similarity_price(5, 3) == {"pairs": 36, "triplets": 20}  # the smallest pool
+    assert budgets.similarity_price(5, 3) == {"pairs": 153, "triplets": 20}  # the pool alone
 
 
 def test_purity_bound_by_hand():

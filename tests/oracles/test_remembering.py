@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from askmeans import ActiveFuzzyKMeans
-from askmeans.exceptions import StopAsking
+from askmeans.exceptions import MoreClustersWarning, StopAsking
 from askmeans.oracles import NoisyOracle, RememberingOracle, TableOracle
 from askmeans.queries import Ledger, PairQueries
 from askmeans.testing import OracleContract
@@ -73,13 +73,24 @@ def test_another_number_of_clusters_asks_only_what_is_new():
     X = U @ rng.normal(size=(4, 3))
 
     def fit(k, oracle):
-        model = ActiveFuzzyKMeans(k, oracle=oracle, ask="similarity", random_state=0)
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("warnings.warn", lambda *_, **__: None)  # 3 clusters are too few
-            return model.fit(X)
+        return ActiveFuzzyKMeans(k, oracle=oracle, ask="similarity", random_state=0).fit(X)
 
-    fit(3, oracle)
+    with pytest.warns(MoreClustersWarning):
+        fit(3, oracle)
     before = oracle.ledger.n_distinct
     alone = fit(4, TableOracle(U)).n_queries_
     fit(4, oracle)
     assert oracle.ledger.n_distinct - before < 0.6 * alone
+
+
+def test_what_is_no_answer_is_not_remembered():
+    said = [[7.0], [0.5]]
+
+    class Slip:
+        def answer(self, _):
+            return np.array(said.pop(0))
+
+    oracle = RememberingOracle(Slip())
+    assert oracle.answer(PairQueries([[0, 1]])).tolist() == [7.0]
+    assert oracle.ledger.n_distinct == 0
+    assert oracle.answer(PairQueries([[0, 1]])).tolist() == [0.5]

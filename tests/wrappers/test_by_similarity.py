@@ -14,6 +14,7 @@ from askmeans.exceptions import (
     BudgetError,
     LittleInformationWarning,
     MissingClusterWarning,
+    MoreClustersWarning,
     ParameterError,
     PlanError,
     RankError,
@@ -216,6 +217,44 @@ def test_jennrichs_route_survives_what_nobody_can_say():
     assert membership_error(U[known], found[known]) < 1e-7
 
 
+def test_a_stop_in_a_later_draw_of_jennrichs_leaves_the_first():
+    U = np.random.default_rng(0).dirichlet(np.full(3, 15.0), size=80)  # ill-conditioned: drawn on
+    whole = rows(U, route="jennrich")
+    assert account(whole)["triplets"] > 216
+    result = rows(U, route="jennrich", oracle=Counting(U, enough=300))
+    known = ~np.isnan(result.clustering.memberships).any(axis=1)
+    assert known.sum() == 18
+    assert membership_error(U[known], result.clustering.memberships[known]) < 1e-6
+
+
+def test_noise_that_hides_a_cluster_is_warned_of_by_jennrichs_route():
+    U = dirichlet(2, seed=0)
+    split = np.column_stack([U[:, 0], U[:, 1] / 2, U[:, 1] / 2])
+    with pytest.warns(LittleInformationWarning, match="hardly tell 3 clusters"):
+        rows(split, route="jennrich", oracle=NoisyOracle(TableOracle(split), std=0.01))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"pool_size": 5}, "'pool_size' parameter of by_similarity must be"),
+        ({"pool_size": 20.5}, "'pool_size' parameter of by_similarity must be"),
+        ({"levels": 1}, "'levels' parameter of by_similarity must be"),
+    ],
+)
+def test_a_parameter_that_breaks_its_rule_is_refused(options, message):
+    with pytest.raises(ParameterError, match=message):
+        rows(dirichlet(3, seed=0), **options)
+
+
+@pytest.mark.parametrize(("route", "fewest"), [("triplet", 8), ("pairwise", 8), ("jennrich", 18)])
+def test_too_few_items_are_refused_before_anybody_is_asked(route, fewest):
+    with pytest.raises(ParameterError, match=f"'n_items' parameter .* at least {fewest}"):
+        rows(dirichlet(3, seed=0, n=fewest - 1), oracle=Nobody(), route=route)
+    U = np.vstack([np.eye(3), dirichlet(3, seed=0, n=fewest - 3)])  # pure items, for pairs alone
+    assert rows(U, route=route, rough=False).complete
+
+
 def test_an_unknown_route_is_refused():
     with pytest.raises(ParameterError, match="'route' parameter of by_similarity"):
         rows(dirichlet(3, seed=0), route="quartet")
@@ -320,6 +359,70 @@ def test_answers_that_carry_no_information_are_warned_of():
     check_simplex(result.clustering.memberships)
 
 
+@pytest.mark.parametrize("name", ["iris", "wine"])
+@pytest.mark.parametrize("levels", [5, 11])
+def test_coinciding_centers_on_a_scale_are_warned_of(targets, name, levels):
+    U = targets[name]
+    split = np.column_stack([U[:, :-1], U[:, -1] / 2, U[:, -1] / 2])
+    for seed in range(12):
+        oracle = QuantizedOracle(TableOracle(split), levels=levels)
+        with pytest.warns(LittleInformationWarning, match="hardly tell 4 clusters"):
+            rows(split, oracle=oracle, seed=seed, levels=levels, batches=[np.arange(5)])
+
+
+@pytest.mark.parametrize(("sigma", "k"), [(0.01, 3), (0.02, 3), (0.01, 5)])
+def test_the_noise_and_the_error_to_expect_are_told(sigma, k):
+    sigmas, ratios = [], []
+    for seed in range(10):
+        U = np.random.default_rng(seed).dirichlet(np.ones(k), size=120)
+        result = rows(U, oracle=NoisyOracle(TableOracle(U), std=sigma, random_state=seed))
+        found = result.clustering.memberships
+        found = found[:, match_clusters(U, found)]
+        sigmas.append(account(result)["sigma"])
+        ratios.append(account(result)["predicted_rmse"] / np.sqrt(np.square(found - U).mean()))
+    assert np.mean(sigmas) == pytest.approx(sigma, rel=0.2)
+    assert 0.7 < np.median(ratios) < 1.4
+
+
+def test_noise_is_seen_without_being_told_and_more_is_asked():
+    U = dirichlet(3, seed=0, n=120)
+    noisy = rows(U, oracle=NoisyOracle(TableOracle(U), std=0.02, random_state=0))
+    exact = rows(U)
+    assert account(noisy)["rough"]
+    assert not account(exact)["rough"]
+    assert (account(noisy)["pool"], account(exact)["pool"]) == (24, 18)
+    assert kinds(noisy)["triplet"] == math.comb(9, 3)
+    assert account(noisy)["row_pairs"] == 6 * (120 - 24)
+
+
+def test_who_cannot_say_anything_of_triplets_gets_what_pairs_tell_and_a_warning():
+    class Pairs(Counting):
+        def answer(self, queries):
+            answers = super().answer(queries)
+            return answers if isinstance(queries, PairQueries) else np.full(len(answers), np.nan)
+
+    U = np.random.default_rng(0).dirichlet(np.full(3, 4.0), size=60)  # far from pure
+    with pytest.warns(LittleInformationWarning, match="Pairs alone leave memberships open"):
+        result = rows(U, oracle=Pairs(U))
+    seen = account(result)
+    assert not seen["pure_enough"]
+    assert error(result, U) <= seen["ambiguity"]
+    assert seen["predicted_rmse"] > 0.01
+
+
+@pytest.mark.parametrize(("name", "bound"), [("iris", 0.002), ("wine", 0.015)])
+def test_pairs_alone_in_a_large_pool_give_rows_this_well_and_say_how_well(targets, name, bound):
+    U = targets[name]
+    for seed in range(40):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", LittleInformationWarning)  # Wine is diffuse
+            result = rows(U, seed=seed, route="pairwise", pool_size=60)
+        found = result.clustering.memberships
+        found = found[:, match_clusters(U, found)]
+        assert np.sqrt(np.square(found - U).mean()) < bound
+        assert np.abs(found - U).max() <= account(result)["ambiguity"]
+
+
 # ---- the number of questions ------------------------------------------------------------------
 
 
@@ -355,22 +458,28 @@ def test_only_the_rows_that_are_wanted_are_asked_for():
 def test_the_diagnostics_have_the_documented_keys():
     keys = {
         "bootstrap_pairs", "row_pairs", "triplets", "pool", "rho", "snr", "singular_values",
-        "suggested_clusters", "anchor_condition", "residual",
+        "suggested_clusters", "anchor_condition", "residual", "sigma", "norm_gap", "rough",
+        "predicted_rmse",
     }  # fmt: skip
     U = dirichlet(3, seed=0)
     seen = account(rows(U))
-    assert set(seen) >= keys | {"rotation_score"}
+    assert set(seen) >= keys | {"rotation_score", "triplet_rms"}
+    assert max(abs(seen[key]) for key in ("sigma", "norm_gap", "predicted_rmse")) < 1e-9
+    assert seen["triplet_rms"] < 1e-9
     assert seen["rotation_score"] == pytest.approx(1.0, abs=1e-8)
     assert seen["residual"] < 1e-9
     assert 0.0 < seen["rho"] <= 1.0
     assert 1.0 <= seen["anchor_condition"] < 100.0
-    assert set(account(rows(U, route="pairwise"))) >= keys | {"ambiguity", "purity"}
+    assert set(account(rows(U, route="pairwise"))) >= keys | {
+        "ambiguity", "spread", "purity", "pure_enough", "most_negative",
+    }  # fmt: skip
 
 
 def test_rough_answers_show_in_the_residual_and_in_the_rotation_score():
     U = dirichlet(3, seed=0)
     seen = account(rows(U, oracle=NoisyOracle(TableOracle(U), std=0.03), rough=True))
     assert 0.01 < seen["residual"] < 0.05
+    assert 0.01 < seen["triplet_rms"] < 0.06
     assert abs(seen["rotation_score"] - 1.0) > 1e-4
 
 
@@ -425,7 +534,9 @@ def test_a_stop_leaves_the_rows_that_the_answers_so_far_tell():
     whole = rows(U)
     pairs = account(whole)["bootstrap_pairs"]
     for enough in range(whole.n_queries + 1):
-        result = rows(U, oracle=Counting(U, enough=enough))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", LittleInformationWarning)  # few pairs leave much open
+            result = rows(U, oracle=Counting(U, enough=enough))
         assert result.n_queries == enough
         seen, found = account(result), result.clustering.memberships
         assert seen["bootstrap_pairs"] + seen["row_pairs"] + seen["triplets"] == enough
@@ -443,12 +554,29 @@ def test_a_stop_leaves_the_rows_that_the_answers_so_far_tell():
     assert known.all()
 
 
-def test_few_triplets_are_enough_for_exact_rows():
-    U = dirichlet(3, seed=0, n=30)
-    pairs = account(rows(U))["bootstrap_pairs"]
-    result = rows(U, oracle=Counting(U, enough=pairs + 4))  # 10 entries of a tensor, 6 known
-    known = ~np.isnan(result.clustering.memberships).any(axis=1)
-    assert membership_error(U[known], result.clustering.memberships[known]) < 1e-8
+@pytest.mark.parametrize("k", [3, 4])
+@pytest.mark.parametrize("doubled", [False, True])
+def test_triplets_before_a_stop_count_where_they_fix_the_memberships(k, doubled):
+    exact = 0
+    for seed in range(10):
+        U = dirichlet(k, seed, n=30)
+        if doubled:  # items alike tell nothing new of each other
+            U = np.repeat(U[:15], 2, axis=0)
+        pairs = account(rows(U, seed=seed))["bootstrap_pairs"]
+        for more in (0, 2, 4, 6, 9, 14):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", LittleInformationWarning)
+                result = rows(U, seed=seed, oracle=Counting(U, enough=pairs + more))
+            found = result.clustering.memberships
+            known = ~np.isnan(found).any(axis=1)
+            assert known.any()
+            wrong = membership_error(U[known], found[known])
+            if "rotation_score" in account(result):
+                assert wrong < 1e-6
+                exact += 1
+            else:
+                assert wrong <= account(result)["ambiguity"] + 1e-9
+    assert exact > 3
 
 
 PLANS = {
@@ -495,6 +623,21 @@ def test_every_plan_survives_what_nobody_can_say(name, silent, rough):
         assert np.isfinite(result.clustering.centers).all()
 
 
+@pytest.mark.parametrize("silent", [0.1, 0.3])
+@pytest.mark.parametrize("k", [5, 6])
+def test_hard_rows_beside_silence_are_right_or_not_told(k, silent):
+    for seed in range(5):
+        U = np.eye(k)[np.random.default_rng(seed).permutation(120) % k]
+        for rough in (False, True):
+            oracle = Counting(U, silent=silent, seed=seed)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", LittleInformationWarning)
+                found = rows(U, seed=seed, oracle=oracle, rough=rough).clustering.memberships
+            known = ~np.isnan(found).any(axis=1)
+            assert known.mean() > 0.8
+            assert membership_error(U[known], found[known]) < 0.5
+
+
 @pytest.mark.parametrize("silent", [0.05, 0.1])
 def test_rows_that_are_told_beside_silence_are_exact(silent):
     for seed in range(10):
@@ -517,6 +660,36 @@ def test_a_plan_that_goes_on_after_a_stop_is_refused():
     plan = by_similarity(stubborn(), 80, 3, rng=np.random.default_rng(0))
     with pytest.raises(PlanError, match="must return when StopAsking"):
         run(plan, TableOracle(U), budget=10)
+
+
+def test_a_stop_in_a_plans_own_pairs_reaches_it():
+    told = []
+
+    def inner():
+        try:
+            yield PairQueries([[0, 1], [0, 2]])
+        except StopAsking as stop:
+            told.append(stop.answers)
+        return Clustering(
+            centers=np.zeros((3, 1)), memberships=np.ones((80, 3)) / 3, predictor=None,
+            complete=False,
+        )  # fmt: skip
+
+    U = dirichlet(3, seed=0)
+    plan = by_similarity(inner(), 80, 3, rng=np.random.default_rng(0))
+    run(plan, TableOracle(U), budget=1)
+    assert_allclose(told[0], [U[0] @ U[1], np.nan])
+
+
+def test_answers_are_in_the_error_of_a_plan_that_fails():
+    def inner():
+        yield MembershipQueries([0], [0])
+        raise ZeroDivisionError
+
+    plan = by_similarity(inner(), 80, 3, rng=np.random.default_rng(0))
+    with pytest.raises(ZeroDivisionError) as failure:
+        run(plan, TableOracle(dirichlet(3, seed=0)))
+    assert len(failure.value.history) == 153 + 20
 
 
 def test_the_inner_plan_is_closed_with_the_outer():
@@ -549,8 +722,7 @@ def test_replaying_a_ledger_asks_nothing_new_and_gives_the_same(k):
 def test_another_number_of_clusters_is_found_from_the_same_answers_and_few_more():
     for seed in range(10):
         U, ledger = dirichlet(4, seed), Ledger()
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", LittleInformationWarning)
+        with pytest.warns(MoreClustersWarning, match="show 4 clusters, more than the 3"):
             first = rows(U, seed=seed, k=3, ledger=ledger)
         suggested = account(first)["suggested_clusters"]
         assert suggested == 4

@@ -13,7 +13,6 @@ from askmeans.wrappers.recovery import (
     memberships_from_triplets,
     refine,
     spectrum,
-    suggest_clusters,
 )
 
 
@@ -45,7 +44,7 @@ def worst_error(found, F):
 def test_exact_similarities_show_as_many_clusters_as_there_are(k):
     for seed in range(10):
         seen = spectrum(similarities(pool(k, seed)), k, np.random.default_rng(seed))
-        assert suggest_clusters(seen.values) == k
+        assert seen.rank == k
         assert seen.rho > 1e-4
         assert seen.snr > 1e6
 
@@ -57,7 +56,7 @@ def test_a_cluster_split_evenly_in_two_leaves_no_rank(k):
         F = np.column_stack([F[:, :-1], F[:, -1] / 2, F[:, -1] / 2])
         seen = spectrum(similarities(F), k, np.random.default_rng(seed))
         assert seen.rho < 1e-12
-        assert suggest_clusters(seen.values) == k - 1
+        assert seen.rank == k - 1
 
 
 def test_noise_lowers_what_the_spectrum_says_of_the_signal():
@@ -76,8 +75,33 @@ def test_pure_noise_has_no_signal():
         assert spectrum(noise + noise.T, 4, rng).snr < 1.3
 
 
-def test_a_gap_in_rough_singular_values_suggests_the_number_of_clusters():
-    assert suggest_clusters(np.array([5.0, 2.0, 1.0, 0.1, 0.08, 0.05])) == 3
+@pytest.mark.parametrize("levels", [5, 11])
+def test_a_cluster_split_in_two_is_no_signal_on_a_scale(levels):
+    # Rounding is regular: what it leaves behind the k-th singular value says little of it.
+    sigma = 1.0 / (levels - 1) / 12**0.5
+    for seed in range(20):
+        F = pool(3, seed, size=32)
+        split = np.column_stack([F[:, :-1], F[:, -1] / 2, F[:, -1] / 2])
+        snrs, ranks = [], []
+        for U, k in ((F, 3), (split, 4)):
+            G = np.floor(similarities(U) * (levels - 1) + 0.5) / (levels - 1)
+            seen = spectrum(G, k, np.random.default_rng(seed), sigma=sigma)
+            snrs.append(seen.snr)
+            ranks.append(seen.rank)
+        assert snrs[1] < 1.05 < snrs[0]
+        assert max(ranks) <= 3
+
+
+@pytest.mark.parametrize("sigma", [0.01, 0.05])
+def test_rough_similarities_show_no_more_clusters_than_there_are(sigma):
+    ranks = [
+        spectrum(
+            similarities(pool(3, seed, size=24), sigma=sigma), 3, np.random.default_rng(0)
+        ).rank
+        for seed in range(20)
+    ]
+    assert max(ranks) == 3
+    assert np.median(ranks) == 3
 
 
 # ---- the embedding ----------------------------------------------------------------------------
@@ -130,9 +154,9 @@ def test_triplets_fix_the_memberships_exactly(k):
 def test_corners_alone_fix_two_clusters_exactly_without_pure_items(alpha):
     for seed in range(50):
         F, rng = pool(2, seed, alpha=alpha), np.random.default_rng(seed)
-        found, ambiguity = memberships_from_corners(embed(similarities(F), 2, rng), rng)
-        assert worst_error(found, F) < 1e-8
-        assert ambiguity == 0.0
+        found = memberships_from_corners(embed(similarities(F), 2, rng), rng)
+        assert worst_error(found.memberships, F) < 1e-8
+        assert found.ambiguity == 0.0
 
 
 @pytest.mark.parametrize("k", [3, 5])
@@ -140,14 +164,35 @@ def test_corners_alone_fix_clusters_exactly_where_pure_items_are_seen(k):
     for seed in range(10):
         rng = np.random.default_rng(seed)
         F = np.vstack([pool(k, seed, alpha=0.5), np.eye(k)])
-        found, _ = memberships_from_corners(embed(similarities(F), k, rng), rng)
-        assert worst_error(found, F) < 1e-6
+        found = memberships_from_corners(embed(similarities(F), k, rng), rng)
+        assert worst_error(found.memberships, F) < 1e-6
+
+
+@pytest.mark.parametrize("alpha", [0.3, 1.0])
+@pytest.mark.parametrize("k", [3, 4, 5, 8])
+def test_the_ambiguity_covers_the_error_of_corners_in_95_percent(k, alpha):
+    covered = []
+    for seed in range(40 if k < 8 else 20):
+        F, rng = pool(k, seed, alpha=alpha), np.random.default_rng(seed)
+        found = memberships_from_corners(embed(similarities(F), k, rng), rng)
+        covered.append(worst_error(found.memberships, F) <= found.ambiguity + 1e-9)
+        assert found.most_negative > -1e-7  # a rotation without negative memberships exists
+        assert found.spread <= found.ambiguity
+    assert np.mean(covered) >= 0.95
+
+
+def test_diffuse_corners_are_more_ambiguous_than_pure_ones():
+    def ambiguity(alpha):
+        F, rng = pool(3, seed=1, alpha=alpha), np.random.default_rng(0)
+        return memberships_from_corners(embed(similarities(F), 3, rng), rng).ambiguity
+
+    assert ambiguity(0.1) < 0.1 * ambiguity(1.0) < 0.1 * ambiguity(5.0)
 
 
 def test_memberships_by_corners_lie_on_the_simplex_from_rough_answers_too():
     F, rng = pool(3, seed=0), np.random.default_rng(0)
     embedding = embed(similarities(F, sigma=0.2), 3, rng)
-    found, _ = memberships_from_corners(embedding, rng)
+    found = memberships_from_corners(embedding, rng).memberships
     assert found.min() >= 0.0
     assert_allclose(found.sum(axis=1), 1.0, atol=1e-12)
 

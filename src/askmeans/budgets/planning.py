@@ -24,7 +24,7 @@ from askmeans.strategies import (
 
 __all__ = ["Forecast", "forecast", "minimum_budget", "plan_budget"]
 
-Ask = Literal["membership", "similarity"]
+Ask = Literal["membership", "similarity", "pairwise"]
 
 # Measured by benchmarks/budgets.py: mean membership error times the root of the items sampled, at
 # most about.
@@ -84,7 +84,7 @@ def forecast(strategy: Strategy, n: int, k: int, *, ask: Ask = "membership") -> 
         Number of items.
     k : int
         Number of clusters.
-    ask : {"membership", "similarity"}, default="membership"
+    ask : {"membership", "similarity", "pairwise"}, default="membership"
         What is asked.
 
     Returns
@@ -131,9 +131,9 @@ def forecast(strategy: Strategy, n: int, k: int, *, ask: Ask = "membership") -> 
         met += bins
         rounds += 1.0 + 2.0 * math.log2(n)
     n_queries = min(n_queries, n * (k - 1))  # there is no more to ask
-    if ask == "similarity" and k > 1:
+    if ask != "membership" and k > 1:
         price = similarity_price(max(1, math.ceil(min(met, n))), k)
-        n_queries = price["pairs"] + price["triplets"]
+        n_queries = price["pairs"] + (price["triplets"] if ask == "similarity" else 0)
     error = next(value for kind, value in ERRORS if isinstance(strategy, kind))
     return Forecast(
         strategy=strategy,
@@ -169,7 +169,7 @@ def minimum_budget(n: int, k: int, *, ask: Ask = "membership") -> int:
         Number of items.
     k : int
         Number of clusters.
-    ask : {"membership", "similarity"}, default="membership"
+    ask : {"membership", "similarity", "pairwise"}, default="membership"
         What is asked.
 
     Returns
@@ -209,7 +209,7 @@ def plan_budget(
         Number of items.
     k : int
         Number of clusters.
-    ask : {"membership", "similarity"}, default="membership"
+    ask : {"membership", "similarity", "pairwise"}, default="membership"
         What is asked.
     kind : type or None, default=None
         A strategy's class, to have its sizes; None for the one with the smallest expected error.
@@ -286,4 +286,4 @@ def _check(n: int, k: int, ask: str, owner: str) -> None:
     """Refuse what no forecast is about."""
     check_number(n, "n", owner, integer=True, minimum=1)
     check_number(k, "k", owner, integer=True, minimum=1)
-    check_choice(ask, ("membership", "similarity"), "ask", owner)
+    check_choice(ask, ("membership", "similarity", "pairwise"), "ask", owner)

@@ -73,9 +73,9 @@ def similarity_price(
     """What memberships of so many items cost in similarity questions instead.
 
     The paper's reduction takes k^3 triplets and k pairs an item. Ours embeds a pool of 6 k items by
-    all their pairs (of 3 k where few items are wanted), turns it with C(2 k, 3) triplets (none for
-    two clusters), and then asks k pairs for each further item. When answers are rough the pool has
-    8 k items, C(3 k, 3) triplets are asked, and 2 k pairs for each further item.
+    all their pairs, turns it with C(2 k, 3) triplets (none for two clusters), and then asks k pairs
+    for each further item. When answers are rough the pool has 8 k items, C(3 k, 3) triplets are
+    asked, and 2 k pairs for each further item. A small budget makes the pool smaller.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def similarity_price(
     check_number(k, "k", owner, integer=True, minimum=2)
     if form == "printed":
         return {"pairs": k * n_rows, "triplets": k**3}
-    pool = min((8 if noisy else 6) * k, max(n_rows, 3 * k))
+    pool = (8 if noisy else 6) * k
     triplets = 0 if k == 2 else math.comb((3 if noisy else 2) * k, 3)
     each = 2 * k if noisy else k
     return {"pairs": math.comb(pool, 2) + each * max(0, n_rows - pool), "triplets": triplets}

@@ -224,7 +224,7 @@ def _ask(
             options.n_clusters,
             rng=rng,
             route="triplet" if options.ask == "similarity" else "pairwise",
-            rough=truth is None,  # people are
+            rough=True if truth is None else None,  # people are
             budget=options.budget,
         )
     ledger = Ledger() if held is None else held.ledger()

@@ -176,7 +176,7 @@ class ActiveFuzzyKMeans(ClusterMixin, BaseEstimator):
                     int(self.n_clusters),
                     rng=rng,
                     route="triplet" if self.ask == "similarity" else "pairwise",
-                    rough=self.levels is not None,
+                    levels=self.levels,
                     budget=self.budget,
                 )
             result = run(plan, self.oracle, budget=self.budget)

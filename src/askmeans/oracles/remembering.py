@@ -71,7 +71,10 @@ class RememberingOracle:
         new = self.ledger.unanswered(queries)
         if len(new):
             try:
-                self.ledger.record(new, self.oracle.answer(new))
+                answers = self.oracle.answer(new)
+                if not _usable(answers, new, self.noisy):
+                    return answers  # the driver says what is wrong; it is not to be remembered
+                self.ledger.record(new, answers)
             except StopAsking as stop:
                 told = ~np.isnan(stop.answers) if stop.reached is None else stop.reached
                 self.ledger.record(new.take(told), stop.answers[told])
@@ -79,3 +82,10 @@ class RememberingOracle:
                 reached = np.array([key not in open_ for key in queries.identities()])
                 raise StopAsking(self.ledger.answers(queries), reached) from stop.__cause__
         return self.ledger.answers(queries)
+
+
+def _usable(answers: NDArray[np.float64], queries: Queries, noisy: bool) -> bool:
+    """Whether these are answers: one for each question, in [0, 1] but for a noisy oracle."""
+    values = np.asarray(answers, dtype=np.float64)
+    inside = np.isnan(values) | (np.isfinite(values) if noisy else (values >= 0) & (values <= 1))
+    return values.shape == (len(queries),) and bool(inside.all())

@@ -13,14 +13,14 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from askmeans.checks import check_choice
-from askmeans.exceptions import BudgetError, PlanError, StopAsking
+from askmeans.checks import check_choice, check_number
+from askmeans.exceptions import BudgetError, ParameterError, PlanError, StopAsking
 from askmeans.plans.answers import Asking, Plan
 from askmeans.queries import MembershipQueries, Queries
 from askmeans.results import Clustering
 from askmeans.wrappers.geometry import extreme_rows, simplex_least_squares
 from askmeans.wrappers.jennrich import ThreeSets
-from askmeans.wrappers.pool import Pool, PoolSizes
+from askmeans.wrappers.pool import Pool, PoolSizes, fewest_items
 from askmeans.wrappers.similarities import Similarities
 
 __all__ = ["Route", "by_similarity", "least_questions"]
@@ -31,6 +31,7 @@ Route = Literal["triplet", "pairwise", "jennrich"]
 
 _SMALLEST, _USUAL, _ROUGH, _LARGEST = 3, 6, 8, 10  # items a cluster in a pool
 _ROUGH_ANCHORS = 2  # a cluster, where answers are rough; one where they are exact
+_WORSE = 10.0  # times the condition of all anchors: what is left of them must tell clusters apart
 
 
 def by_similarity(
@@ -40,7 +41,8 @@ def by_similarity(
     *,
     rng: np.random.Generator,
     route: Route = "triplet",
-    rough: bool = False,
+    rough: bool | None = None,
+    levels: int | None = None,
     pool_size: int | None = None,
     budget: int | None = None,
 ) -> Plan:
@@ -60,8 +62,11 @@ def by_similarity(
         Whether triplets may be asked; pairs alone are exact for two clusters, and near for more
         when nearly pure items exist. "jennrich" is the paper's own: it asks (2 k)^3 triplets in
         place of the pool's pairs, and bears noise worse.
-    rough : bool, default=False
-        Whether answers are noisy or on a coarse scale: more anchors and triplets are asked then.
+    rough : bool or None, default=None
+        Whether answers are noisy or on a coarse scale: more is asked then. None to see it from the
+        answers to the first pairs, or from `levels`.
+    levels : int or None, default=None
+        How many points the answers' scale has, which tells their noise.
     pool_size : int or None, default=None
         Items all of whose pairs are asked first; None for six a cluster (eight where answers are
         rough), to ten if need be. Not for "jennrich".
@@ -75,6 +80,8 @@ def by_similarity(
 
     Raises
     ------
+    ParameterError
+        If a parameter breaks its rule, or there are too few items to compare.
     BudgetError
         If the budget is too small for the smallest pool.
     RankError
@@ -91,7 +98,19 @@ def by_similarity(
     >>> sorted({answer.kind for answer in result.history})
     ['pair', 'triplet']
     """
-    check_choice(route, ("triplet", "pairwise", "jennrich"), "route", "by_similarity")
+    owner = "by_similarity"
+    check_choice(route, ("triplet", "pairwise", "jennrich"), "route", owner)
+    check_number(n_clusters, "n_clusters", owner, integer=True, minimum=2)
+    fewest = 6 * n_clusters if route == "jennrich" else fewest_items(n_clusters)
+    if n_items < fewest:
+        raise ParameterError(
+            f"The 'n_items' parameter of {owner} must be at least {fewest}, for {n_clusters} "
+            f"clusters to show in similarities. Got {n_items} instead; ask for fewer clusters, or "
+            "about memberships."
+        )
+    for value, name, minimum in ((pool_size, "pool_size", fewest), (levels, "levels", 2)):
+        if value is not None:
+            check_number(value, name, owner, integer=True, minimum=minimum)
     least = least_questions(n_clusters, route)
     if budget is not None and budget < least:
         raise BudgetError(
@@ -103,12 +122,16 @@ def by_similarity(
     if route == "jennrich":
         pool = ThreeSets(similar, n_clusters, rng)
     else:
-        with_triplets = route == "triplet" and n_clusters > 2
-        sizes = _pool_sizes(n_items, n_clusters, with_triplets, rough, pool_size, budget)
-        pool = Pool(similar, n_clusters, sizes, rng)
+        triplets = route == "triplet" and n_clusters > 2
+        sizes = {
+            how: _pool_sizes(n_items, n_clusters, triplets, how, pool_size, budget)
+            for how in (False, True)
+        }
+        rough = True if levels is not None else rough
+        sigma = 0.0 if levels is None else 1.0 / (levels - 1) / math.sqrt(12.0)  # of rounding
+        pool = Pool(similar, n_clusters, sizes, rng, rough=rough, sigma=sigma)
     # Drawn before the plan draws anything: another number of clusters then compares the same items.
-    order = rng.permutation(n_items)
-    translator = _Translator(order, n_clusters, pool, similar, rough=rough)
+    translator = _Translator(rng.permutation(n_items), n_clusters, pool, similar, rough=rough)
     return _drive(plan, translator)
 
 
@@ -171,17 +194,20 @@ def _drive(plan: Plan, translator: "_Translator") -> Generator[Queries, Floats, 
     try:
         queries = next(plan)
         while True:
-            if isinstance(queries, MembershipQueries):
-                try:
+            known = None
+            try:
+                if isinstance(queries, MembershipQueries):
+                    known = queries
                     answers = yield from translator.answer(queries)
-                except StopAsking:
-                    plan.throw(StopAsking(translator.look_up(queries)))
-                    raise PlanError(
-                        "A plan must return when StopAsking is thrown into it. "
-                        "Got more questions instead."
-                    ) from None
-            else:
-                answers = yield queries
+                else:
+                    answers = yield queries
+            except StopAsking as stop:
+                so_far = stop.answers if known is None else translator.look_up(known)
+                plan.throw(StopAsking(so_far))
+                raise PlanError(
+                    "A plan must return when StopAsking is thrown into it. "
+                    "Got more questions instead."
+                ) from None
             queries = plan.send(answers)
     except StopIteration as end:
         clustering: Clustering = end.value
@@ -201,16 +227,16 @@ class _Translator:
         pool: Pool | ThreeSets,
         similar: Similarities,
         *,
-        rough: bool,
+        rough: bool | None,
     ) -> None:
         self.order = order
         self.k = n_clusters
         self.pool = pool
         self.similar = similar
-        self.n_anchors = n_clusters * (_ROUGH_ANCHORS if rough else 1)
+        self.rough = rough
         self.rows: dict[int, Floats] = {}
         self.anchors: Rows | None = None
-        self.unknown = 0
+        self.unknown: set[int] = set()
 
     @property
     def diagnostics(self) -> dict[str, Any]:
@@ -220,9 +246,10 @@ class _Translator:
             design = np.array([self.rows[anchor] for anchor in self.anchors.tolist()])
             account["anchor_condition"] = float(np.linalg.cond(design))
             # The error of a row to expect from answers as rough as the pool's.
-            spread = float(np.trace(np.linalg.pinv(design.T @ design)))
-            account["predicted_rmse"] = account.get("sigma", 0.0) * math.sqrt(spread / self.k)
-        return account | ({"unknown_rows": self.unknown} if self.unknown else {})
+            trace = float(np.trace(np.linalg.pinv(design.T @ design)))
+            noise = account.get("sigma", 0.0) * math.sqrt(trace / self.k)
+            account["predicted_rmse"] = math.hypot(noise, account.get("spread", 0.0))
+        return account | ({"unknown_rows": len(self.unknown)} if self.unknown else {})
 
     def answer(self, queries: MembershipQueries) -> Asking[Floats]:
         """Memberships of these items, by asking what is needed."""
@@ -249,28 +276,32 @@ class _Translator:
             F = self.pool.memberships
             if F is not None:
                 self.rows.update(zip(self.pool.items.tolist(), F, strict=True))
-                self.anchors = self.pool.items[extreme_rows(F, self.n_anchors)]
+                rough = self.rough if self.rough is not None else self.pool.diagnostics.get("rough")
+                n_anchors = self.k * (_ROUGH_ANCHORS if rough else 1)
+                self.anchors = self.pool.items[extreme_rows(F, n_anchors)]
 
     def _ask_rows(self, items: Rows) -> Asking[None]:
         """Whole rows of items from pairs with the anchors; more anchors where nobody could say."""
         assert self.anchors is not None
-        for anchors in (self.anchors, np.array(list(self.rows))):
+        known = np.array(list(self.rows))
+        more = extreme_rows(np.array(list(self.rows.values())), 4 * self.k)
+        for anchors in (self.anchors, known[more]):
             missing = np.array([item for item in items.tolist() if item not in self.rows])
             if not len(missing):
                 return
-            anchors = anchors[: 4 * self.k]
             pairs = np.array([(item, anchor) for item in missing for anchor in anchors])
             try:
                 yield from self.similar.ask(pairs[pairs[:, 0] != pairs[:, 1]], "row_pairs")
             finally:  # a stop, too: rows that are complete count
                 self._solve_rows(missing, anchors)
-        self.unknown += sum(item not in self.rows for item in items.tolist())
+        self.unknown.update(item for item in items.tolist() if item not in self.rows)
 
     def _solve_rows(self, items: Rows, anchors: Rows) -> None:
-        """Rows of the items that were compared with enough anchors."""
+        """Rows of the items that were compared with anchors enough to tell all clusters apart."""
+        design = np.array([self.rows[anchor] for anchor in anchors.tolist()])
+        limit = _WORSE * np.linalg.cond(design)
         for item in items.tolist():
-            told = [a for a in anchors.tolist() if not math.isnan(self.similar(item, a))]
-            if len(told) >= self.k:
-                design = np.array([self.rows[anchor] for anchor in told])
-                target = np.array([self.similar(item, anchor) for anchor in told])
-                self.rows[item] = simplex_least_squares(design, target)
+            target = np.array([self.similar(item, anchor) for anchor in anchors.tolist()])
+            told = ~np.isnan(target)
+            if told.sum() >= self.k and (told.all() or np.linalg.cond(design[told]) <= limit):
+                self.rows[item] = simplex_least_squares(design[told], target[told])

@@ -8,19 +8,24 @@ import itertools
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import null_space, qr
+from scipy.linalg import expm, null_space, qr
 from scipy.optimize import nnls
 
 __all__ = [
     "constrained_rotation",
     "extreme_rows",
     "fit_tensor",
+    "least_negative",
+    "most_volume",
+    "rotation_derivatives",
     "rotation_from_tensor",
     "simplex_least_squares",
 ]
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
+
+_ILL_POSED = 1e-4  # a system whose least singular value is a smaller share of the largest
 
 
 def simplex_least_squares(design: Floats, target: Floats) -> Floats:
@@ -65,11 +70,76 @@ def extreme_rows(Z: Floats, size: int) -> Rows:
     return np.array(chosen, dtype=np.intp)
 
 
-def fit_tensor(Z: Floats, triplets: Rows, answers: Floats, w: Floats) -> Floats:
+def most_volume(Z: Floats, rows: Rows) -> Rows:
+    """As many rows that span more volume, by exchanging one for another while that helps."""
+    rows = rows.copy()
+    if np.linalg.matrix_rank(Z[rows]) < len(rows):
+        return rows
+    for _ in range(100 * len(rows)):
+        # Row p in place of the i-th multiplies the volume by gains[i, p].
+        gains = np.abs(np.linalg.solve(Z[rows].T, Z.T))
+        i, p = np.unravel_index(gains.argmax(), gains.shape)
+        if gains[i, p] <= 1.0 + 1e-9:
+            break
+        rows[i] = p
+    return rows
+
+
+def rotation_derivatives(Z: Floats, w: Floats, Q: Floats) -> Floats:
+    """How Z Q changes with each of the ways in which Q can turn (P x k x ways): those that keep w.
+
+    Q = w 1' / k + outside R inside', and R turns by R S with S skew-symmetric.
+    """
+    k = len(w)
+    inside, outside = null_space(np.ones((1, k))), null_space(w[None])
+    left = Z @ outside @ (outside.T @ Q @ inside)
+    changes: Floats = np.einsum("pa,sab,cb->pcs", left, _skew_basis(k - 1), inside)
+    return changes
+
+
+def least_negative(Z: Floats, w: Floats, Q: Floats, *, n_iterations: int = 60) -> Floats:
+    """Q turned until the negative part of Z Q is least: Levenberg and Marquardt's method."""
+    k = len(w)
+    if k == 2:
+        return Q  # no rotation is left
+    inside = null_space(np.ones((1, k)))
+    F = Z @ Q
+    loss, damping = float(np.square(np.minimum(F, 0.0)).sum()), 1e-3
+    for _ in range(n_iterations):
+        if loss < 1e-26:
+            break
+        J = rotation_derivatives(Z, w, Q)[F < 0.0]
+        gradient, curvature = J.T @ F[F < 0.0], J.T @ J
+        scale = max(float(np.trace(curvature)) / len(curvature), 1e-12)
+        for _ in range(8):
+            step = -np.linalg.solve(curvature + damping * scale * np.eye(len(curvature)), gradient)
+            turn = expm(np.tensordot(step, _skew_basis(k - 1), 1)) - np.eye(k - 1)
+            moved = Q + Q @ inside @ turn @ inside.T
+            left = float(np.square(np.minimum(Z @ moved, 0.0)).sum())
+            if left < loss:
+                break
+            damping *= 10.0
+        if left >= loss or loss - left < 1e-12 * loss:
+            break
+        damping = max(damping / 10.0, 1e-12)
+        Q, F, loss = moved, Z @ moved, left
+    return Q
+
+
+def _skew_basis(size: int) -> Floats:
+    """The skew-symmetric matrices with one 1 below the diagonal."""
+    rows, columns = np.tril_indices(size, -1)
+    basis = np.zeros((len(rows), size, size))
+    basis[np.arange(len(rows)), rows, columns] = 1.0
+    basis[np.arange(len(rows)), columns, rows] = -1.0
+    return basis
+
+
+def fit_tensor(Z: Floats, triplets: Rows, answers: Floats, w: Floats) -> Floats | None:
     """The symmetric tensor S with S(z_a, z_b, z_c) nearest to the answers, and S(., ., w) = I.
 
     S = sum_r q_r x q_r x q_r with q_r the columns of Q, and q_r . w = 1, whence the constraint. It
-    is met exactly, in its null space; the answers by least squares.
+    is met exactly, in its null space; the answers by least squares. None if they leave S open.
     """
     k = Z.shape[1]
     triples = np.array(list(itertools.combinations_with_replacement(range(k), 3)))
@@ -95,7 +165,9 @@ def fit_tensor(Z: Floats, triplets: Rows, answers: Floats, w: Floats) -> Floats:
     start = np.linalg.lstsq(pairs, wanted, rcond=None)[0]
     free = null_space(pairs)
     told = rows(Z[triplets[:, 0]], Z[triplets[:, 1]], Z[triplets[:, 2]])
-    step = np.linalg.lstsq(told @ free, answers - told @ start, rcond=None)[0]
+    step, _, rank, values = np.linalg.lstsq(told @ free, answers - told @ start, rcond=None)
+    if rank < free.shape[1] or values[-1] < _ILL_POSED * values[0]:
+        return None
     entries = start + free @ step
     S = np.empty((k, k, k))
     for order in orders:

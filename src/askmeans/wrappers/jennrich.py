@@ -5,6 +5,7 @@ Three disjoint sets A, B, C give an asymmetric one of rank k, T[a, b, c] = sum_r
 the same algorithm. Exact without noise; at equal questions recovery.py bears noise better.
 """
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eig
 
-from askmeans.exceptions import RankError
+from askmeans.exceptions import LittleInformationWarning, RankError
 from askmeans.fuzzy.simplex import onto_simplex
 from askmeans.plans.answers import Asking
 from askmeans.wrappers.similarities import Similarities
@@ -24,6 +25,7 @@ Rows = NDArray[np.intp]
 
 _NO_RANK = 1e-6  # a k-th singular value below this share of the first is none
 _LEAST_RATIO = 1e-2  # below this other items are drawn
+_LEAST_SNR = 1.5  # below this the k-th direction is noise
 _DRAWS = 5  # at most
 
 
@@ -32,7 +34,8 @@ class Factors:
     """Memberships of the three sets, their clusters in one order.
 
     `residual` is the root mean square of what they leave unexplained; `ratio` the smallest k-th
-    singular value of an unfolding beside its first. Below 1e-2 other items are worth drawing.
+    singular value of an unfolding beside its first: below 1e-2 other items are worth drawing. `snr`
+    is the smallest k-th beside the next.
     """
 
     A: Floats
@@ -40,6 +43,7 @@ class Factors:
     C: Floats
     residual: float
     ratio: float
+    snr: float
 
 
 class ThreeSets:
@@ -59,32 +63,40 @@ class ThreeSets:
     def ask(self, queue: Rows) -> Asking[None]:
         """Ask all triplets across three sets from the queue, until they show k clusters."""
         size, poor = 2 * self.k, None
-        best: tuple[Factors, Rows] | None = None
         for start in range(0, min(_DRAWS * 3 * size, len(queue) - 3 * size + 1), 3 * size):
             sets = queue[start : start + 3 * size].reshape(3, size)
             grid = np.stack(np.meshgrid(*sets, indexing="ij"), axis=-1)
             answers = yield from self.similar.ask_triplets(grid.reshape(-1, 3))
-            T, kept = _without_gaps(answers.reshape(size, size, size), self.k)
             try:
+                T, kept = _without_gaps(answers.reshape(size, size, size), self.k)
                 found = memberships_by_jennrich(T, self.rng, self.k)
             except RankError as error:
                 poor = error
                 continue
-            items = np.concatenate([s[k] for s, k in zip(sets, kept, strict=True)])
-            if best is None or found.ratio > best[0].ratio:
-                best = found, items
+            if found.ratio > self.diagnostics.get("ratio", 0.0):
+                self._take(found, [s[k] for s, k in zip(sets, kept, strict=True)])
             if found.ratio >= _LEAST_RATIO:
                 break
-        if best is None:
-            raise poor or RankError(
-                f"Jennrich's route must have {3 * size} items. Got {len(queue)}; "
-                "take route='triplet'."
+        if self.memberships is None:
+            assert poor is not None
+            raise poor
+        if self.diagnostics["snr"] < _LEAST_SNR:
+            warnings.warn(
+                f"The answers hardly tell {self.k} clusters apart (signal to noise "
+                f"{self.diagnostics['snr']:.2f}), so the result carries little information. Ask on "
+                "a finer scale, or for fewer clusters.",
+                LittleInformationWarning,
+                stacklevel=3,
             )
-        found, self.items = best
+
+    def _take(self, found: Factors, sets: list[Rows]) -> None:
+        """Keep what a draw has shown: a later stop must not lose it."""
+        self.items = np.concatenate(sets)
         self.memberships = np.vstack([found.A, found.B, found.C])
         self.diagnostics = {
             "pool": len(self.items),
             "ratio": found.ratio,
+            "snr": found.snr,
             "residual": found.residual,
             "sigma": found.residual,
         }
@@ -141,7 +153,7 @@ def memberships_by_jennrich(
     >>> found.residual < 1e-12
     True
     """
-    bases, ratio = _bases(T, k)
+    bases, ratio, snr = _bases(T, k)
     U_a, U_b, U_c = bases
     core: Floats = np.einsum("abc,ai,bj,cl->ijl", T, U_a, U_b, U_c, optimize=True)
     best: Factors | None = None
@@ -154,17 +166,17 @@ def memberships_by_jennrich(
         error = np.einsum("ar,br,cr->abc", A, B, C, optimize=True) - T
         residual = float(np.sqrt(np.square(error).mean()))
         if best is None or residual < best.residual:
-            best = Factors(A=A, B=B, C=C, residual=residual, ratio=ratio)
+            best = Factors(A=A, B=B, C=C, residual=residual, ratio=ratio, snr=snr)
     assert best is not None
     return best
 
 
-def _bases(T: Floats, k: int) -> tuple[list[Floats], float]:
-    """Leading singular vectors of every unfolding (HOSVD), and the smallest ratio of their values.
+def _bases(T: Floats, k: int) -> tuple[list[Floats], float, float]:
+    """Leading singular vectors of every unfolding (HOSVD), and the smallest ratios of their values.
 
     This is Alg 9's test of the rank (line 3), made before anything random is drawn.
     """
-    bases, ratios = [], []
+    bases, ratios, gaps = [], [], []
     for mode in range(3):
         unfolded = np.moveaxis(T, mode, 0).reshape(T.shape[mode], -1)
         U, s, _ = np.linalg.svd(unfolded, full_matrices=False)
@@ -176,7 +188,8 @@ def _bases(T: Floats, k: int) -> tuple[list[Floats], float]:
             )
         bases.append(U[:, :k])
         ratios.append(float(s[k - 1] / s[0]))
-    return bases, min(ratios)
+        gaps.append(float(s[k - 1] / max(s[k], 1e-300)) if len(s) > k else np.inf)
+    return bases, min(ratios), min(gaps)
 
 
 def _columns(core: Floats, rng: np.random.Generator) -> Floats:

@@ -13,7 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from askmeans.exceptions import LittleInformationWarning, RankError, StopAsking
+from askmeans.exceptions import (
+    LittleInformationWarning,
+    MoreClustersWarning,
+    RankError,
+    StopAsking,
+)
 from askmeans.plans.answers import Asking
 from askmeans.wrappers.geometry import extreme_rows
 from askmeans.wrappers.recovery import (
@@ -26,20 +31,21 @@ from askmeans.wrappers.recovery import (
     memberships_from_triplets,
     refine,
     spectrum,
-    suggest_clusters,
-    triplets_needed,
 )
 from askmeans.wrappers.similarities import Similarities, square_by_square
 
-__all__ = ["NO_RANK", "Pool", "PoolSizes"]
+__all__ = ["Pool", "PoolSizes", "fewest_items"]
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
-NO_RANK = 1e-6  # a k-th singular value below this share of the first is none
+_NO_RANK = 1e-6  # a k-th singular value below this share of the first is none
 _LEAST_RHO, _LEAST_SNR = 0.02, 1.3  # below these the pool grows
+_NOISE = 1.2  # a signal to noise below this may be none
 _EXACT_SNR = 1e6  # above this the answers are exact
 _EXACT = 1e-9  # residual below which they are, too
+_MUCH = 0.075  # residual beyond that of five points, which leave .07
+_AMBIGUOUS = 0.1  # what pairs alone may leave open, without a warning
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,19 +57,42 @@ class PoolSizes:
     corners: int  # 0 where no triplet may be asked
 
 
+def fewest_items(k: int) -> int:
+    """Items that must be comparable for their similarities to show k clusters."""
+    return 2 * k + 2
+
+
 class Pool:
-    """Items, and their memberships once these follow from similarities."""
+    """Items, and their memberships once these follow from similarities.
+
+    `rough` says whether answers are taken as rough; None until they show it. `sigma` is the least
+    noise that is known of, from the scale of the answers.
+    """
 
     def __init__(
-        self, similar: Similarities, k: int, sizes: PoolSizes, rng: np.random.Generator
+        self,
+        similar: Similarities,
+        k: int,
+        sizes: dict[bool, PoolSizes],
+        rng: np.random.Generator,
+        *,
+        rough: bool | None,
+        sigma: float,
     ) -> None:
         self.similar = similar
         self.k = k
-        self.sizes = sizes
+        self.rough = rough
+        self.sigma = sigma
         self.rng = rng
         self.items: Rows = np.empty(0, dtype=np.intp)
         self.memberships: Floats | None = None
         self.diagnostics: dict[str, Any] = {}
+        self._sizes = sizes
+
+    @property
+    def sizes(self) -> PoolSizes:
+        """As many items as answers of this roughness want."""
+        return self._sizes[bool(self.rough)]
 
     def ask(self, queue: Rows) -> Asking[None]:
         """Compare items, first in the queue first, until their memberships follow."""
@@ -74,28 +103,16 @@ class Pool:
             raise
         if seen is None:
             raise RankError(
-                f"Some {2 * self.k + 1} items must be comparable with each other. Got "
+                f"Some {fewest_items(self.k)} items must be comparable with each other. Got "
                 f"{len(self.items)}: most questions had no answer. Ask somebody who can say, or "
                 "show more of the items."
             )
         self._describe(seen)
-        alone = self._alone() if seen.rho < NO_RANK else np.empty(0, dtype=np.intp)
-        if seen.rho < NO_RANK and not len(alone):
-            rank = int((seen.values > NO_RANK * seen.values[0]).sum())
-            raise RankError(
-                f"The answers must tell {self.k} clusters apart. Got similarities of rank {rank}; "
-                f"ask for {max(rank, 1)} clusters, or allow a larger budget: a small pool may miss "
-                "a cluster."
-            )
-        if not len(alone) and seen.snr < _LEAST_SNR:
-            warnings.warn(
-                f"The answers hardly tell {self.k} clusters apart (signal to noise "
-                f"{seen.snr:.2f}), so the result carries little information. Ask on a finer scale, "
-                "or for fewer clusters.",
-                LittleInformationWarning,
-                stacklevel=3,
-            )
+        alone = self._alone() if seen.rho < _NO_RANK else np.empty(0, dtype=np.intp)
+        if not len(alone):
+            self._judge(seen)
         yield from self._solve(alone)
+        self._judge_fit(seen)
 
     def _compare(self, queue: Rows) -> Asking[Spectrum | None]:
         """All pairs of a pool that grows while it does not show k clusters well."""
@@ -104,21 +121,52 @@ class Pool:
             yield from self.similar.ask(square_by_square(self.items), "bootstrap_pairs")
             self.items = self.similar.comparable(self.items)
             seen = self._spectrum()
+            if self.rough is None and seen is not None:
+                self.rough = seen.snr < _EXACT_SNR
             good = seen is not None and seen.rho >= _LEAST_RHO and seen.snr >= _LEAST_SNR
-            if good or used >= self.sizes.largest:
+            if used >= (self.sizes.first if good else self.sizes.largest):
                 return seen
-            more = queue[used : min(used + self.k, self.sizes.largest)]
+            more = queue[used : max(self.sizes.first, min(used + self.k, self.sizes.largest))]
             self.items, used = np.concatenate([self.items, more]), used + len(more)
 
     def _spectrum(self) -> Spectrum | None:
         """What the items' similarities show; None where they are too few to show k clusters."""
-        if len(self.items) <= 2 * self.k:
+        if len(self.items) < fewest_items(self.k):
             return None
-        return spectrum(self._filled(), self.k, self.rng)
+        return spectrum(self._filled(), self.k, self.rng, sigma=self.sigma)
 
     def _filled(self) -> Floats:
         """The similarities, with what nobody could say filled in."""
         return fill_gaps(self.similar.matrix(self.items), self.k)
+
+    def _judge(self, seen: Spectrum) -> None:
+        """Refuse answers that do not show so many clusters; warn of those that hardly do."""
+        if seen.rho < _NO_RANK:
+            rank = int((seen.values > _NO_RANK * seen.values[0]).sum())
+            raise RankError(
+                f"The answers must tell {self.k} clusters apart. Got similarities of rank {rank}; "
+                f"ask for {max(rank, 1)} clusters, or allow a larger budget: a small pool may miss "
+                "a cluster."
+            )
+        if seen.snr < _NOISE:
+            warnings.warn(
+                f"The answers hardly tell {self.k} clusters apart (signal to noise "
+                f"{seen.snr:.2f}, {seen.rank} stand out), so the result carries little "
+                "information. Ask on a finer scale, or for fewer clusters.",
+                LittleInformationWarning,
+                stacklevel=3,
+            )
+
+    def _judge_fit(self, seen: Spectrum) -> None:
+        """Warn of answers that show more clusters, where so many leave much unexplained."""
+        much = max(_MUCH, 1.5 * self.sigma)
+        if seen.rank > self.k and self.diagnostics.get("residual", 0.0) > much:
+            warnings.warn(
+                f"The answers show {seen.rank} clusters, more than the {self.k} asked for, so no "
+                f"{self.k} explain them. Ask for {seen.rank}: the same answers count.",
+                MoreClustersWarning,
+                stacklevel=3,
+            )
 
     def _alone(self) -> Rows:
         """Items that are like no other, if exactly they are the clusters that the rest lacks.
@@ -130,10 +178,14 @@ class Pool:
         alone = hermits(G)
         left = self.k - len(alone)
         rest = np.setdiff1d(np.arange(len(G)), alone)
-        if not len(alone) or left < 1 or len(rest) <= 2 * left:
+        if not len(alone) or left < 1 or len(rest) < fewest_items(left):
             return alone[:0]
         seen = spectrum(G[np.ix_(rest, rest)], left, self.rng)
-        return alone if seen.rho >= _LEAST_RHO and seen.snr > _EXACT_SNR else alone[:0]
+        exact = seen.rho >= _LEAST_RHO and seen.snr > _EXACT_SNR
+        if left == 1:  # then all others are wholly of one cluster
+            exact = bool(np.ptp(G[np.ix_(rest, rest)][~np.eye(len(rest), dtype=bool)]) < _EXACT)
+            exact &= abs(G[rest[0], rest[1]] - 1.0) < _EXACT
+        return alone if exact else alone[:0]
 
     def _solve(self, alone: Rows) -> Asking[None]:
         """Memberships of all items: those alone have clusters of their own, the last ones."""
@@ -167,23 +219,38 @@ class Pool:
         """Memberships from pairs and triplets; from pairs alone where too few were told."""
         told = ~np.isnan(answers)
         triplets, answers = triplets[told], answers[told]
-        if len(answers) < triplets_needed(embedding.Z.shape[1]):
+        found = memberships_from_triplets(embedding, triplets, answers, self.rng)
+        if found is None:
             return self._from_pairs(G, embedding)
-        F, score = memberships_from_triplets(embedding, triplets, answers, self.rng)
-        left = F[triplets].prod(axis=1).sum(axis=1) - answers
-        self.diagnostics["rotation_score"] = score
-        self.diagnostics["triplet_rms"] = float(np.sqrt(np.square(left).mean()))
+        F, self.diagnostics["rotation_score"] = found
         if _residual(F, G) > _EXACT:
             F = refine(F, G, triplets, answers)[0]
+        left = F[triplets].prod(axis=1).sum(axis=1) - answers
+        self.diagnostics["triplet_rms"] = float(np.sqrt(np.square(left).mean()))
         self._describe_fit(F, G, embedding)
         return F
 
     def _from_pairs(self, G: Floats, embedding: Embedding) -> Floats:
-        """Memberships from pairs alone."""
-        F, ambiguity = memberships_from_corners(embedding, self.rng)
-        self.diagnostics["ambiguity"] = ambiguity
-        self.diagnostics["purity"] = float(F.max(axis=0).min())
-        if F.shape[1] == 2 and _residual(F, G) > _EXACT:  # no rotation is left to get wrong
+        """Memberships from pairs alone, with a warning when they leave much open."""
+        corners = memberships_from_corners(embedding, self.rng)
+        F = corners.memberships
+        purity = float(F.max(axis=0).min())
+        self.diagnostics |= {
+            "ambiguity": corners.ambiguity,
+            "spread": corners.spread,
+            "most_negative": corners.most_negative,
+            "purity": purity,
+            "pure_enough": corners.ambiguity <= _AMBIGUOUS,
+        }
+        if corners.ambiguity > _AMBIGUOUS:
+            warnings.warn(
+                f"Pairs alone leave memberships open by up to {corners.ambiguity:.2f}: the purest "
+                f"item of some cluster belongs to it by {purity:.2f} only. Allow triplets "
+                '(ask="similarity"), or show more items.',
+                LittleInformationWarning,
+                stacklevel=3,
+            )
+        if _residual(F, G) > _EXACT:
             F = refine(F, G, np.empty((0, 3), dtype=np.intp), np.empty(0))[0]
         self._describe_fit(F, G, embedding)
         return F
@@ -202,10 +269,11 @@ class Pool:
         """What the pairs show, for the diagnostics."""
         self.diagnostics |= {
             "pool": len(self.items),
+            "rough": bool(self.rough),
             "rho": seen.rho,
             "snr": seen.snr,
             "singular_values": seen.values.tolist(),
-            "suggested_clusters": suggest_clusters(seen.values),
+            "suggested_clusters": seen.rank,
         }
 
     def _describe_fit(self, F: Floats, G: Floats, embedding: Embedding) -> None:

@@ -9,18 +9,22 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import expm, null_space
+from scipy.optimize import linprog
 
 from askmeans.fuzzy.simplex import onto_simplex
 from askmeans.wrappers.geometry import (
     constrained_rotation,
     extreme_rows,
     fit_tensor,
+    least_negative,
+    most_volume,
+    rotation_derivatives,
     rotation_from_tensor,
     simplex_least_squares,
 )
 
 __all__ = [
+    "Corners",
     "Embedding",
     "Spectrum",
     "embed",
@@ -30,8 +34,6 @@ __all__ = [
     "memberships_from_triplets",
     "refine",
     "spectrum",
-    "suggest_clusters",
-    "triplets_needed",
 ]
 
 Floats = NDArray[np.float64]
@@ -40,15 +42,17 @@ Rows = NDArray[np.intp]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spectrum:
-    """Singular values of an off-diagonal block, which tell how many clusters the answers show.
+    """Singular values of off-diagonal blocks, which tell how many clusters the answers show.
 
-    `rho` is the k-th beside the first, `snr` the k-th beside what noise alone would leave. Never
-    judged on the completed matrix, which hides coinciding clusters.
+    `rho` is the k-th beside the first, in the best of several blocks; `snr` the k-th beside what
+    noise alone would leave, in the median block; `rank` how many stand out. Never judged on the
+    completed matrix, which hides coinciding clusters.
     """
 
     values: Floats
     rho: float
     snr: float
+    rank: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,24 +89,45 @@ def fill_gaps(G: Floats, k: int, *, n_iterations: int = 200) -> Floats:
     return filled
 
 
-def spectrum(G: Floats, k: int, rng: np.random.Generator, *, n_splits: int = 8) -> Spectrum:
-    """The best of several random halvings of the pool."""
-    best: Spectrum | None = None
+def spectrum(
+    G: Floats, k: int, rng: np.random.Generator, *, sigma: float = 0.0, n_splits: int = 8
+) -> Spectrum:
+    """What random halvings of the pool show; `sigma` is the least noise that is known of.
+
+    Rounding is such a noise: it is regular, so that singular values beyond the k-th can be small
+    although the k-th is made of nothing else.
+    """
+    blocks = []
     for _ in range(n_splits):
-        order = rng.permutation(len(G))
-        half = len(G) // 2
-        block = G[np.ix_(order[:half], order[half:])]
-        s: Floats = np.linalg.svd(block, compute_uv=False).astype(np.float64)
-        rows, columns = block.shape
+        order, half = rng.permutation(len(G)), len(G) // 2
+        s: Floats = np.linalg.svd(G[np.ix_(order[:half], order[half:])], compute_uv=False).astype(
+            np.float64
+        )
+        blocks.append(s)
+    rows, columns = half, len(G) - half
+    ratios, ranks = [], []
+    for s in blocks:
         free = (rows - k) * (columns - k)
-        noise = np.sqrt(np.square(s[k:]).sum() / free) if free > 0 else 0.0
+        noise = max(sigma, np.sqrt(np.square(s[k:]).sum() / free) if free > 0 else 0.0)
         floor = noise * (np.sqrt(rows) + np.sqrt(columns))
-        snr = float(s[k - 1] / floor) if floor > 0.0 else np.inf
-        found = Spectrum(values=s, rho=float(s[k - 1] / max(s[0], 1e-300)), snr=snr)
-        if best is None or found.rho > best.rho:
-            best = found
-    assert best is not None
-    return best
+        ratios.append(s[k - 1] / floor if floor > 0.0 else np.inf)
+        ranks.append(_standing_out(s, sigma * (np.sqrt(rows) + np.sqrt(columns))))
+    best = max(blocks, key=lambda s: s[k - 1] / max(s[0], 1e-300))
+    return Spectrum(
+        values=best,
+        rho=float(best[k - 1] / max(best[0], 1e-300)),
+        snr=float(np.median(ratios)),
+        rank=int(np.median(ranks)),
+    )
+
+
+def _standing_out(s: Floats, floor: float) -> int:
+    """How many singular values stand out from the noise that the middle one shows.
+
+    2.858 times the median is the best hard threshold for a square matrix of low rank (Gavish and
+    Donoho, 2014); without noise the median is nothing, and the rank itself is counted.
+    """
+    return int((s > max(2.858 * float(np.median(s)), floor, 1e-9 * s[0])).sum())
 
 
 def embed(G: Floats, k: int, rng: np.random.Generator) -> Embedding:
@@ -136,85 +161,90 @@ def hermits(G: Floats) -> Rows:
     return np.flatnonzero(G.max(axis=1) < 1e-9)
 
 
-def triplets_needed(k: int) -> int:
-    """Triplets that fix a rotation: free entries of a symmetric tensor S with S(., ., w) = I."""
-    return k * (k + 1) * (k + 2) // 6 - k * (k + 1) // 2
-
-
 def memberships_from_triplets(
     embedding: Embedding, triplets: Rows, answers: Floats, rng: np.random.Generator
-) -> tuple[Floats, float]:
-    """Memberships of the pool, and how well one rotation explains the triplets (1 when exact)."""
+) -> tuple[Floats, float] | None:
+    """Memberships of the pool, and how well one rotation explains the triplets (1 when exact).
+
+    None if these triplets do not fix a rotation.
+    """
     S = fit_tensor(embedding.Z, triplets, answers, embedding.w)
+    if S is None:
+        return None
     Q, score = rotation_from_tensor(S, embedding.w, rng)
     return onto_simplex(embedding.Z @ Q), score
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Corners:
+    """Memberships from pairs alone, and how far others that explain the pairs as well differ.
+
+    `ambiguity` is about the largest such difference of any membership, `spread` a typical one (root
+    mean square), `most_negative` the most negative entry before rows were put on the simplex.
+    """
+
+    memberships: Floats
+    ambiguity: float
+    spread: float
+    most_negative: float
+
+
 def memberships_from_corners(
-    embedding: Embedding, rng: np.random.Generator
-) -> tuple[Floats, float]:
+    embedding: Embedding, rng: np.random.Generator, *, n_starts: int = 10
+) -> Corners:
     """Memberships of the pool from pairs alone, and how ambiguous they are.
 
     The vertices of the simplex are orthonormal in the embedding, so the extreme items, turned to
     the nearest such frame, give the rotation; alternating with the memberships' own non-negative
-    part removes most of what impurity leaves. Exact for two clusters, and when pure items exist.
-    Otherwise other rotations explain the pairs as well, with memberships that are as little
-    negative; the ambiguity is the largest difference such a one makes to any membership.
+    part removes most of what impurity leaves, and what stays negative is then made least. Exact for
+    two clusters, and when pure items exist.
     """
     Z, w = embedding.Z, embedding.w
-    Q = constrained_rotation(Z[extreme_rows(Z, Z.shape[1])].T, w)
-    for _ in range(500):
-        moved = constrained_rotation(Z.T @ np.maximum(Z @ Q, 0.0), w)
-        settled = np.abs(moved - Q).max() < 1e-13
-        Q = moved
-        if settled:
-            break
-    return onto_simplex(Z @ Q), _ambiguity(embedding, Q, rng)
+    rows, steps = most_volume(Z, extreme_rows(Z, Z.shape[1])), 50
+    best, least = np.eye(len(w)), np.inf
+    for _ in range(n_starts):
+        Q = constrained_rotation(Z[rows].T, w)
+        for _ in range(steps):
+            Q = constrained_rotation(Z.T @ np.maximum(Z @ Q, 0.0), w)
+        Q = least_negative(Z, w, Q)
+        negative = float(np.square(np.minimum(Z @ Q, 0.0)).sum())
+        if negative < least:
+            best, least = Q, negative
+        if least < len(Z) * embedding.residual**2 + 1e-20:
+            break  # answers as rough as these ask for no more
+        rows, steps = rng.choice(len(Z), len(w), replace=False), 1  # a local minimum: elsewhere
+    Q = best
+    ambiguity, spread = _ambiguity(embedding, Q, rng)
+    return Corners(
+        memberships=onto_simplex(Z @ Q),
+        ambiguity=ambiguity,
+        spread=spread,
+        most_negative=min(float((Z @ Q).min()), 0.0),
+    )
 
 
 def _ambiguity(
-    embedding: Embedding, Q: Floats, rng: np.random.Generator, *, n_directions: int = 40
-) -> float:
-    """How far a rotation can be turned, in random directions, until memberships turn negative."""
+    embedding: Embedding, Q: Floats, rng: np.random.Generator, *, n_entries: int = 10
+) -> tuple[float, float]:
+    """How far memberships can be turned before some turn negative: at most, and typically.
+
+    To first order the rotations that keep them non-negative are a polytope; linear programs move
+    single memberships as far as it allows. A quarter is added for what the first order leaves out.
+    """
     Z, w = embedding.Z, embedding.w
-    k = len(w)
-    if k == 2:
-        return 0.0  # no rotation is left
-    outside, inside = null_space(w[None]), null_space(np.ones((1, k)))
-    fixed = np.outer(w / np.linalg.norm(w), np.full(k, k**-0.5))
-    inner = outside.T @ Q @ inside
-    F = Z @ Q
-    floor = min(float(F.min()), 0.0) - max(1e-9, 3.0 * embedding.residual)
-
-    def turned(direction: Floats, angle: float) -> Floats:
-        """Memberships after turning by an angle."""
-        memberships: Floats = Z @ (fixed + outside @ inner @ expm(angle * direction) @ inside.T)
-        return memberships
-
-    widest = 0.0
-    for number in range(2 if k == 3 else n_directions):
-        skew = rng.normal(size=(k - 1, k - 1))
-        skew = (skew - skew.T) * (1.0 if number % 2 else -1.0)
-        if k == 3:  # there is one direction, and its opposite
-            skew = np.array([[0.0, 1.0], [-1.0, 0.0]]) * (1.0 if number else -1.0)
-        skew /= np.linalg.norm(skew, ord=2)
-        low, high = 0.0, np.pi / 2
-        for _ in range(30):
-            middle = (low + high) / 2
-            if turned(skew, middle).min() >= floor:
-                low = middle
-            else:
-                high = middle
-        widest = max(widest, float(np.abs(turned(skew, low) - F).max()))
-    return widest
-
-
-def suggest_clusters(values: Floats) -> int:
-    """How many clusters the singular values of an off-diagonal block show: the widest gap."""
-    known = values[values > 1e-9 * values[0]]
-    if len(known) < len(values):
-        return len(known)  # exact answers: the rank itself
-    return int(np.argmax(known[:-1] / known[1:])) + 1
+    if len(w) == 2:
+        return 0.0, 0.0  # no rotation is left
+    D = rotation_derivatives(Z, w, Q).reshape(-1, (len(w) - 1) * (len(w) - 2) // 2)
+    F = (Z @ Q).ravel()
+    room = np.maximum(F, 0.0) + max(1e-9, 3.0 * embedding.residual)
+    moves = [np.zeros(len(F))]
+    for entry in rng.choice(len(F), min(n_entries, len(F)), replace=False):
+        for sign in (1.0, -1.0):
+            best = linprog(sign * D[entry], A_ub=-D, b_ub=room, bounds=(-1.5, 1.5))
+            if best.x is not None:
+                moves.append(1.25 * np.abs(D @ best.x))
+    spreads = np.sqrt(np.square(moves).mean(axis=1))
+    return float(np.max(moves)), float(spreads[1:].mean()) if len(moves) > 1 else 0.0
 
 
 def refine(
