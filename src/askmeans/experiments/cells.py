@@ -51,7 +51,7 @@ def run_cells(
 ) -> dict[str, list[Series]]:
     """The result of every cell by name; those found in the folder are not run again.
 
-    `advance` is told the weight of each cell as it is done.
+    `advance` is told first the weight of those found, then that of each cell as it is done.
     """
     folder.mkdir(parents=True, exist_ok=True)
     results: dict[str, list[Series]] = {}
@@ -62,7 +62,7 @@ def run_cells(
             todo.append(cell)
         else:
             results[cell.name] = stored
-            advance(cell.weight)
+    advance(sum(cell.weight for cell in cells if cell.name in results))
     for cell, series in _computed(todo, jobs):
         _save(cell, series, folder)
         results[cell.name] = series
