@@ -32,6 +32,7 @@ class FigureSpec:
     log_x: bool = False
     log_y: bool = False
     levels: tuple[str, ...] = ()  # curves that are drawn as level lines
+    floor: float | None = None  # curves wholly below are told in words
 
 
 def panels(spec: FigureSpec, points: list[Point]) -> list[Panel]:
@@ -58,6 +59,7 @@ def panels(spec: FigureSpec, points: list[Point]) -> list[Panel]:
             },
             log_x=spec.log_x,
             log_y=spec.log_y,
+            floor=spec.floor,
         )
         for title, curves in sorted(found.items(), key=lambda pair: _rank(pair[0]))
     ]
@@ -126,6 +128,7 @@ FIGURES = (
         x=lambda point: 4.0 / (1.0 + 3.0 * point.x),
         log_x=True,
         log_y=True,
+        floor=1.0,
     ),
     FigureSpec(
         name="figure_1b",
@@ -142,6 +145,7 @@ FIGURES = (
         x=lambda point: point.x if point.curve == _NO_QUESTIONS else point.queries,
         log_x=True,
         log_y=True,
+        floor=1.0,
     ),
     FigureSpec(
         name="figure_1c",
@@ -157,6 +161,7 @@ FIGURES = (
         columns=2,
         place=_synthetic,
         log_y=True,
+        floor=1.0,
     ),
     FigureSpec(
         name="figure_2",
