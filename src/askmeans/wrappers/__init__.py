@@ -1,6 +1,5 @@
 """Plans out of plans: questions of one kind turned into questions of another."""
 
 from askmeans.wrappers.by_similarity import by_similarity, least_questions
-from askmeans.wrappers.repeated import repeated
 
-__all__ = ["by_similarity", "least_questions", "repeated"]
+__all__ = ["by_similarity", "least_questions"]
