@@ -11,7 +11,7 @@ by pilot runs so that it asks as many different questions as the two-phase algor
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -174,7 +174,7 @@ def _largest_error(centers: Floats, result: Result) -> float:
     return float(np.linalg.norm(result.clustering.centers - centers, axis=1).max())
 
 
-@lru_cache(maxsize=2)
+@cache
 def _unsupervised(k: int, first: int, other: int, seed: int, runs: int) -> list[float]:
     """What fits that ask nothing find, clusters matched."""
     X, target = _target(k, first, other, seed)
