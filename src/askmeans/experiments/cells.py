@@ -4,7 +4,8 @@ Rules of this file:
 - A cell is a function and arguments that JSON can hold; its result depends on nothing else. So the
   same seed gives the same numbers, however many processes share the work and however often it was
   interrupted.
-- A file is written whole or not at all. One that was made for other arguments is not used.
+- A file is written whole or not at all. One that was made for other arguments, or by another version
+  of the library, is not used.
 """
 
 import json
@@ -22,11 +23,10 @@ from typing import Any
 
 import threadpoolctl
 
+from askmeans import __version__
 from askmeans.experiments.runs import Series
 
 __all__ = ["Cell", "run_cells"]
-
-FORMAT = 1  # of a cell's file; a new number makes old files stale
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +41,8 @@ class Cell:
     @property
     def key(self) -> dict[str, Any]:
         """What a stored result must have been made for."""
-        whole = {"format": FORMAT, "work": self.work.__qualname__, "arguments": self.arguments}
+        work = f"{self.work.__module__}.{self.work.__qualname__}"
+        whole = {"version": __version__, "work": work, "arguments": self.arguments}
         kept: dict[str, Any] = json.loads(json.dumps(whole))  # as it looks when read back
         return kept
 

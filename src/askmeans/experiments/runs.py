@@ -3,7 +3,7 @@
 import hashlib
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -130,10 +130,4 @@ def calibrated(
 
 def _prepared(task: Task) -> Task:
     """The same with the data checked once, not in every run."""
-    return Task(
-        X=as_items(task.X),
-        n_clusters=task.n_clusters,
-        oracle=task.oracle,
-        judge=task.judge,
-        fuzzifier=task.fuzzifier,
-    )
+    return replace(task, X=as_items(task.X))

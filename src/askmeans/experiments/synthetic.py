@@ -9,7 +9,7 @@ sequential algorithm has m = 2 nu / (k + 1), which is the paper's nu / 2.5 at k 
 by pilot runs so that it asks as many different questions as the two-phase algorithm does.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache, lru_cache, partial
 
@@ -29,7 +29,6 @@ from askmeans.strategies import Sequential, Strategy, TwoClusters, TwoPhase
 __all__ = ["EQUAL", "PAPER", "bin_size", "cells", "paper_strategies", "task_for"]
 
 Floats = NDArray[np.float64]
-Rngs = Callable[[], Iterator[np.random.Generator]]
 
 PAPER, EQUAL = "the paper's setting", "equal questions"
 ETA = 0.1
