@@ -4,8 +4,8 @@ Rules of this file:
 - A cell is a function and arguments that JSON can hold; its result depends on nothing else. So the
   same seed gives the same numbers, however many processes share the work and however often it was
   interrupted.
-- A file is written whole or not at all. One that was made for other arguments, or by another version
-  of the library, is not used.
+- A file is written whole or not at all. One made for other arguments, or by another version of the
+  library, is not used.
 """
 
 import json
