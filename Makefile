@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help env demo test lint types unit bench clean
+.PHONY: help env demo test lint types unit soak bench questions clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -44,8 +44,12 @@ unit: $(READY)  ## pytest: tests, docstring examples, documentation
 	@echo "== tests: pytest on every core (about 4 minutes)"
 	@$(BIN)/python -m pytest -q -n auto
 
-bench: $(READY)  ## speed beside scikit-learn and the peers, and what questions bring (about 8 minutes)
-	@echo "== benchmarks: speed beside the peers, memory, imports, plans, budgets, similarity (about 8 minutes)"
+soak: $(READY)  ## what takes long: clients killed 200 times, 8 at once, long sequences (some minutes)
+	@echo "== soak: sessions under kills, crowds and long sequences (about 6 minutes)"
+	@ASKMEANS_SOAK=1 $(BIN)/python -m pytest -q tests/sessions/test_clients.py tests/sessions/test_any_sequence.py
+
+bench: $(READY)  ## speed beside scikit-learn and the peers, and what questions bring (about 20 minutes)
+	@echo "== benchmarks: speed beside the peers, memory, imports, plans, budgets, similarity, noise, sessions (about 20 minutes)"
 	@$(BIN)/python -m pip install -qq tqdm
 	@$(BIN)/python -m pip install -qq --no-deps scikit-fuzzy==0.5.0 fuzzy-c-means==2.3.1  # its pin of numpy is too old, it runs
 	@$(BIN)/python benchmarks/speed.py
@@ -54,7 +58,14 @@ bench: $(READY)  ## speed beside scikit-learn and the peers, and what questions 
 	@$(BIN)/python benchmarks/plans.py
 	@$(BIN)/python benchmarks/budgets.py
 	@$(BIN)/python benchmarks/similarity.py
+	@$(BIN)/python benchmarks/noise.py
+	@$(BIN)/python benchmarks/sessions.py
 	@$(BIN)/python benchmarks/experiments.py
+
+questions: $(READY)  ## how many questions buy how much, beside the rivals, 20 seeds (hours; resumes)
+	@$(BIN)/python -m pip install -qq makefun==1.16.0 iteration-utilities==0.13.0
+	@$(BIN)/python -m pip install -qq --no-deps scikit-activeml==1.0.1
+	@$(BIN)/python benchmarks/questions.py
 
 clean:  ## remove the environment and all caches
 	rm -rf $(VENV) demo .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine, make_blobs
 from sklearn.preprocessing import StandardScaler
 
-from askmeans import FuzzyKMeans, Sequential, TwoClusters, TwoPhase, oracles, run
+from askmeans import FuzzyKMeans, Sequential, Stratified, TwoClusters, TwoPhase, oracles, run
 from askmeans.budgets import forecast
 from askmeans.experiments.theorems import DELTA, EPS, ETA, THEOREMS, smallest_constant
 from askmeans.strategies import Strategy
@@ -37,6 +37,7 @@ def data_sets() -> list[tuple[str, NDArray[np.float64], int]]:
 def strategies(m: int, r: int) -> dict[str, Strategy]:
     """One of each kind with these sizes."""
     return {
+        "Stratified": Stratified(max_items=m, precision=1e-9),
         "TwoPhase": TwoPhase(sample_size=m),
         "Sequential": Sequential(sample_size=m, bin_size=r),
         "TwoClusters": TwoClusters(sample_size=m, bin_size=r),
@@ -65,7 +66,7 @@ def main() -> None:
     for name, X, k in data_sets():
         model = FuzzyKMeans(k, n_init=5, tol=1e-6, random_state=0).fit(X)
         target = model.memberships_.astype(np.float64)
-        for kind in ("TwoPhase", "Sequential", "TwoClusters")[: 3 if k == 2 else 2]:
+        for kind in ("Stratified", "TwoPhase", "Sequential", "TwoClusters")[: 4 if k == 2 else 3]:
             cells = []
             for m, r in SIZES:
                 strategy = strategies(m, r)[kind]

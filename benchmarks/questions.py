@@ -204,7 +204,7 @@ def main() -> None:
     """Fill the table, then print and draw it."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=20)
-    parser.add_argument("--out", type=Path, default=Path("questions"))
+    parser.add_argument("--out", type=Path, default=Path("benchmarks/results"))
     parser.add_argument("--methods", default=",".join(METHODS))
     parser.add_argument("--targets", default=",".join(TARGETS))
     parser.add_argument("--workers", type=int, default=2)

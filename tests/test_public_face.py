@@ -31,6 +31,12 @@ def test_the_estimator_loads_neither_numba_nor_matplotlib_before_it_fits():
     assert not loaded & {"numba", "matplotlib"}
 
 
+def test_sessions_load_no_database_before_one_is_opened():
+    loaded = modules_after("from askmeans import sessions")
+    assert "askmeans.sessions.session" in loaded
+    assert not loaded & {"sqlalchemy", "alembic", "sklearn", "pandas"}
+
+
 def test_every_public_name_is_there_and_sorted():
     assert list(askmeans.__all__) == sorted(askmeans.__all__)
     for name in askmeans.__all__:

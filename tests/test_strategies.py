@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from askmeans import Sequential, TwoClusters, TwoPhase, oracles, run
+from askmeans import Sequential, Stratified, TwoClusters, TwoPhase, oracles, run
 from askmeans.exceptions import DataError, ParameterError
 from askmeans.strategies import named_strategy
 
@@ -29,7 +29,10 @@ def cost(strategy):
 
 
 def test_defaults_are_those_of_the_design():
-    shared = {"sample_size": 100, "precision": 0.1, "order": "relative", "faithful": False}
+    shared = {
+        "sample_size": 100, "precision": 0.1, "order": "relative", "faithful": False,
+        "noise": 0.0, "levels": None,
+    }  # fmt: skip
     assert dataclasses.asdict(TwoPhase()) == shared
     assert dataclasses.asdict(TwoClusters()) == shared | {"bin_size": 50}
     assert dataclasses.asdict(Sequential()) == shared | {"bin_size": 50, "coarse_precision": 0.1}
@@ -172,7 +175,8 @@ def test_two_clusters_are_two(n_clusters):
 
 @pytest.mark.parametrize(
     ("name", "strategy"),
-    [("auto", TwoPhase), ("two-phase", TwoPhase), ("sequential", Sequential),
+    [("auto", Stratified), ("stratified", Stratified), ("two-phase", TwoPhase),
+     ("sequential", Sequential),
      ("two-clusters", TwoClusters)],
 )  # fmt: skip
 def test_a_name_is_the_strategy_with_its_defaults(name, strategy):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from askmeans import (
         budgets,
+        contradictions,
         datasets,
         exceptions,
         fuzzy,
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
         oracles,
         plotting,
         queries,
+        sessions,
         wrappers,
     )
     from askmeans.driver import run
@@ -33,6 +35,7 @@ __all__ = [
     "TwoClusters",
     "TwoPhase",
     "budgets",
+    "contradictions",
     "datasets",
     "exceptions",
     "fuzzy",
@@ -41,6 +44,7 @@ __all__ = [
     "plotting",
     "queries",
     "run",
+    "sessions",
     "wrappers",
 ]
 

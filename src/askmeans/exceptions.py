@@ -12,6 +12,18 @@ The tree::
     |-- RankError (ValueError)        the answers do not tell so many clusters apart
     |-- PlanError                     a plan broke its contract: it went on after StopAsking
     |-- OracleError                   whoever answers failed; carries the result so far
+    |-- MissingExtraError (ImportError) an optional package is not installed
+    |-- SessionError                  a session cannot do what is asked of it
+    |   |-- NoSessionError (LookupError) there is none of this name, or no database
+    |   |-- SessionExistsError (ValueError) there is one of this name already
+    |   |-- OtherDataError (ValueError) it belongs to other data
+    |   `-- KeyConflictError (ValueError) a key, or an answer, was used for something else
+    |-- StoreError                    the database cannot do what is asked of it
+    |   |-- StoreBusyError            somebody else holds it for too long
+    |   |-- StoreFullError            there is no room left
+    |   |-- StoreReadOnlyError        it may not be written to
+    |   |-- StoreDamagedError         it is no database, or a broken one
+    |   `-- StoreVersionError         it is of another version of askmeans
     `-- StopAsking                    a message to a plan: no more questions
 
     AskmeansWarning (UserWarning)
@@ -19,7 +31,8 @@ The tree::
     |-- LittleInformationWarning      answers too rough to tell so many clusters apart
     |-- MissingClusterWarning         no item asked about belongs to a cluster
     |-- MoreClustersWarning           the answers show more clusters than were asked for
-    `-- NobodyToAskWarning            no oracle was given: an unsupervised fit was made
+    |-- NobodyToAskWarning            no oracle was given: an unsupervised fit was made
+    `-- ReplayWarning                 a session's questions are not those that were stored
 
 A message names the parameter, the rule, the value received and the remedy.
 """
@@ -41,16 +54,29 @@ __all__ = [
     "CollapseWarning",
     "DataError",
     "DataTypeError",
+    "KeyConflictError",
     "LittleInformationWarning",
     "MissingClusterWarning",
+    "MissingExtraError",
     "MoreClustersWarning",
+    "NoSessionError",
     "NobodyToAskWarning",
     "OracleError",
+    "OtherDataError",
     "ParameterError",
     "PlanError",
     "QueryError",
     "RankError",
+    "ReplayWarning",
+    "SessionError",
+    "SessionExistsError",
     "StopAsking",
+    "StoreBusyError",
+    "StoreDamagedError",
+    "StoreError",
+    "StoreFullError",
+    "StoreReadOnlyError",
+    "StoreVersionError",
 ]
 
 
@@ -135,6 +161,54 @@ class StopAsking(AskmeansError):  # noqa: N818 - a message, not an error
         self.reached = reached
 
 
+class MissingExtraError(AskmeansError, ImportError):
+    """An optional package is not installed; the message has the line that installs it."""
+
+
+class SessionError(AskmeansError):
+    """A session cannot do what is asked of it; nothing was done."""
+
+
+class NoSessionError(SessionError, LookupError):
+    """There is no session of this name, or no database at this place."""
+
+
+class SessionExistsError(SessionError, ValueError):
+    """There is a session of this name already."""
+
+
+class OtherDataError(SessionError, ValueError):
+    """The session belongs to other data than what was given or is there now."""
+
+
+class KeyConflictError(SessionError, ValueError):
+    """A key was used for something else, or a question answered otherwise; nothing was changed."""
+
+
+class StoreError(AskmeansError):
+    """The database cannot do what is asked of it; nothing was changed."""
+
+
+class StoreBusyError(StoreError):
+    """Somebody else holds the database for too long."""
+
+
+class StoreFullError(StoreError):
+    """There is no room left for the database."""
+
+
+class StoreReadOnlyError(StoreError):
+    """The database may not be written to, or its folder may not."""
+
+
+class StoreDamagedError(StoreError):
+    """The file is no database, or a broken one."""
+
+
+class StoreVersionError(StoreError):
+    """The database was made by another version of askmeans."""
+
+
 class AskmeansWarning(UserWarning):
     """Base of every warning that askmeans gives by name."""
 
@@ -157,3 +231,7 @@ class MoreClustersWarning(AskmeansWarning):
 
 class NobodyToAskWarning(AskmeansWarning):
     """No oracle was given, so nobody was asked and an unsupervised fit was made."""
+
+
+class ReplayWarning(AskmeansWarning):
+    """A session would ask otherwise than was stored; it goes on from the stored answers."""

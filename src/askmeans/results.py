@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from askmeans.fuzzy.simplex import onto_simplex
 from askmeans.links import Link
-from askmeans.queries import History
+from askmeans.queries import History, MembershipQueries
 from askmeans.scores import Scorer
 
 __all__ = ["Clustering", "Predictor", "Result"]
@@ -47,6 +47,8 @@ class Clustering:
         Whether the plan asked all it wanted.
     diagnostics : dict
         An account of how sure the result is; keys in the documentation.
+    again : (MembershipQueries, ndarray) or None
+        What was asked, and how much asking each once more would bring; None where it cannot tell.
     """
 
     centers: Floats
@@ -54,6 +56,7 @@ class Clustering:
     predictor: Callable[[NDArray[np.floating]], Floats]
     complete: bool
     diagnostics: dict[str, Any] = field(default_factory=dict)
+    again: tuple[MembershipQueries, Floats] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,8 +1,8 @@
 """Strategies: parameters of the stratified way and the paper's algorithms; the plans they make."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import Any, Self
+from dataclasses import dataclass, replace
+from typing import Any, Literal, Self
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from askmeans.checks import (
 from askmeans.exceptions import ParameterError
 from askmeans.items import Items, as_items
 from askmeans.plans import sequential, stratified, two_clusters, two_phase
-from askmeans.plans.answers import Plan
+from askmeans.plans.answers import EXACT, Plan, Roughness
 from askmeans.scores import Order
 
 __all__ = [
@@ -27,6 +27,7 @@ __all__ = [
     "TwoClusters",
     "TwoPhase",
     "named_strategy",
+    "with_roughness",
 ]
 
 
@@ -34,6 +35,9 @@ class Strategy(ABC):
     """What all strategies share; use one of those."""
 
     __slots__ = ()
+
+    noise: float | Literal["auto"]
+    levels: int | None
 
     def plan(self, X: Any, n_clusters: int, *, fuzzifier: float, rng: np.random.Generator) -> Plan:
         """The plan for this data.
@@ -78,6 +82,19 @@ class Strategy(ABC):
         items = as_items(X)
         check_enough_items(items.n, n_clusters, owner)
         return self._make(items, n_clusters, float(fuzzifier), rng)
+
+    @property
+    def roughness(self) -> Roughness:
+        """What is known of the answers' errors, as plans want it."""
+        return Roughness(noise=None if self.noise == "auto" else self.noise, levels=self.levels)
+
+    def _check_roughness(self) -> None:
+        """Refuse a noise or a scale that is none."""
+        owner = type(self).__name__
+        if self.noise != "auto":
+            check_number(self.noise, "noise", owner)
+        if self.levels is not None:
+            check_number(self.levels, "levels", owner, integer=True, minimum=2)
 
     @classmethod
     def from_budget(cls, budget: int, n: int, k: int) -> Self:
@@ -141,14 +158,28 @@ class PaperStrategy(Strategy):
     faithful : bool, default=False
         Follow the paper to the letter: distance order, all entries of a row asked, memberships at
         the lower end of their cell. For comparing counts.
+    noise : float or "auto", default=0.0
+        Standard deviation of the answers' errors: above 0, answers are fitted together rather than
+        taken at their word, and wrong ones are doubted. "auto" estimates it.
+    levels : int or None, default=None
+        How many points the answers' scale has; an answer is then an interval. None for a fine one.
     """
 
     sample_size: int = 100
     precision: float = 0.1
     order: Order = "relative"
     faithful: bool = False
+    noise: float | Literal["auto"] = 0.0
+    levels: int | None = None
 
     def __post_init__(self) -> None:
+        self._check_roughness()
+        if self.faithful and self.roughness != EXACT:
+            raise ParameterError(
+                f"The 'faithful' parameter of {type(self).__name__} must be False when answers "
+                "have noise or levels: the paper takes answers at their word. Got True instead; "
+                "leave one out."
+            )
         check_number(self.sample_size, "sample_size", type(self).__name__, integer=True, minimum=1)
         check_share(self.precision, "precision", type(self).__name__)
         check_choice(self.order, ("relative", "distance"), "order", type(self).__name__)
@@ -170,6 +201,11 @@ class TwoPhase(PaperStrategy):
     faithful : bool, default=False
         Follow the paper to the letter: distance order, all entries of a row asked, memberships at
         the lower end of their cell. For comparing counts.
+    noise : float or "auto", default=0.0
+        Standard deviation of the answers' errors: above 0, answers are fitted together rather than
+        taken at their word, and wrong ones are doubted. "auto" estimates it.
+    levels : int or None, default=None
+        How many points the answers' scale has; an answer is then an interval. None for a fine one.
 
     Examples
     --------
@@ -220,6 +256,7 @@ class TwoPhase(PaperStrategy):
             order=self.order,
             faithful=self.faithful,
             rng=rng,
+            roughness=self.roughness,
         )
 
 
@@ -237,6 +274,10 @@ class Sequential(PaperStrategy):
         How items are ordered for the last search (see `TwoPhase`); coarse searches go by distance.
     faithful : bool, default=False
         Follow the paper to the letter (see `TwoPhase`).
+    noise : float or "auto", default=0.0
+        Standard deviation of the answers' errors (see `TwoPhase`).
+    levels : int or None, default=None
+        How many points the answers' scale has (see `TwoPhase`).
     bin_size : int, default=50
         Items asked from each bin of what is explained so far (r in the paper).
     coarse_precision : float, default=0.1
@@ -312,6 +353,7 @@ class Sequential(PaperStrategy):
             order=self.order,
             faithful=self.faithful,
             rng=rng,
+            roughness=self.roughness,
         )
 
 
@@ -329,6 +371,10 @@ class TwoClusters(PaperStrategy):
         How items are ordered for the last search (see `TwoPhase`).
     faithful : bool, default=False
         Follow the paper to the letter (see `TwoPhase`).
+    noise : float or "auto", default=0.0
+        Standard deviation of the answers' errors (see `TwoPhase`).
+    levels : int or None, default=None
+        How many points the answers' scale has (see `TwoPhase`).
     bin_size : int, default=50
         Items asked from each bin (r in the paper).
 
@@ -389,6 +435,7 @@ class TwoClusters(PaperStrategy):
             order=self.order,
             faithful=self.faithful,
             rng=rng,
+            roughness=self.roughness,
         )
 
 
@@ -402,8 +449,13 @@ class Stratified(Strategy):
     ----------
     precision : float, default=0.005
         Stop when the estimated mean error of a membership is below this.
-    max_items : int or None, default=200
+    max_items : int or None, default=100
         Items asked about at most; None for no limit. An item costs one question to n_clusters - 1.
+    noise : float or "auto", default=0.0
+        Standard deviation of the answers' errors: above 0, answered items are drawn to what the
+        others tell of them. "auto" estimates it.
+    levels : int or None, default=None
+        How many points the answers' scale has, which tells their noise. None for a fine one.
 
     Examples
     --------
@@ -412,9 +464,12 @@ class Stratified(Strategy):
     """
 
     precision: float = 0.005
-    max_items: int | None = 200
+    max_items: int | None = 100
+    noise: float | Literal["auto"] = 0.0
+    levels: int | None = None
 
     def __post_init__(self) -> None:
+        self._check_roughness()
         check_share(self.precision, "precision", "Stratified")
         if self.max_items is not None:
             check_number(self.max_items, "max_items", "Stratified", integer=True, minimum=1)
@@ -428,6 +483,7 @@ class Stratified(Strategy):
             fuzzifier=fuzzifier,
             precision=self.precision,
             max_items=self.max_items,
+            roughness=self.roughness,
             rng=rng,
         )
 
@@ -447,3 +503,15 @@ def named_strategy(strategy: Any, owner: str) -> Any:
         return strategy
     check_choice(strategy, _NAMED, "strategy", owner)
     return _NAMED[strategy]()
+
+
+def with_roughness(strategy: Any, *, levels: int | None, unknown_noise: bool) -> Any:
+    """The strategy for answers on such a scale, with noise to be estimated if there may be any.
+
+    A strategy that says what it expects of the answers, and one of somebody's own, stays as it is.
+    """
+    faithful = getattr(strategy, "faithful", False)
+    if not isinstance(strategy, Strategy) or faithful or strategy.roughness != EXACT:
+        return strategy
+    changes: Any = {"levels": levels, "noise": "auto" if unknown_noise else 0.0}
+    return replace(strategy, **changes)  # type: ignore[type-var]  # every strategy is a dataclass

@@ -6,7 +6,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import make_blobs
 
-from askmeans import FuzzyKMeans, Sequential, TwoClusters, TwoPhase, budgets, oracles, run
+from askmeans import (
+    FuzzyKMeans,
+    Sequential,
+    Stratified,
+    TwoClusters,
+    TwoPhase,
+    budgets,
+    oracles,
+    run,
+)
 from askmeans.exceptions import BudgetError, ParameterError
 
 
@@ -25,7 +34,7 @@ def test_a_plan_fits_its_budget_or_the_minimum_is_named(budget, n, k, ask):
     else:
         plan = budgets.plan_budget(budget, n, k, ask=ask)
         assert plan.n_queries <= budget
-        assert plan.strategy.sample_size >= 3 * k
+        assert plan.strategy.max_items >= 3 * k
 
 
 @pytest.mark.parametrize("kind", [TwoPhase, Sequential, TwoClusters])
@@ -33,6 +42,26 @@ def test_more_budget_never_means_a_smaller_sample(kind):
     sizes = [kind.from_budget(budget, 10_000, 2).sample_size for budget in range(100, 2000, 50)]
     assert sizes == sorted(sizes)
     assert sizes[-1] > sizes[0]
+
+
+def test_more_budget_never_means_fewer_items_of_strata():
+    sizes = [Stratified.from_budget(budget, 10_000, 3).max_items for budget in range(40, 900, 20)]
+    assert sizes == sorted(sizes)
+    assert sizes[-1] > sizes[0]
+
+
+def test_the_stratified_strategy_costs_and_errs_no_more_than_forecast():
+    X = make_blobs(1000, 4, centers=3, cluster_std=2.5, random_state=1)[0]
+    target = FuzzyKMeans(3, n_init=3, random_state=0).fit(X).memberships_
+    strategy = Stratified(max_items=40, precision=1e-9)
+    expected = budgets.forecast(strategy, 1000, 3)
+    result = run(
+        strategy.plan(X, 3, fuzzifier=2.0, rng=np.random.default_rng(0)),
+        oracles.TableOracle(target),
+    )
+    assert 0.6 * expected.n_queries <= result.n_queries <= expected.n_queries
+    assert np.abs(result.clustering.memberships - target).mean() <= expected.expected_error
+    assert result.n_rounds <= 2 * expected.n_rounds
 
 
 def test_a_sequential_budget_too_small_names_its_own_minimum():
@@ -66,7 +95,8 @@ def test_forecasts_never_ask_for_more_than_there_is():
 
 
 def test_samples_are_planned_no_larger_than_the_data():
-    assert budgets.plan_budget(1500, 150, 3).strategy.sample_size <= 150
+    assert budgets.plan_budget(1500, 150, 3).strategy.max_items <= 150
+    assert TwoPhase.from_budget(1500, 150, 3).sample_size <= 150
 
 
 def test_a_finer_precision_costs_more_and_a_faithful_strategy_is_not_forecast():
@@ -94,7 +124,7 @@ def test_a_plan_within_budget_is_seldom_cut_off():
 def test_two_clusters_are_planned_for_two_only():
     with pytest.raises(ParameterError, match=r"'k' parameter of TwoClusters.from_budget must be 2"):
         TwoClusters.from_budget(500, 1000, 3)
-    assert isinstance(budgets.plan_budget(400, 10_000, 4).strategy, TwoPhase | Sequential)
+    assert isinstance(budgets.plan_budget(400, 10_000, 4).strategy, Stratified)
 
 
 def test_guarantees_give_the_theorems_sizes():

@@ -19,9 +19,9 @@ def demo(tmp_path_factory):
 def test_the_demo_prints_what_asking_costs_and_brings(demo):
     rows = [[cell.strip() for cell in line.split("│")] for line in demo[1].stdout.splitlines()]
     told = {row[1]: row[2:4] for row in rows if len(row) == 5}
-    assert told["matched accuracy"] == ["89.33%", "94.67%"]
-    assert told["questions asked"] == ["0", "59 of 450 possible"]
-    assert told["rounds"] == ["0", "4"]
+    assert told["matched accuracy"] == ["89.33%", "100.00%"]
+    assert told["questions asked"] == ["0", "40 of 450 possible"]
+    assert told["rounds"] == ["0", "9"]
     assert demo[1].stderr == ""
 
 

@@ -47,6 +47,52 @@ def test_every_format_gives_the_same_result(askmeans, folder, file):
     assert summary == json.loads((folder / "r.summary.json").read_text())
 
 
+def test_repeats_and_levels_are_asked_for_and_told_of(askmeans, folder):
+    arguments = ("fit", "iris.csv", "-k", 3, "--expert", "labels:species", "--json")
+    once = json.loads(askmeans(*arguments, "--out", "once", cwd=folder).stdout)
+    twice = json.loads(askmeans(*arguments, "--out", "two", "--repeats", 2, cwd=folder).stdout)
+    assert twice["n_queries"] == 2 * once["n_queries"]
+    assert twice["matched_accuracy"] == once["matched_accuracy"]
+    rough = json.loads(askmeans(*arguments, "--out", "five", "--levels", 5, cwd=folder).stdout)
+    assert rough["diagnostics"]["noise"] == 0.0
+    assert set(rough["diagnostics"]["row_error"]) == {"mean", "largest"}
+    assert rough["matched_accuracy"] > 0.9
+
+
+@pytest.mark.parametrize(("option", "value"), [("--repeats", 0), ("--levels", 1)])
+def test_what_is_no_repeat_or_scale_is_refused_by_name(askmeans, folder, option, value):
+    arguments = ("fit", "iris.csv", "-k", 3, "--expert", "labels:species", option, value)
+    refused = askmeans(*arguments, cwd=folder, ok=False)
+    assert refused.returncode == 1
+    assert f"'{option[2:]}' parameter of askmeans fit" in refused.stderr
+    alone = ("fit", "iris.csv", "-k", 3, "--expert", "none", option, 5)
+    refused = askmeans(*alone, cwd=folder, ok=False)
+    assert refused.returncode == 1
+    assert "nobody is asked" in refused.stderr
+
+
+def test_repeated_answers_in_a_pipe_are_saved_and_a_second_run_goes_on(askmeans, folder):
+    arguments = ("fit", "iris.csv", "-k", 2, "--seed", 1, "--repeats", 2, "--json")
+    rng = np.random.default_rng(0)
+    lines = [f"{value:.2f}" for value in rng.random(600)]
+    whole = askmeans(*arguments, "--out", "whole", cwd=folder, text_in="\n".join(lines) + "\n")
+    summary = json.loads(whole.stdout)
+    n = summary["n_queries"]
+    kept = pd.read_csv(folder / "whole.answers.csv")
+    assert len(kept) == n
+    assert kept["repeat"].max() >= 1
+    first = "\n".join(lines[: n - 20]) + "\n"
+    stopped = askmeans(*arguments, "--out", "part", cwd=folder, text_in=first, ok=False)
+    assert stopped.returncode == 3
+    rest = "\n".join(lines[n - 20 :]) + "\n"
+    went_on = json.loads(askmeans(*arguments, "--out", "part", cwd=folder, text_in=rest).stdout)
+    assert went_on["n_queries"] + went_on["n_answers_held"] == n
+    for name in ("memberships", "answers"):
+        assert (folder / f"part.{name}.csv").read_text() == (
+            folder / f"whole.{name}.csv"
+        ).read_text()
+
+
 def test_results_are_not_overwritten_without_force(askmeans, folder):
     arguments = ("fit", "iris.csv", "-k", 3, "--expert", "none")
     askmeans(*arguments, cwd=folder)

@@ -22,7 +22,7 @@ def test_json_has_the_same_numbers(askmeans, tmp_path):
     done = askmeans("plan", "-n", 500, "-k", 2, "--budget", 80, "--json", cwd=tmp_path)
     rows = json.loads(done.stdout)
     kinds = [row["strategy"].partition("(")[0] for row in rows]
-    assert kinds == ["TwoPhase", "Sequential", "TwoClusters"]
+    assert kinds == ["Stratified", "TwoPhase", "Sequential", "TwoClusters"]
     assert all(row["questions"] <= 80 for row in rows)
     assert rows[0]["minutes"] == pytest.approx(rows[0]["questions"] * 5 / 60)
 

@@ -29,7 +29,7 @@ Ask = Literal["membership", "similarity", "pairwise"]
 # Measured by benchmarks/budgets.py: mean membership error times the root of the items sampled, at
 # most about.
 ERRORS: tuple[tuple[type[Strategy], float], ...] = (
-    (Stratified, 0.05),
+    (Stratified, 0.12),  # over the targets of benchmarks/questions.py, which are harder
     (TwoPhase, 0.16),
     (Sequential, 0.12),
     (TwoClusters, 0.15),

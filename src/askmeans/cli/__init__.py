@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from askmeans.cli import session_commands
 from askmeans.exceptions import AskmeansError
 
 __all__ = ["app", "main"]
@@ -20,7 +21,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-STOPPED = 3  # exit code of a run that ended before all was asked
+STOPPED = session_commands.STOPPED
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]
 
@@ -123,6 +124,12 @@ def fit(
         ),
     ] = Ask.membership,
     budget: Annotated[int | None, typer.Option(help="Most different questions to ask.")] = None,
+    repeats: Annotated[
+        int, typer.Option(help="How often a question is asked on average, at most.")
+    ] = 1,
+    levels: Annotated[
+        int | None, typer.Option(help="How many points the scale of the answers has.")
+    ] = None,
     fuzzifier: Annotated[float, typer.Option(help="How soft the clusters are, from 1.")] = 2.0,
     seed: Annotated[int, typer.Option(help="Seed of the questions' choice.")] = 0,
     names: Annotated[str | None, typer.Option(help="Names of the clusters, a,b,c.")] = None,
@@ -152,6 +159,8 @@ def fit(
             strategy=strategy.value,
             ask=ask.value,
             budget=budget,
+            repeats=repeats,
+            levels=levels,
             fuzzifier=fuzzifier,
             seed=seed,
             cluster_names=_split(names),
@@ -181,6 +190,9 @@ def reproduce(
     from askmeans.cli.reproduce import run
 
     run(out, quick=quick, seed=seed, jobs=jobs)
+
+
+session_commands.register(app)
 
 
 def main(arguments: list[str] | None = None) -> Any:

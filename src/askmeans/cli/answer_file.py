@@ -39,10 +39,13 @@ class AnswerFile:
         self.names = names
         self._rows = {name: row for row, name in enumerate(ids)}
 
-    def ledger(self) -> Ledger:
-        """The answers held, as a ledger; an empty one where there is no file."""
+    def ledger(self, *, untouched: bool = False) -> Ledger:
+        """The answers held, as a ledger; an empty one where there is no file.
+
+        With `untouched` the file is only read, whatever its form.
+        """
         held: dict[Question, float] = {}
-        for number, row in self._read():
+        for number, row in self._read(untouched=untouched):
             question, value = self._parse(row, f"{self.path}, line {number}")
             held.pop(question, None)
             if value is not None:
@@ -76,7 +79,7 @@ class AnswerFile:
             file.flush()
             os.fsync(file.fileno())
 
-    def _read(self) -> list[tuple[int, dict[str, str]]]:
+    def _read(self, *, untouched: bool) -> list[tuple[int, dict[str, str]]]:
         """Rows with their line numbers; afterwards the file is in the form that `append` needs."""
         if not self.path.exists():
             return []
@@ -101,7 +104,7 @@ class AnswerFile:
                 stacklevel=3,
             )
             rows.pop()
-        if header != _COLUMNS or not whole:
+        if not untouched and (header != _COLUMNS or not whole):
             self._rewrite([row for _, row in rows])
         return rows
 

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from sklearn.datasets import load_iris
 
-from askmeans import ActiveFuzzyKMeans, FuzzyKMeans, TwoPhase, oracles
+from askmeans import ActiveFuzzyKMeans, FuzzyKMeans, oracles
 from askmeans.metrics import matched_accuracy
 from askmeans.plotting import MembershipHeatmapDisplay, SoftScatterDisplay
 
@@ -29,9 +29,9 @@ def run(out: Path) -> None:
     with console.status("Fitting (the first time, some seconds to compile) ..."):
         alone = FuzzyKMeans(n_clusters=3, n_init=5, random_state=0).fit(iris.data)
         expert = oracles.TableOracle.from_labels(species)
-        asked = ActiveFuzzyKMeans(
-            n_clusters=3, oracle=expert, strategy=TwoPhase(sample_size=30), random_state=0
-        ).fit(iris.data)
+        asked = ActiveFuzzyKMeans(n_clusters=3, oracle=expert, budget=40, random_state=0).fit(
+            iris.data
+        )
     console.print(_comparison(alone, asked, species))
     console.print(_first_answers(asked, species))
     console.print(_most_doubtful(alone, asked, species))

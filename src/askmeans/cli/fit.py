@@ -10,12 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
 
+from askmeans.asking import make_plan
 from askmeans.checks import check_enough_items, check_fuzzifier, check_number
 from askmeans.cli.answer_file import AnswerFile
 from askmeans.cli.tables import (
     check_column,
     choose_features,
     item_ids,
+    plain,
     read_table,
     scale_warning,
     scaled,
@@ -32,7 +34,6 @@ from askmeans.oracles import ConsoleOracle, TableOracle
 from askmeans.queries import Ledger
 from askmeans.results import Result
 from askmeans.strategies import named_strategy
-from askmeans.wrappers import by_similarity
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -56,6 +57,8 @@ class Options:
     strategy: str
     ask: str
     budget: int | None
+    repeats: int
+    levels: int | None
     fuzzifier: float
     seed: int
     cluster_names: list[str] | None
@@ -69,6 +72,9 @@ class Options:
 def run(options: Options) -> bool:
     """Read, ask, write; True when all was asked."""
     check_number(options.n_clusters, "clusters", "askmeans fit", integer=True, minimum=1)
+    check_number(options.repeats, "repeats", "askmeans fit", integer=True, minimum=1)
+    if options.levels is not None:
+        check_number(options.levels, "levels", "askmeans fit", integer=True, minimum=2)
     check_number(options.seed, "seed", "askmeans fit", integer=True)
     check_fuzzifier(options.fuzzifier, "askmeans fit", strict=False)
     frame = read_table(options.data, options.id_column)
@@ -214,19 +220,18 @@ def _ask(
     held: AnswerFile | None,
 ) -> Result:
     """Let the expert answer what is not known yet."""
-    strategy = named_strategy(options.strategy, "askmeans fit")
-    rng = np.random.default_rng(options.seed)
-    plan = strategy.plan(X, options.n_clusters, fuzzifier=options.fuzzifier, rng=rng)
-    if options.ask != "membership" and options.n_clusters > 1:
-        plan = by_similarity(
-            plan,
-            len(X),
-            options.n_clusters,
-            rng=rng,
-            route="triplet" if options.ask == "similarity" else "pairwise",
-            rough=True if truth is None else None,  # people are
-            budget=options.budget,
-        )
+    plan = make_plan(
+        X,
+        options.n_clusters,
+        strategy=named_strategy(options.strategy, "askmeans fit"),
+        ask=options.ask,
+        budget=options.budget,
+        levels=options.levels,
+        repeats=options.repeats,
+        fuzzifier=options.fuzzifier,
+        rng=np.random.default_rng(options.seed),
+        rough=True if truth is None else None,  # people are
+    )
     ledger = Ledger() if held is None else held.ledger()
     oracle: Oracle
     if truth is not None:
@@ -273,7 +278,7 @@ def _account(
         "n_queries": result.n_queries,
         "n_answers_held": len(result.history) - result.n_queries,
         "n_rounds": result.n_rounds,
-        "diagnostics": _plain(result.clustering.diagnostics),
+        "diagnostics": plain(result.clustering.diagnostics),
     }
     if held is not None and held.path.exists():
         summary["answers"] = str(held.path)
@@ -286,11 +291,12 @@ def _account(
 
 def _alone(options: Options, X: Floats) -> tuple[dict[str, Any], Floats]:
     """The summary of a run without questions, and its memberships."""
-    given = (options.budget, options.answers) != (None, None)
-    if given or (options.strategy, options.ask) != ("auto", "membership"):
+    asking = (options.budget, options.answers, options.levels, options.repeats)
+    if asking != (None, None, None, 1) or (options.strategy, options.ask) != ("auto", "membership"):
         raise ParameterError(
-            "With --expert none nobody is asked: --budget, --answers, --strategy and --ask must be "
-            "left out. Got one of them; leave it out, or choose another --expert."
+            "With --expert none nobody is asked: --budget, --repeats, --levels, --answers, "
+            "--strategy and --ask must be left out. Got one of them; leave it out, or choose "
+            "another --expert."
         )
     _, memberships = _unsupervised(options, X)
     summary = {
@@ -336,17 +342,6 @@ def _write(
     write_frame(table, files.centers)
 
 
-def _plain(value: Any) -> Any:
-    """What JSON can say of it: no infinity, no numpy."""
-    if isinstance(value, dict):
-        return {key: _plain(part) for key, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(part) for part in value]
-    if isinstance(value, float) and not np.isfinite(value):
-        return None
-    return value
-
-
 def _draw(path: Path, X: Floats, memberships: Floats, names: list[str]) -> None:
     """A scatter of the items in their clusters' colours."""
     import matplotlib as mpl
@@ -379,6 +374,10 @@ def _report(options: Options, summary: dict[str, Any]) -> None:
             f"Matched accuracy {summary['matched_accuracy']:.2%}; without questions "
             f"{summary['matched_accuracy_without_questions']:.2%}."
         )
+    noise = summary.get("diagnostics", {}).get("noise")
+    if noise:
+        doubted = len(summary["diagnostics"]["doubted"])
+        console.print(f"Answers are off by {noise:.2f}, it seems; {doubted} are doubted.")
     if not summary["complete"]:
         more = ""
         if "answers" in summary:

@@ -2,7 +2,7 @@
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +16,11 @@ __all__ = [
     "check_column",
     "choose_features",
     "item_ids",
+    "plain",
     "read_table",
     "scale_warning",
     "scaled",
+    "scaling",
     "write_frame",
     "write_text",
 ]
@@ -152,17 +154,37 @@ def check_column(frame: "pd.DataFrame", name: str) -> None:
         )
 
 
+def plain(value: Any) -> Any:
+    """What JSON can say of it: no infinity, no numpy; of an array, its mean and its largest."""
+    if isinstance(value, np.ndarray):
+        return {"mean": float(value.mean()), "largest": float(value.max())}
+    if isinstance(value, dict):
+        return {key: plain(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(part) for part in value]
+    if isinstance(value, float) and not np.isfinite(value):
+        return None
+    return value
+
+
 def scaled(X: Floats, how: str) -> Floats:
     """Features in comparable units; constant ones stay where they are."""
     if how == "none":
         return X
+    middle, width = scaling(X, how)
+    return (X - middle) / width
+
+
+def scaling(X: Floats, how: str) -> tuple[Floats, Floats]:
+    """What features are made comparable by: middle and width of each."""
+    if how == "none":
+        return np.zeros(X.shape[1]), np.ones(X.shape[1])
     if how == "standard":
         middle, width = X.mean(axis=0), X.std(axis=0)
     else:
         low, middle, high = np.percentile(X, [25, 50, 75], axis=0)
         width = high - low
-    result: Floats = (X - middle) / np.where(width > 0.0, width, 1.0)
-    return result
+    return middle, np.where(width > 0.0, width, 1.0)
 
 
 def scale_warning(frame: "pd.DataFrame", how: str) -> str | None:

@@ -6,18 +6,19 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from askmeans.completions.evidence import Evidence, Fitted
+from askmeans.completions.evidence import Evidence, Fitted, Predict
 from askmeans.completions.rows import softmax
 from askmeans.items import Items
 
 __all__ = ["Blend", "blend", "sharpened"]
 
 Floats = NDArray[np.float64]
-SHARP_POWER = 0.5
-CAUTION = 2.0
-LUCK = 0.5
+# How near to the prior weights stay: by the loss of so many items of the best completion, and, for
+# hard answers, by what luck may do while they are few.
+CAUTION, LUCK = 2.0, 0.5
+_HARD = 0.98  # mean of the strongest memberships from which on answers are all or nothing
 _LEAST = 0.03  # a completion with less weight is left out
-_TEMPERATURES = (0.75, 1.0, 1.4, 2.0, 3.0, 5.0, 10.0, 50.0)
+_SHARPNESS = (0.75, 1.0, 1.4, 2.0, 3.0, 5.0, 10.0, 50.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,13 +29,9 @@ class Blend:
     weights: Floats
     sharpness: float
     pool: Floats
-    held_out: Floats
     doubt: Floats  # expected error of every item of the pool
-    error: float  # held-out mean error of the answered items
-    errors: Floats
-    evidence: Evidence
-    suspicion: Floats
-    suspicion_out: Floats
+    answers_are_hard: bool
+    misfit: float  # mean squared error on held-out answers
 
     def refined(self, items: Items) -> "Blend":
         """The blend with completions that have seen all items."""
@@ -44,21 +41,25 @@ class Blend:
         ]
         return replace(self, fitted=fitted)
 
-    def predict(self, X: NDArray[np.floating]) -> Floats:
+    @property
+    def predict(self) -> "Blended":
+        """Memberships of any items, without all that the blend was learnt from."""
+        pairs = zip(self.weights.tolist(), self.fitted, strict=True)
+        parts = tuple((weight, f.predict) for weight, f in pairs if weight > 0.0)
+        return Blended(parts=parts, sharpness=self.sharpness)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Blended:
+    """A weighted mean of completions, sharpened."""
+
+    parts: tuple[tuple[float, Predict], ...]
+    sharpness: float
+
+    def __call__(self, X: NDArray[np.floating]) -> Floats:
         """Memberships of any items."""
-        return mixed(
-            [(w, f.predict(X)) for w, f in zip(self.weights, self.fitted, strict=True) if w > 0.0],
-            self.sharpness,
-        )
-
-
-def mixed(parts: list[tuple[float, Floats]], sharpness: float) -> Floats:
-    """A weighted mean, sharpened."""
-    total = sum(weight for weight, _ in parts)
-    U = np.zeros_like(parts[0][1])
-    for weight, part in parts:
-        U += weight / total * part
-    return sharpened(U, sharpness)
+        U = sum(weight * predict(X) for weight, predict in self.parts)
+        return sharpened(np.asarray(U), self.sharpness)
 
 
 def sharpened(U: Floats, sharpness: float) -> Floats:
@@ -77,31 +78,42 @@ def blend(fitted: list[Fitted], evidence: Evidence, prior: Floats) -> Blend:
     weight = weight / weight.mean()
     left = np.stack([f.held_out - Y for f in fitted])
     A = np.einsum("i,mik,nik->mn", weight, left, left)
-    caution = CAUTION * float(np.diag(A).min()) / len(Y) + LUCK / len(Y) ** 2
+    hard = float(Y.max(axis=1).mean()) > _HARD
+    # A few answers of all or nothing may be foretold by luck; soft ones hardly.
+    caution = CAUTION * float(np.diag(A).min()) / len(Y) + hard * LUCK / len(Y) ** 2
     w = stacked(A, prior / prior.sum(), caution)
     w[w < _LEAST] = 0.0
     w /= w.sum()
     held_out = np.einsum("m,mik->ik", w, np.stack([f.held_out for f in fitted]))
     plain = np.einsum("m,mik->ik", w, np.stack([f.pool for f in fitted]))
-    spread_out = evidence.trust * evidence.cells**SHARP_POWER
-    spread_out = spread_out / spread_out.mean()
-    sharpness, least = 1.0, np.inf
-    for candidate in _TEMPERATURES:
-        off = float(spread_out @ np.abs(sharpened(held_out, candidate) - Y).mean(axis=1))
-        off += 0.02 * abs(np.log(candidate)) * (len(Y) < 50)
-        if off < least - 1e-12:
-            sharpness, least = candidate, off
-    out, U = sharpened(held_out, sharpness), sharpened(plain, sharpness)
-    errors = np.abs(out - Y).mean(axis=1)
+    sharpness = best_sharpness(held_out, Y, weight)
+    errors = np.abs(sharpened(held_out, sharpness) - Y).mean(axis=1)
     suspicion_out = _suspicion(w, [f.held_out for f in fitted], held_out, sharpness)
     suspicion = _suspicion(w, [f.pool for f in fitted], plain, sharpness)
+    # A ratio estimate: what is suspected of items not asked about, corrected by how wrong such
+    # suspicion was where answers came. So it does not matter that doubtful items are asked more.
     usual = 0.02 * float(suspicion_out.mean())
     ratio = 1.05 * (float(weight @ errors) + usual) / (float(weight @ suspicion_out) + usual)
     return Blend(
-        fitted=fitted, weights=w, sharpness=sharpness, pool=U, held_out=out,
-        doubt=ratio * suspicion, error=float(weight @ errors / weight.sum()),
-        errors=errors, evidence=evidence, suspicion=suspicion, suspicion_out=suspicion_out,
-    )  # fmt: skip
+        fitted=fitted,
+        weights=w,
+        sharpness=sharpness,
+        pool=sharpened(plain, sharpness),
+        doubt=ratio * suspicion,
+        answers_are_hard=hard,
+        misfit=float(weight @ np.square(sharpened(held_out, sharpness) - Y).mean(axis=1) / len(Y)),
+    )
+
+
+def best_sharpness(held_out: Floats, Y: Floats, weight: Floats) -> float:
+    """The power with the least absolute error; few answers stay near 1."""
+    best, least = 1.0, np.inf
+    for candidate in _SHARPNESS:
+        off = float(weight @ np.abs(sharpened(held_out, candidate) - Y).mean(axis=1))
+        off += 0.02 * abs(np.log(candidate)) * (len(Y) < 50)
+        if off < least - 1e-12:
+            best, least = candidate, off
+    return best
 
 
 def stacked(A: Floats, prior: Floats, caution: float) -> Floats:

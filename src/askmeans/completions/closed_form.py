@@ -1,5 +1,6 @@
 """Fuzzy k-means as a completion: the unsupervised fit with names, and fits that answers lead to."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -7,15 +8,40 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment, minimize
 
 from askmeans.completions.evidence import Evidence, Fitted, Predict
-from askmeans.completions.pool import Pool
+from askmeans.completions.pool import Pool, Scale
 from askmeans.completions.rows import softmax
 from askmeans.fuzzy.model import closed_form_memberships
 from askmeans.items import Items
 from askmeans.scores import fit_fuzzifier
 
-__all__ = ["in_metric", "local", "name_clusters", "named"]
+__all__ = ["ClosedForm", "InMetric", "in_metric", "local", "name_clusters", "named"]
 
 Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClosedForm:
+    """Memberships by the closed form."""
+
+    centers: Floats
+    fuzzifier: float
+
+    def __call__(self, X: NDArray[np.floating]) -> Floats:
+        """Memberships of any items."""
+        return closed_form_memberships(X, self.centers, self.fuzzifier)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InMetric:
+    """The closed form in a metric; theta holds log weights and log 1 / (alpha - 1)."""
+
+    scale: Scale
+    centers: Floats
+    theta: Floats
+
+    def __call__(self, X: NDArray[np.floating]) -> Floats:
+        """Memberships of any items."""
+        return _in_metric(self.scale(X), self.centers, self.theta)
 
 
 def name_clusters(U: Floats, told: Floats) -> NDArray[np.intp]:
@@ -90,13 +116,10 @@ def _closed_form(
         float(np.exp((1 - share) * np.log(fuzzifier - 1.0) + share * np.log(fitted - 1.0))) + 1.0
     )
 
-    def at(centers: Floats) -> Predict:
-        return lambda X: closed_form_memberships(X, centers, alpha)
-
     def refine(items: Items) -> Predict:
-        return at(items.refine_centers(centers, fuzzifier))
+        return ClosedForm(centers=items.refine_centers(centers, fuzzifier), fuzzifier=alpha)
 
-    predict = at(centers)
+    predict = ClosedForm(centers=centers, fuzzifier=alpha)
     U = predict(pool.X)
     return Fitted(name=name, pool=U, held_out=U[evidence.rows], predict=predict, refine=refine)
 
@@ -131,14 +154,12 @@ def in_metric(pool: Pool, evidence: Evidence, memory: dict[str, Any]) -> Fitted:
         )
         held_out[inside] = _in_metric(Z[evidence.rows[inside]], centers, part)
 
-    def predict(X: NDArray[np.floating]) -> Floats:
-        return _in_metric(pool.scaled(X), centers, theta)
-
+    predict = InMetric(scale=pool.scaled, centers=centers, theta=theta)
     return Fitted(name="metric", pool=predict(pool.X), held_out=held_out, predict=predict)
 
 
 def _in_metric(Z: Floats, centers: Floats, theta: Floats) -> Floats:
-    """The closed form in a metric; theta holds log weights and log 1 / (alpha - 1)."""
+    """The closed form with log weights and log exponent theta."""
     scale = np.exp(theta[:-1] / 2)
     alpha = 1.0 + float(np.exp(-theta[-1]))
     return closed_form_memberships(Z * scale, centers * scale, alpha)

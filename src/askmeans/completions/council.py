@@ -1,9 +1,11 @@
 """All completions together: each learns from the same answers, what is slow only now and then."""
 
+from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import ThreadpoolController
 
 from askmeans.completions.closed_form import in_metric, local, local_centers, named
 from askmeans.completions.discriminant import discriminant
@@ -22,6 +24,12 @@ _ANEW = 1.4  # optima are looked for again when there is so much more evidence
 _FEW, _SOME = 3, 5  # answers from which on models learn, and those with more to learn
 
 
+@cache
+def _controller() -> ThreadpoolController:
+    """Knows the thread pools of the libraries in use; looking for them takes a while."""
+    return ThreadpoolController()
+
+
 class Council:
     """Every completion, and what it remembers between rounds."""
 
@@ -31,7 +39,15 @@ class Council:
         self._memory: dict[str, Any] = {"count": 0}
 
     def learn(self, evidence: Evidence) -> list[Fitted]:
-        """Fit every completion that so much evidence allows."""
+        """Fit every completion that so much evidence allows.
+
+        On one thread: matrices are small, and the same answers must give the same numbers.
+        """
+        with _controller().limit(limits=1):
+            return self._learn(evidence)
+
+    def _learn(self, evidence: Evidence) -> list[Fitted]:
+        """Fit them."""
         pool, count = self.pool, len(evidence.rows)
         memory = self._memory
         if count >= _ANEW * memory["count"]:

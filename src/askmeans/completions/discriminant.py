@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from askmeans.completions.evidence import Evidence, Fitted, Predict, cross_validated
 from askmeans.completions.pool import Pool
-from askmeans.completions.rows import softmax
+from askmeans.completions.rows import LogLinear
 
 __all__ = ["discriminant"]
 
@@ -27,14 +27,10 @@ def _learn(pool: Pool, evidence: Evidence) -> Predict:
     left = [np.sqrt(Y[:, [j]]) * (Z - means[c]) for c, j in enumerate(there)]
     S = shrunk_covariance(np.concatenate(left), float(mass.sum()), d)
     solved = np.linalg.solve(S, means.T)
-    constant = np.log(mass[there] + 0.5) - 0.5 * (means.T * solved).sum(axis=0)
-
-    def predict(X: NDArray[np.floating]) -> Floats:
-        U = np.zeros((len(X), k))
-        U[:, there] = softmax(pool.scaled(X) @ solved + constant)
-        return U
-
-    return predict
+    slope, intercept = np.zeros((d, k)), np.full(k, -np.inf)
+    slope[:, there] = solved
+    intercept[there] = np.log(mass[there] + 0.5) - 0.5 * (means.T * solved).sum(axis=0)
+    return LogLinear(scale=pool.scaled, slope=slope, intercept=intercept)
 
 
 def shrunk_covariance(residuals: Floats, mass: float, d: int) -> Floats:

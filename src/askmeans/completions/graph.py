@@ -1,13 +1,16 @@
 """A harmonic function on the graph of neighbours: answers spread along dense paths."""
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
 from scipy.sparse.linalg import splu
+from scipy.spatial import cKDTree
 
 from askmeans.completions.evidence import Evidence, Fitted
-from askmeans.completions.kernel import _mean, best_process
-from askmeans.completions.pool import Pool
+from askmeans.completions.kernel import best_process, prior_mean
+from askmeans.completions.pool import Pool, Scale
 from askmeans.fuzzy.simplex import onto_simplex
 
 __all__ = ["Graph", "spread"]
@@ -23,7 +26,7 @@ class Graph:
         n = len(pool)
         count = min(_NEIGHBOURS, n - 1)
         points = pool.Z @ pool.axes
-        distances, neighbours = neighbours_of(pool, points, count + 1)
+        distances, neighbours = nearest(pool.tree, points, count + 1)
         distances, neighbours = distances[:, 1:], neighbours[:, 1:]
         # Each item's own scale: the distance to its last neighbour (self-tuning).
         own = np.maximum(distances[:, -1], 1e-12)
@@ -52,27 +55,40 @@ class Graph:
         return out
 
 
-def neighbours_of(pool: Pool, points: Floats, count: int) -> tuple[Floats, NDArray[np.intp]]:
-    """The nearest items of the pool, and how far each is."""
-    distances, neighbours = pool.tree.query(points, k=range(1, count + 1))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Neighbours:
+    """The mean of the nearest items of the pool, the nearer the more."""
+
+    scale: Scale
+    axes: Floats
+    tree: cKDTree
+    memberships: Floats
+
+    def __call__(self, X: NDArray[np.floating]) -> Floats:
+        """Memberships of any items."""
+        count = min(5, len(self.memberships))
+        distances, neighbours = nearest(self.tree, self.scale(X) @ self.axes, count)
+        weights = 1.0 / np.maximum(distances, 1e-9)
+        weights /= weights.sum(axis=1, keepdims=True)
+        mean: Floats = np.einsum("ij,ijk->ik", weights, self.memberships[neighbours])
+        return mean
+
+
+def nearest(tree: cKDTree, points: Floats, count: int) -> tuple[Floats, NDArray[np.intp]]:
+    """The nearest points of a tree, and how far each is."""
+    distances, neighbours = tree.query(points, k=range(1, count + 1))
     return np.asarray(distances), np.asarray(neighbours)
 
 
 def spread(pool: Pool, evidence: Evidence, graph: Graph) -> Fitted:
     """A Gaussian process along the graph; other items take the mean of their neighbours."""
     columns = graph.kernels(evidence.rows)
-    mean = _mean(evidence)
+    mean = prior_mean(evidence)
     inner = [(K[evidence.rows] + K[evidence.rows].T) / 2 for K in columns]
     which, coefficients, held_out = best_process(
         inner, (0.01, 0.1), evidence.Y - mean, evidence.trust
     )
     U = onto_simplex(columns[which] @ coefficients + mean)
 
-    def predict(X: NDArray[np.floating]) -> Floats:
-        distances, neighbours = neighbours_of(pool, pool.scaled(X) @ pool.axes, min(5, len(pool)))
-        weights = 1.0 / np.maximum(distances, 1e-9)
-        weights /= weights.sum(axis=1, keepdims=True)
-        mean: Floats = np.einsum("ij,ijk->ik", weights, U[neighbours])
-        return mean
-
+    predict = Neighbours(scale=pool.scaled, axes=pool.axes, tree=pool.tree, memberships=U)
     return Fitted(name="graph", pool=U, held_out=onto_simplex(held_out + mean), predict=predict)

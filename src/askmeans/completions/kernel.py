@@ -4,21 +4,49 @@ What each answered item would get from the others follows in closed form, so hyp
 chosen by leave-one-out error.
 """
 
-from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
 from askmeans.completions.evidence import Evidence, Fitted
-from askmeans.completions.pool import Pool
+from askmeans.completions.pool import Pool, Scale
 from askmeans.fuzzy.model import squared_distances
 from askmeans.fuzzy.simplex import onto_simplex
 
-__all__ = ["linear", "smooth"]
+__all__ = ["best_process", "linear", "prior_mean", "smooth"]
 
 Floats = NDArray[np.float64]
-Kernel = Callable[[NDArray[np.floating]], Floats]  # items x answered items
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Smooth:
+    """The mean of a Gaussian process with a squared exponential kernel."""
+
+    scale: Scale
+    Z: Floats
+    width: float
+    coefficients: Floats
+    mean: Floats
+
+    def __call__(self, X: NDArray[np.floating]) -> Floats:
+        """Memberships of any items."""
+        K = np.exp(-0.5 * squared_distances(self.scale(X), self.Z) / self.width)
+        return onto_simplex(K @ self.coefficients + self.mean)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OntoSimplex:
+    """A linear map, and the nearest point of the simplex."""
+
+    scale: Scale
+    slope: Floats
+    intercept: Floats
+
+    def __call__(self, X: NDArray[np.floating]) -> Floats:
+        """Memberships of any items."""
+        return onto_simplex(self.scale(X) @ self.slope + self.intercept)
 
 
 def leave_one_out(C: Floats, Y: Floats) -> tuple[Floats, Floats]:
@@ -45,7 +73,7 @@ def best_process(
     return best[1:]
 
 
-def _mean(evidence: Evidence) -> Floats:
+def prior_mean(evidence: Evidence) -> Floats:
     """What is expected far from all answers: their mean, drawn to evenness."""
     k = evidence.Y.shape[1]
     mass = (evidence.trust * evidence.cells) @ evidence.Y
@@ -61,16 +89,15 @@ def smooth(pool: Pool, evidence: Evidence) -> Fitted:
     typical = float(np.median(D[np.triu_indices(len(D), 1)])) if len(D) > 1 else 1.0
     typical = max(typical, 1e-12)
     widths = [typical * c for c in (0.03, 0.1, 0.3, 1.0, 3.0)]
-    mean = _mean(evidence)
+    mean = prior_mean(evidence)
     kernels = [np.exp(-0.5 * D / width) for width in widths]
     which, coefficients, held_out = best_process(
         kernels, (0.01, 0.1), evidence.Y - mean, evidence.trust
     )
 
-    def predict(X: NDArray[np.floating]) -> Floats:
-        K = np.exp(-0.5 * squared_distances(pool.scaled(X), Z) / widths[which])
-        return onto_simplex(K @ coefficients + mean)
-
+    predict = Smooth(
+        scale=pool.scaled, Z=Z, width=widths[which], coefficients=coefficients, mean=mean
+    )
     return Fitted(
         name="smooth",
         pool=predict(pool.X),
@@ -82,7 +109,7 @@ def smooth(pool: Pool, evidence: Evidence) -> Fitted:
 def linear(pool: Pool, evidence: Evidence) -> Fitted:
     """A linear map onto the simplex, by ridge regression."""
     Z = pool.Z[evidence.rows]
-    mean = _mean(evidence)
+    mean = prior_mean(evidence)
     K = Z @ Z.T / Z.shape[1] + 1.0
     _, coefficients, held_out = best_process(
         [K], (0.001, 0.01, 0.1, 1.0), evidence.Y - mean, evidence.trust
@@ -90,9 +117,7 @@ def linear(pool: Pool, evidence: Evidence) -> Fitted:
     slope = Z.T @ coefficients / Z.shape[1]
     intercept = coefficients.sum(axis=0) + mean
 
-    def predict(X: NDArray[np.floating]) -> Floats:
-        return onto_simplex(pool.scaled(X) @ slope + intercept)
-
+    predict = OntoSimplex(scale=pool.scaled, slope=slope, intercept=intercept)
     return Fitted(
         name="linear",
         pool=predict(pool.X),

@@ -8,7 +8,7 @@ from scipy.optimize import minimize
 
 from askmeans.completions.evidence import Evidence, Fitted, Predict, cross_validated
 from askmeans.completions.pool import Pool
-from askmeans.completions.rows import softmax
+from askmeans.completions.rows import LogLinear
 
 __all__ = ["logistic"]
 
@@ -51,7 +51,4 @@ def _learn(
     B = found.x.reshape(d + 1, k)
     memory.setdefault("all", B)
 
-    def predict(X: NDArray[np.floating]) -> Floats:
-        return softmax(pool.scaled(X) @ B[:d] + B[d] + masked)
-
-    return predict
+    return LogLinear(scale=pool.scaled, slope=B[:d], intercept=B[d] + masked)

@@ -1,17 +1,33 @@
 """A Gaussian mixture that answers start and hold: soft labels for some items, EM for the rest."""
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
 from askmeans.completions.evidence import Evidence, Fitted
-from askmeans.completions.pool import Pool
+from askmeans.completions.pool import Pool, Scale
 from askmeans.completions.rows import softmax
 
 __all__ = ["mixture"]
 
 Floats = NDArray[np.float64]
+Parameters = tuple[Floats, Floats, Floats]  # shares, means, Cholesky factors
 _ITERATIONS = 15
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mixture:
+    """Posteriors of a Gaussian mixture along the principal axes."""
+
+    scale: Scale
+    axes: Floats
+    parameters: Parameters
+
+    def __call__(self, X: NDArray[np.floating]) -> Floats:
+        """Memberships of any items."""
+        return _posteriors(self.scale(X) @ self.axes, self.parameters)
 
 
 def mixture(pool: Pool, evidence: Evidence, start: Floats) -> Fitted:
@@ -35,15 +51,13 @@ def mixture(pool: Pool, evidence: Evidence, start: Floats) -> Fitted:
         part[evidence.rows[inside]] = free[inside]
         held_out[inside] = _posteriors(P[evidence.rows[inside]], _maximise(P, part))
 
-    def predict(X: NDArray[np.floating]) -> Floats:
-        return _posteriors(pool.scaled(X) @ pool.axes, parameters)
-
+    predict = Mixture(scale=pool.scaled, axes=pool.axes, parameters=parameters)
     return Fitted(
         name="mixture", pool=_posteriors(P, parameters), held_out=held_out, predict=predict
     )
 
 
-def _maximise(P: Floats, R: Floats) -> tuple[Floats, Floats, Floats]:
+def _maximise(P: Floats, R: Floats) -> Parameters:
     """Shares, means and Cholesky factors of covariances, shrunk to their diagonal."""
     d = P.shape[1]
     mass = R.sum(axis=0) + 1e-9
@@ -62,7 +76,7 @@ def _maximise(P: Floats, R: Floats) -> tuple[Floats, Floats, Floats]:
     return mass / mass.sum(), means, factors
 
 
-def _posteriors(P: Floats, parameters: tuple[Floats, Floats, Floats]) -> Floats:
+def _posteriors(P: Floats, parameters: Parameters) -> Floats:
     """Memberships of items."""
     shares, means, factors = parameters
     logits = np.empty((len(P), len(shares)))

@@ -1,5 +1,6 @@
 """The items that completions learn from: all of them, or an even part of many."""
 
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
@@ -11,13 +12,26 @@ from scipy.spatial import cKDTree
 from askmeans.fuzzy import lloyd
 from askmeans.items import Items
 
-__all__ = ["Pool"]
+__all__ = ["Pool", "Scale"]
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
 _LARGEST = 2500  # items at most; of more a random part is taken
 _WIDEST = 16  # principal axes that mixtures and graphs look along
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scale:
+    """The common scale: every feature of the pool has mean 0 and spread 1 in it."""
+
+    middle: Floats
+    spread: Floats
+
+    def __call__(self, X: NDArray[np.floating]) -> Floats:
+        """Items in the common scale."""
+        Z: Floats = (np.asarray(X, dtype=np.float64) - self.middle) / self.spread
+        return Z
 
 
 class Pool:
@@ -34,19 +48,12 @@ class Pool:
         rows = np.arange(items.n) if everything else rng.choice(items.n, _LARGEST, replace=False)
         self.rows: Rows = np.sort(rows).astype(np.intp)
         self.X = items.take(self.rows)
-        self.middle = self.X.mean(axis=0)
         spread = self.X.std(axis=0)
-        self.spread = np.where(spread > 0.0, spread, 1.0)
+        self.scaled = Scale(middle=self.X.mean(axis=0), spread=np.where(spread > 0.0, spread, 1.0))
         self.Z = self.scaled(self.X)
-        self.rescaled = bool(self.spread.max() > 1.5 * self.spread.min())
 
     def __len__(self) -> int:
         return len(self.rows)
-
-    def scaled(self, X: NDArray[np.floating]) -> Floats:
-        """Items in the common scale: every feature with mean 0 and spread 1."""
-        Z: Floats = (np.asarray(X, dtype=np.float64) - self.middle) / self.spread
-        return Z
 
     @cached_property
     def axes(self) -> Floats:

@@ -1,9 +1,13 @@
-"""Rows of memberships from logits."""
+"""Rows of memberships from logits that are linear in the features."""
+
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["softmax"]
+from askmeans.completions.pool import Scale
+
+__all__ = ["LogLinear", "softmax"]
 
 Floats = NDArray[np.float64]
 
@@ -13,3 +17,16 @@ def softmax(logits: Floats) -> Floats:
     odds: Floats = np.exp(logits - logits.max(axis=1, keepdims=True))
     odds /= odds.sum(axis=1, keepdims=True)
     return odds
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogLinear:
+    """Logits that are linear in the features; an intercept of minus infinity leaves one out."""
+
+    scale: Scale
+    slope: Floats
+    intercept: Floats
+
+    def __call__(self, X: NDArray[np.floating]) -> Floats:
+        """Memberships of any items."""
+        return softmax(self.scale(X) @ self.slope + self.intercept)

@@ -8,13 +8,15 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
-from askmeans.checks import check_choice, check_enough_items, check_fuzzifier, check_number
+from askmeans.checks import check_enough_items
 from askmeans.estimators.fuzzy_kmeans import FuzzyKMeans
 from askmeans.estimators.validation import as_generator, check_items, check_new_items
 from askmeans.exceptions import NobodyToAskWarning, ParameterError
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from askmeans.results import Result
 
 __all__ = ["ActiveFuzzyKMeans"]
 
@@ -33,18 +35,19 @@ class ActiveFuzzyKMeans(ClusterMixin, BaseEstimator):
     oracle : object or None, default=None
         Who answers, see `askmeans.oracles`; None for nobody.
     strategy : str or strategy, default="auto"
-        "two-phase", "sequential", "two-clusters", or such an object with your own sizes. "auto" is
-        "two-phase" for now.
+        "stratified", "two-phase", "sequential", "two-clusters", or such an object with your own
+        sizes. "auto" is "stratified".
     ask : {"membership", "similarity", "pairwise"}, default="membership"
         What is asked: how much an item belongs to a cluster, how similar two or three items are, or
         how similar two items are. Similarities do not name clusters: their numbers are arbitrary.
     budget : int or None, default=None
         Most different questions to ask; None for as many as the strategy wants.
     levels : int or None, default=None
-        How many points the answers' scale has; None for exact answers. With similarities, answers
-        on a scale are asked for more often, and fitted; memberships are taken as they come.
+        How many points the answers' scale has; None for exact answers. Answers on a scale are
+        intervals, and fitted; with similarities more of them are asked for.
     repeats : int, default=1
-        Reserved: how often a question is asked.
+        How often a question is asked on average, at most: all once, then those again that are
+        contradicted or that much depends on. Answers that differ are fitted.
     fuzzifier : float, default=2.0
         Alpha of the clustering that the oracle has in mind, at least 1 (1 for hard clusters).
     random_state : int, numpy Generator, RandomState or None, default=None
@@ -55,7 +58,8 @@ class ActiveFuzzyKMeans(ClusterMixin, BaseEstimator):
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
         The centres.
     memberships_ : ndarray of shape (n_items, n_clusters)
-        How much each item belongs to each cluster; what was answered stands as given.
+        How much each item belongs to each cluster; what was answered stands as given, unless
+        `levels` or `repeats` tell that answers are rough: then they are fitted.
     labels_ : ndarray of shape (n_items,)
         The cluster each item belongs to most; ties go to the nearest centre.
     n_queries_ : int
@@ -147,9 +151,9 @@ class ActiveFuzzyKMeans(ClusterMixin, BaseEstimator):
         >>> model.memberships_[1]
         array([0.5, 0.5])
         """
+        from askmeans.asking import make_plan
         from askmeans.driver import run
         from askmeans.strategies import named_strategy
-        from askmeans.wrappers import by_similarity
 
         self._check_parameters()
         strategy = named_strategy(self.strategy, "ActiveFuzzyKMeans")
@@ -166,19 +170,17 @@ class ActiveFuzzyKMeans(ClusterMixin, BaseEstimator):
         if self.oracle is None:
             found = self._without_questions(items, rng)
         else:
-            plan = strategy.plan(
-                items, int(self.n_clusters), fuzzifier=float(self.fuzzifier), rng=rng
+            plan = make_plan(
+                items,
+                int(self.n_clusters),
+                strategy=strategy,
+                ask=self.ask,
+                budget=self.budget,
+                levels=self.levels,
+                repeats=int(self.repeats),
+                fuzzifier=float(self.fuzzifier),
+                rng=rng,
             )
-            if self.ask != "membership" and self.n_clusters > 1:
-                plan = by_similarity(
-                    plan,
-                    len(items),
-                    int(self.n_clusters),
-                    rng=rng,
-                    route="triplet" if self.ask == "similarity" else "pairwise",
-                    levels=self.levels,
-                    budget=self.budget,
-                )
             result = run(plan, self.oracle, budget=self.budget)
             clustering = result.clustering
             found = {
@@ -189,7 +191,7 @@ class ActiveFuzzyKMeans(ClusterMixin, BaseEstimator):
                 "n_rounds_": result.n_rounds,
                 "complete_": result.complete,
                 "history_": result.history,
-                "diagnostics_": clustering.diagnostics,
+                "diagnostics_": clustering.diagnostics | _contradictions(result, self.n_clusters),
                 "_predictor": clustering.predictor,
             }
         found["labels_"] = _strongest(found["memberships_"], items, found["cluster_centers_"])
@@ -241,7 +243,7 @@ class ActiveFuzzyKMeans(ClusterMixin, BaseEstimator):
         >>> from askmeans.oracles import TableOracle
         >>> oracle = TableOracle.from_labels([0, 0, 1, 1])
         >>> model = ActiveFuzzyKMeans(2, oracle=oracle, random_state=0)
-        >>> model.fit([[0.0], [1.0], [9.0], [10.0]]).predict_proba([[-1.0]]).round(3)
+        >>> model.fit([[0.0], [1.0], [9.0], [10.0]]).predict_proba([[-1.0]]).round(2)
         array([[1., 0.]])
         """
         check_is_fitted(self)
@@ -275,24 +277,17 @@ class ActiveFuzzyKMeans(ClusterMixin, BaseEstimator):
 
     def _check_parameters(self) -> None:
         """Refuse parameters that break their rules, before the data is looked at."""
-        owner = type(self).__name__
-        check_number(self.n_clusters, "n_clusters", owner, integer=True, minimum=1)
-        check_fuzzifier(self.fuzzifier, owner, strict=False)
-        check_choice(self.ask, ("membership", "similarity", "pairwise"), "ask", owner)
-        if self.budget is not None:
-            check_number(self.budget, "budget", owner, integer=True, minimum=1)
-        if self.levels is not None:
-            check_number(self.levels, "levels", owner, integer=True, minimum=2)
-            if self.ask == "membership":
-                raise ParameterError(
-                    f"The 'levels' parameter of {owner} must be None for membership questions, for "
-                    f"now. Got {self.levels!r} instead; the answers are taken as they come."
-                )
-        if self.repeats != 1:
-            raise ParameterError(
-                f"The 'repeats' parameter of {owner} must be 1 for now. "
-                f"Got {self.repeats!r} instead."
-            )
+        from askmeans.asking import check_asking
+
+        check_asking(
+            type(self).__name__,
+            n_clusters=self.n_clusters,
+            ask=self.ask,
+            budget=self.budget,
+            levels=self.levels,
+            repeats=self.repeats,
+            fuzzifier=self.fuzzifier,
+        )
 
     def _without_questions(
         self, items: NDArray[np.floating], rng: np.random.Generator
@@ -335,6 +330,21 @@ class ActiveFuzzyKMeans(ClusterMixin, BaseEstimator):
             },
             "_predictor": Predictor(scorer=scorer, links=(identity,) * len(centers)),
         }
+
+
+def _contradictions(result: "Result", n_clusters: int) -> dict[str, Any]:
+    """What of the answers cannot all be true, where answers are rough."""
+    from askmeans.contradictions import find_contradictions
+
+    noise = result.clustering.diagnostics.get("noise")
+    if noise is None:
+        return {}
+    found = find_contradictions(result.history, int(n_clusters), noise=noise)
+    return {
+        "contradictions": [
+            {"kind": one.kind, "answers": list(one.answers), "excess": one.excess} for one in found
+        ]
+    }
 
 
 def _strongest(

@@ -15,7 +15,6 @@ from askmeans.estimators import FuzzyKMeans
 from askmeans.exceptions import BudgetError
 from askmeans.experiments.cells import Cell
 from askmeans.experiments.real import DATA, load
-from askmeans.experiments.repeats import repeated
 from askmeans.experiments.runs import Series, Task, generators, repeat, seeds
 from askmeans.experiments.scale import Scale
 from askmeans.experiments.stratified import of_items
@@ -23,8 +22,9 @@ from askmeans.metrics import membership_error
 from askmeans.oracles import NoisyOracle, TableOracle
 from askmeans.results import Result
 from askmeans.strategies import Sequential, Strategy, TwoPhase
-from askmeans.wrappers import by_similarity
+from askmeans.wrappers import by_similarity, repeated
 from askmeans.wrappers.by_similarity import Route
+from askmeans.wrappers.repeated import Average
 
 __all__ = ["HIDDEN", "KAPPA", "NOISE", "SIGMA", "SIMILAR", "cells"]
 
@@ -147,7 +147,8 @@ def _noisy_runs(
         oracle = NoisyOracle(
             TableOracle(data.memberships), std=sigma, clip=False, random_state=number
         )
-        result = run(repeated(plan, times, median=largest), oracle)
+        how: Average = "median-of-means" if largest else "mean"
+        result = run(repeated(plan, times, how=how), oracle)
         error = np.abs(result.clustering.memberships - data.memberships)
         values.append(float(error.max() if largest else error.mean()))
         queries.append(result.n_queries)

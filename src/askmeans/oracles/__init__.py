@@ -1,4 +1,4 @@
-"""Who answers: a table, a noisy or a rough one, a function, a person at the terminal.
+"""Who answers: a table, a noisy or a rough one, a crowd, a function, a person at the terminal.
 
 An oracle is any object with a method ``answer(queries)`` that returns as many numbers in [0, 1] as
 there are questions, NaN for "cannot say". `askmeans.testing.OracleContract` tests one of your own.
@@ -6,10 +6,19 @@ there are questions, NaN for "cannot say". `askmeans.testing.OracleContract` tes
 
 from askmeans.oracles.callback import CallbackOracle
 from askmeans.oracles.console import ConsoleOracle
+from askmeans.oracles.crowd import CrowdOracle, HostileOracle
 from askmeans.oracles.noisy import NoisyOracle
 from askmeans.oracles.quantized import QuantizedOracle
 from askmeans.oracles.remembering import RememberingOracle
 from askmeans.oracles.table import TableOracle
 
-__all__ = ["CallbackOracle", "ConsoleOracle", "NoisyOracle", "QuantizedOracle",
-           "RememberingOracle", "TableOracle"]  # fmt: skip
+__all__ = [
+    "CallbackOracle",
+    "ConsoleOracle",
+    "CrowdOracle",
+    "HostileOracle",
+    "NoisyOracle",
+    "QuantizedOracle",
+    "RememberingOracle",
+    "TableOracle",
+]

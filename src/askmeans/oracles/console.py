@@ -2,7 +2,7 @@
 
 import math
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TextIO
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from askmeans.exceptions import DataError, QueryError, StopAsking
 from askmeans.queries import MembershipQueries, Queries
 
-__all__ = ["ConsoleOracle"]
+__all__ = ["ConsoleOracle", "parse_reply", "show_values", "wording"]
 
 _HELP = (
     "Type a number from 0 to 1 or a percentage (25%), ? if you cannot say, "
@@ -151,7 +151,7 @@ class ConsoleOracle:
             self._note(queries, row - 1, None)
             self._remember(queries, row - 1, np.nan)
             return row - 1
-        value = _parse(reply)
+        value = parse_reply(reply)
         if value is None:
             self._write(f"{reply!r} is no answer. {_HELP}\n")
             return row
@@ -177,13 +177,10 @@ class ConsoleOracle:
         text = f"\nQuestion {row + 1} of {len(queries)}\n"
         for item in items:
             text += f"  item {item}: {self._show(item)}\n"
+        name = None
         if isinstance(queries, MembershipQueries):
-            cluster = int(queries.clusters[row])
-            text += f"How much does it belong to {self._name(cluster)}?"
-        else:
-            these = "these two" if len(items) == 2 else "these three"
-            text += f"How similar are {these}? (1: surely all of one group; 0: surely not)"
-        self._write(text + " [0..1, ?, u, q] ")
+            name = self._name(int(queries.clusters[row]))
+        self._write(text + wording(len(items), name) + " [0..1, ?, u, q] ")
         line = (self.stdin or sys.stdin).readline()
         if not line:
             raise EOFError
@@ -194,8 +191,7 @@ class ConsoleOracle:
         if hasattr(self.items, "columns"):
             # Not iloc[item]: a row as a series turns whole numbers beside others into floats.
             row = next(self.items.iloc[[item]].itertuples(index=False, name=None))
-            pairs = zip(self.items.columns, row, strict=True)
-            return ", ".join(f"{name} = {value}" for name, value in pairs)
+            return show_values(zip(self.items.columns, row, strict=True))
         value = self.items[item]
         if isinstance(value, str) or not np.iterable(value):
             return str(value)
@@ -229,7 +225,20 @@ class ConsoleOracle:
         stream.flush()
 
 
-def _parse(reply: str) -> float | None:
+def wording(n_items: int, cluster_name: str | None) -> str:
+    """The question as people read it: about a cluster, or about two or three items."""
+    if cluster_name is not None:
+        return f"How much does it belong to {cluster_name}?"
+    these = "these two" if n_items == 2 else "these three"
+    return f"How similar are {these}? (1: surely all of one group; 0: surely not)"
+
+
+def show_values(values: Iterable[tuple[object, object]]) -> str:
+    """Names and values in a line."""
+    return ", ".join(f"{name} = {value}" for name, value in values)
+
+
+def parse_reply(reply: str) -> float | None:
     """A number in [0, 1], NaN for "?", None for what is no answer."""
     if reply == "?":
         return math.nan

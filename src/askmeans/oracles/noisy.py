@@ -11,7 +11,7 @@ from askmeans.driver import Oracle
 from askmeans.exceptions import StopAsking
 from askmeans.queries import Queries
 
-__all__ = ["NoisyOracle"]
+__all__ = ["NoisyOracle", "uniform_of"]
 
 Floats = NDArray[np.float64]
 
@@ -94,7 +94,7 @@ class NoisyOracle:
         >>> NoisyOracle(TableOracle.from_labels([0, 1]), std=0.0).answer(PairQueries([[0, 1]]))
         array([0.])
         """
-        u = _uniform(queries, self.random_state, self.persistent)
+        u = uniform_of(queries, self.random_state, persistent=self.persistent)
         noise = ndtri(u) if self.kind == "gaussian" else np.sqrt(12.0) * (u - 0.5)
         try:
             return self._disturbed(self.oracle.answer(queries), noise)
@@ -107,7 +107,7 @@ class NoisyOracle:
         return np.clip(disturbed, 0.0, 1.0) if self.clip else disturbed
 
 
-def _uniform(queries: Queries, seed: int, persistent: bool) -> Floats:
+def uniform_of(queries: Queries, seed: int, *, persistent: bool = False) -> Floats:
     """One number in (0, 1) for each question, by hashing what identifies it."""
     if not len(queries):
         return np.empty(0)

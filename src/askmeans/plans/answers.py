@@ -2,16 +2,19 @@
 
 from collections import Counter
 from collections.abc import Generator
-from typing import TypeVar
+from dataclasses import dataclass
+from typing import Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from askmeans.exceptions import StopAsking
+from askmeans.fuzzy.simplex import onto_simplex
 from askmeans.queries import MembershipQueries, Queries
 from askmeans.results import Clustering
 
-__all__ = ["ROUNDING", "Answers", "Asking", "Plan"]
+__all__ = ["EXACT", "ROUNDING", "Answers", "Asking", "Averaged", "Plan", "Roughness",
+           "keep_answers"]  # fmt: skip
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -22,6 +25,36 @@ Told = TypeVar("Told")
 Asking = Generator[Queries, Floats, Told]
 
 ROUNDING = 1e-12  # a row that sums to one but for this does sum to one
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Roughness:
+    """What is known of the answers' errors before any is given.
+
+    `noise` is their standard deviation, None for one to be estimated; `levels` the number of points
+    of their scale, None for a fine one.
+    """
+
+    noise: float | None = 0.0
+    levels: int | None = None
+
+
+EXACT = Roughness()
+
+
+class Averaged(NDArray[np.float64]):
+    """Answers that are averages; `each` has what was averaged, one row a repeat, NaN for none.
+
+    A plan may look at it, and else sees an array of answers like any other.
+    """
+
+    each: Floats
+
+    def __new__(cls, answers: Floats, each: Floats) -> Self:
+        """Put the two together."""
+        averaged = np.asarray(answers, dtype=np.float64).view(cls)
+        averaged.each = each
+        return averaged
 
 
 class Answers:
@@ -36,6 +69,7 @@ class Answers:
         self._places: dict[int, int] = {}
         self._values = np.empty((0, n_clusters))
         self._asked: set[tuple[int, int]] = set()
+        self._told: list[tuple[Rows, Rows, Floats]] = []
         self.raw: Counter[str] = Counter()
         self.distinct: Counter[str] = Counter()
         self.rounds: Counter[str] = Counter()
@@ -49,6 +83,23 @@ class Answers:
     def values(self) -> Floats:
         """What is known of them, one row an item; NaN where nothing is."""
         return self._values[: len(self._places)]
+
+    def single(self) -> tuple[Rows, Rows, Floats]:
+        """Every single answer: place of the item in `items`, cluster, value; repeats apart."""
+        if not self._told:
+            nothing = np.empty(0, dtype=np.intp)
+            return nothing, nothing, np.empty(0)
+        places, clusters, values = zip(*self._told, strict=True)
+        return np.concatenate(places), np.concatenate(clusters), np.concatenate(values)
+
+    def differ(self) -> bool:
+        """Whether a question that was asked again was answered otherwise."""
+        places, clusters, values = self.single()
+        low = np.full((len(self._places), self.n_clusters), np.inf)
+        high = -low
+        np.minimum.at(low, (places, clusters), values)
+        np.maximum.at(high, (places, clusters), values)
+        return bool((high - low > ROUNDING).any())
 
     def unasked(self) -> NDArray[np.bool_]:
         """Which entries of those items' rows are neither known nor have been asked about."""
@@ -119,6 +170,12 @@ class Answers:
             room[: len(self._values)] = self._values
             self._values = room
         places = np.array([self._places[item] for item in batch.items.tolist()], dtype=np.intp)
+        each = answers.each if isinstance(answers, Averaged) else answers[None]
+        # A sample drawn with replacement names an item twice: that is one answer.
+        once = np.unique(np.column_stack([places, batch.clusters]), axis=0, return_index=True)[1]
+        repeats, column = np.nonzero(~np.isnan(each[:, once]))
+        where = once[column]
+        self._told.append((places[where], batch.clusters[where], each[repeats, where]))
         told = ~np.isnan(answers)
         self._values[places[told], batch.clusters[told]] = answers[told]
         if not self.faithful:
@@ -129,3 +186,29 @@ class Answers:
             rest = 1.0 - np.nansum(self._values[rows], axis=1)
             # What rounding leaves is nothing: a cluster must not be made of it.
             self._values[rows, missing] = np.where(rest > ROUNDING, np.minimum(rest, 1.0), 0.0)
+
+
+def keep_answers(memberships: Floats, rows: Rows, told: Floats) -> None:
+    """Let every answer stand as given, in place; the rest of its row shares what is left.
+
+    Noisy answers are cut to [0, 1], and answers that contradict each other are made to fit.
+    """
+    known = ~np.isnan(told)
+    for count in np.unique(known.sum(axis=1)):
+        if count == 0:
+            continue
+        some = np.flatnonzero(known.sum(axis=1) == count)
+        here, given = rows[some], np.clip(np.where(known[some], told[some], 0.0), 0.0, 1.0)
+        total = given.sum(axis=1, keepdims=True)
+        given = np.where(total > 1.0 + ROUNDING, given / np.maximum(total, 1.0), given)
+        left = np.clip(1.0 - total, 0.0, None)
+        if count == memberships.shape[1]:
+            short = left[:, 0] > ROUNDING
+            given[short] = onto_simplex(given[short])
+            memberships[here] = given
+            continue
+        share = np.where(known[some], 0.0, memberships[here])
+        mass = share.sum(axis=1, keepdims=True)
+        even = ~known[some] / (memberships.shape[1] - count)
+        share = np.where(mass > 0.0, share / np.where(mass > 0.0, mass, 1.0), even)
+        memberships[here] = given + left * share

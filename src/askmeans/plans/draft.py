@@ -1,29 +1,38 @@
 """A clustering in the making: what is known so far, and the best result it allows at any time."""
 
 import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
 
 from askmeans.exceptions import MissingClusterWarning
-from askmeans.fuzzy.model import closed_form_memberships
 from askmeans.fuzzy.simplex import onto_simplex
 from askmeans.items import Items, Ranking
 from askmeans.links import largest_inversion, learn_link
-from askmeans.plans.answers import ROUNDING, Answers, Asking
+from askmeans.plans.answers import EXACT, Answers, Asking, Roughness, keep_answers
+from askmeans.plans.fitting import finish_rough, fit_draft, matched_centers
 from askmeans.plans.sampling import CenterEstimate, estimate_center
 from askmeans.plans.search import search_cuts
 from askmeans.results import Clustering, Predictor
 from askmeans.scores import Order, Scorer, fit_fuzzifier
 
-__all__ = ["Draft"]
+__all__ = ["Draft", "keep_answers"]
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
 _REDRAWS = 5  # how often a sample in which a cluster is missing, or a row untold, is added to
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Strata:
+    """Which items a centre is estimated from: sizes of strata, and the items drawn of each."""
+
+    parts: list[tuple[int, Rows]]
+    with_replacement: bool
 
 
 class Draft:
@@ -38,15 +47,19 @@ class Draft:
         order: Order,
         faithful: bool,
         rng: np.random.Generator,
+        roughness: Roughness = EXACT,
     ) -> None:
         self.items = items
         self.n_clusters = n_clusters
         self.fuzzifier = fuzzifier
         self.order: Order = "distance" if faithful else order
         self.rng = rng
+        self.roughness = roughness
         self.answers = Answers(n_clusters, faithful=faithful)
         self.sample: Rows = np.empty(0, dtype=np.intp)
         self.estimates: list[CenterEstimate | None] = [None] * n_clusters
+        self.strata: dict[int, Strata] = {}
+        self.absent: set[int] = set()  # clusters whose answers are no more than noise
         self.scorer: Scorer | None = None
         self.ranking: Ranking | None = None
         self.cuts: Rows | None = None
@@ -75,13 +88,54 @@ class Draft:
 
     def sampled(self, cluster: int) -> CenterEstimate | None:
         """Algorithm 8: a centre from what is known of the sample."""
-        told = self.answers.look_up(self.sample, np.full(len(self.sample), cluster))
-        whole = [(self.items.n, self.items.take(self.sample), told)]
-        return estimate_center(whole, self.fuzzifier, self.n_clusters, with_replacement=True)
+        return self.estimate(cluster, [(self.items.n, self.sample)], with_replacement=True)
+
+    def estimate(
+        self, cluster: int, strata: list[tuple[int, Rows]], *, with_replacement: bool = False
+    ) -> CenterEstimate | None:
+        """A centre from what is known of items drawn from strata, each its size and the items."""
+        self.strata[cluster] = Strata(parts=strata, with_replacement=with_replacement)
+        return self._estimated(cluster, self.answers.look_up)
+
+    def _estimated(
+        self, cluster: int, look_up: Callable[[Rows, Rows], Floats]
+    ) -> CenterEstimate | None:
+        """A centre from its strata, with memberships from wherever."""
+        strata = self.strata[cluster]
+        told = [
+            (size, self.items.take(rows), look_up(rows, np.full(len(rows), cluster)))
+            for size, rows in strata.parts
+        ]
+        return estimate_center(
+            told, self.fuzzifier, self.n_clusters, with_replacement=strata.with_replacement
+        )
+
+    @property
+    def is_rough(self) -> bool:
+        """Whether answers are fitted rather than taken at their word."""
+        if self.answers.faithful or not len(self.answers.items):
+            return False
+        return self.roughness != EXACT or self.answers.differ()
+
+    def renew_estimates(self, fitted: Floats) -> None:
+        """Centres once more, weighing by fitted memberships of the items asked about."""
+        places = {int(item): place for place, item in enumerate(self.answers.items)}
+
+        def look_up(rows: Rows, clusters: Rows) -> Floats:
+            where = np.array([places.get(int(row), -1) for row in rows], dtype=np.intp)
+            told: Floats = np.where(where < 0, np.nan, fitted[where, clusters])
+            return told
+
+        for j, estimate in enumerate(self.estimates):
+            if estimate is not None:
+                self.estimates[j] = self._estimated(j, look_up) or estimate
 
     def rank(self) -> None:
         """Order the items for every cluster, once all centres are there (Alg 2, line 1)."""
-        self.scorer = self._scorer(self._centers())
+        if self.is_rough:
+            self.scorer = fit_draft(self).scorer
+        else:
+            self.scorer = self.scorer_for(self.centers())
         self.ranking = self.items.rank(self.scorer)
 
     def search(self, precision: float) -> Asking[None]:
@@ -95,11 +149,14 @@ class Draft:
             # whatever its number.
             clusters = np.nansum(self.answers.values, axis=0).argmax(keepdims=True)
         self.cuts = yield from search_cuts(
-            self.ranking, self.items.n, clusters, clusters, self.answers, precision, "search"
-        )
+            self.ranking, self.items.n, clusters, clusters, self.answers, precision, "search",
+            rough=self.is_rough,
+        )  # fmt: skip
 
     def finish(self, *, complete: bool) -> Clustering:
         """The best clustering from the answers so far."""
+        if self.is_rough:
+            return finish_rough(self, complete=complete)
         # Answers since the items were ranked may tell of a cluster that was missing then; the
         # paper's cuts keep the ranking they were found in.
         if self.ranking is None or (self.missing and not self.answers.faithful):
@@ -107,11 +164,10 @@ class Draft:
         assert self.scorer is not None
         assert self.ranking is not None
         rows, told = self.answers.items, self.answers.values
-        links, inversion = [], 0.0
-        for j in range(self.n_clusters):
-            links.append(learn_link(self.ranking.coordinates(j, rows), told[:, j]))
-            seen = largest_inversion(self.ranking.ranks(j, rows), told[:, j])
-            inversion = max(inversion, seen)
+        links = [
+            learn_link(self.ranking.coordinates(j, rows), told[:, j])
+            for j in range(self.n_clusters)
+        ]
         if self.answers.faithful and self.cuts is not None:
             memberships = self._grid()
         else:
@@ -122,7 +178,14 @@ class Draft:
             memberships=memberships,
             predictor=Predictor(scorer=self.scorer, links=tuple(links)),
             complete=complete and not self.missing,
-            diagnostics=self._diagnostics(memberships, inversion),
+            diagnostics=self.diagnostics(memberships, self.inversion(self.ranking)),
+        )
+
+    def inversion(self, ranking: Ranking) -> float:
+        """The most by which answers contradict the order."""
+        rows, told = self.answers.items, self.answers.values
+        return max(
+            largest_inversion(ranking.ranks(j, rows), told[:, j]) for j in range(self.n_clusters)
         )
 
     def _grid(self) -> Floats:
@@ -134,11 +197,15 @@ class Draft:
             memberships[:, j] = self.ranking.levels(j, cuts) * self.precision
         return onto_simplex(memberships)
 
-    def _centers(self) -> Floats:
-        """Centres found; those not found yet from all answers, or as clustering by itself says."""
+    def centers(self, fitted: Floats | None = None) -> Floats:
+        """Centres found; those not found yet from all answers, or as clustering by itself says.
+
+        `fitted` has memberships of the items asked about, in place of the answers.
+        """
         known = self.estimates
         if any(estimate is None for estimate in known) and len(self.answers.items):
-            points, told = self.items.take(self.answers.items), self.answers.values
+            points = self.items.take(self.answers.items)
+            told = self.answers.values if fitted is None else fitted
             known = [
                 estimate
                 or estimate_center(
@@ -146,7 +213,7 @@ class Draft:
                 )
                 for j, estimate in enumerate(known)
             ]
-        lost = [j for j, estimate in enumerate(known) if estimate is None]
+        lost = [j for j, one in enumerate(known) if one is None or j in self.absent]
         found = {j: estimate.center for j, estimate in enumerate(known) if estimate is not None}
         if lost:
             found |= self._guesses(lost)
@@ -163,24 +230,20 @@ class Draft:
                 stacklevel=4,
             )
         self.missing = True
-        free = self.items.unsupervised_centers(self.n_clusters, self.fuzzifier, self.rng)
-        rows, told = self.answers.items, self.answers.values
-        agreement = np.zeros((self.n_clusters, self.n_clusters))
-        if len(rows):
-            U = closed_form_memberships(self.items.take(rows), free, max(self.fuzzifier, 1.05))
-            agreement = np.nan_to_num(told).T @ U
-        theirs = linear_sum_assignment(agreement, maximize=True)[1]
-        return {j: free[theirs[j]] for j in lost}
+        free = matched_centers(self)
+        return {j: free[j] for j in lost}
 
-    def _scorer(self, centers: Floats) -> Scorer:
+    def scorer_for(self, centers: Floats, told: Floats | None = None) -> Scorer:
         """Scores in the draft's order; their fuzzifier is fitted to the answers (paper note N1)."""
         fuzzifier = self.fuzzifier
         if self.order == "relative" and fuzzifier > 1.0 and len(self.answers.items):
             points = self.items.take(self.answers.items)
-            fuzzifier = fit_fuzzifier(points, centers, self.answers.values)
+            fuzzifier = fit_fuzzifier(
+                points, centers, self.answers.values if told is None else told
+            )
         return Scorer(centers=centers, order=self.order, fuzzifier=fuzzifier)
 
-    def _diagnostics(self, memberships: Floats, inversion: float) -> dict[str, Any]:
+    def diagnostics(self, memberships: Floats, inversion: float) -> dict[str, Any]:
         """How sure the result is; the keys are documented for users."""
         assert self.scorer is not None
         estimates = self.estimates
@@ -195,29 +258,3 @@ class Draft:
             "queries_distinct": dict(self.answers.distinct),
             "rounds": dict(self.answers.rounds),
         }
-
-
-def keep_answers(memberships: Floats, rows: Rows, told: Floats) -> None:
-    """Let every answer stand as given, in place; the rest of its row shares what is left.
-
-    Noisy answers are cut to [0, 1], and answers that contradict each other are made to fit.
-    """
-    known = ~np.isnan(told)
-    for count in np.unique(known.sum(axis=1)):
-        if count == 0:
-            continue
-        some = np.flatnonzero(known.sum(axis=1) == count)
-        here, given = rows[some], np.clip(np.where(known[some], told[some], 0.0), 0.0, 1.0)
-        total = given.sum(axis=1, keepdims=True)
-        given = np.where(total > 1.0 + ROUNDING, given / np.maximum(total, 1.0), given)
-        left = np.clip(1.0 - total, 0.0, None)
-        if count == memberships.shape[1]:
-            short = left[:, 0] > ROUNDING
-            given[short] = onto_simplex(given[short])
-            memberships[here] = given
-            continue
-        share = np.where(known[some], 0.0, memberships[here])
-        mass = share.sum(axis=1, keepdims=True)
-        even = ~known[some] / (memberships.shape[1] - count)
-        share = np.where(mass > 0.0, share / np.where(mass > 0.0, mass, 1.0), even)
-        memberships[here] = given + left * share

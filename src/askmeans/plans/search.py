@@ -20,6 +20,7 @@ Rows = NDArray[np.intp]
 _SLACK = 1e-12
 # How many items beside one that nobody could place are tried before a search gives up.
 ATTEMPTS = 3
+_ENOUGH = 15  # answers about a cluster from which their fit is better than a search
 
 
 def n_thresholds(precision: float) -> int:
@@ -35,39 +36,45 @@ def search_cuts(
     answers: Answers,
     precision: float,
     phase: str,
+    *,
+    rough: bool = False,
 ) -> Asking[Rows]:
     """Find l_s = max{rank : membership >= s * eta} for s = 1 .. S, one row for each cluster.
 
     Clusters have their orders in these columns of the ranking. l_0 = n costs nothing. With
     faithful answers every threshold is searched for by itself and to the end, as listed. Otherwise
     what is known already narrows the search, and a search is over once its two ends differ by at
-    most eta: then every item between them is known to eta.
+    most eta: then every item between them is known to eta. With `rough` answers of which few are
+    known, each search goes by its own answers only: a wrong one must not end them all. Where many
+    are known their fit is better than any search, and searching on would ask what it says already.
     """
     S = n_thresholds(precision)
     thresholds = np.linspace(precision, S * precision, S) - _SLACK
     bounds = _Bounds(n_items, len(clusters), S)
-    if not answers.faithful:
+    few = (~np.isnan(answers.values[:, clusters])).sum(axis=0) < _ENOUGH
+    alone = answers.faithful or (rough and bool(few.any()))
+    if not alone:
         for place, cluster in enumerate(clusters):
             values = answers.values[:, cluster]
             told = ~np.isnan(values)
             ranks = ranking.ranks(columns[place], answers.items[told])
             bounds.learn(np.full(len(ranks), place), ranks, values[told], thresholds)
     while True:
-        open_ = bounds.is_open(precision if not answers.faithful else None)
+        open_ = bounds.is_open(None if alone else precision)
         if not open_.any():
             return bounds.low
         places, s = np.nonzero(open_)
         middle = bounds.middles(places, s)
-        if answers.faithful:
-            asked = np.arange(len(places))
-        else:
+        asked = back = np.arange(len(places))
+        if not answers.faithful:
             pairs = np.column_stack([places, middle])
-            asked = np.unique(pairs, axis=0, return_index=True)[1]
+            _, asked, back = np.unique(pairs, axis=0, return_index=True, return_inverse=True)
+            back = back.ravel()  # numpy 2.0 keeps the axis
         ranks = middle[asked]
         items = ranking.select(columns[places[asked]], ranks)
         values = yield from answers.ask(items, clusters[places[asked]], phase)
-        if answers.faithful:
-            bounds.learn_alone(places, s, ranks, values, thresholds)
+        if alone:
+            bounds.learn_alone(places, s, middle, values[back], thresholds)
         else:
             bounds.learn(places[asked], ranks, values, thresholds)
 

@@ -5,9 +5,9 @@ from numpy.typing import NDArray
 
 from askmeans.exceptions import StopAsking
 from askmeans.items import Items
-from askmeans.plans.answers import Asking, Plan
+from askmeans.plans.answers import EXACT, Asking, Plan, Roughness
 from askmeans.plans.draft import Draft
-from askmeans.plans.sampling import CenterEstimate, estimate_center
+from askmeans.plans.sampling import CenterEstimate
 from askmeans.plans.search import n_thresholds, search_cuts
 from askmeans.scores import Order, Scorer
 
@@ -28,9 +28,13 @@ def sequential(
     order: Order,
     faithful: bool,
     rng: np.random.Generator,
+    roughness: Roughness = EXACT,
 ) -> Plan:
     """Algorithm 4: m is `sample_size`, r `bin_size`, eta_1 and eta_2 the two precisions."""
-    draft = Draft(items, n_clusters, fuzzifier=fuzzifier, order=order, faithful=faithful, rng=rng)
+    draft = Draft(
+        items, n_clusters, fuzzifier=fuzzifier, order=order, faithful=faithful, rng=rng,
+        roughness=roughness,
+    )  # fmt: skip
     complete = False
     try:
         yield from draft.sample_rows(sample_size, every_cluster=False)  # lines 1-2
@@ -73,6 +77,7 @@ def coarse_levels(draft: Draft, cluster: int, precision: float) -> Asking[Rows]:
         draft.answers,
         precision,
         "coarse search",
+        rough=draft.is_rough,
     )
     return ranking.levels(0, cuts[0])
 
@@ -86,16 +91,9 @@ def stratified_centers(
         members = np.flatnonzero(bins == s)
         sizes.append(len(members))
         drawn.append(draw_from(members, bin_size, draft.rng))
-    told = yield from draft.answers.ask_rows(np.concatenate(drawn), clusters, "bins")
-    points = draft.items.take(np.concatenate(drawn))
-    ends = np.cumsum([len(rows) for rows in drawn])[:-1]
-    strata = list(zip(sizes, np.split(points, ends), np.split(told, ends), strict=True))
-    return {
-        int(j): estimate_center(
-            [(size, x, U[:, column]) for size, x, U in strata], draft.fuzzifier, draft.n_clusters
-        )
-        for column, j in enumerate(clusters)
-    }
+    yield from draft.answers.ask_rows(np.concatenate(drawn), clusters, "bins")
+    strata = list(zip(sizes, drawn, strict=True))
+    return {int(j): draft.estimate(int(j), strata) for j in clusters}
 
 
 def draw_from(members: Rows, size: int, rng: np.random.Generator) -> Rows:

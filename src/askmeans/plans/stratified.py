@@ -3,7 +3,8 @@
 Not in the paper. Rules of this plan:
 - An item's most likely cluster is asked first; the rest of its row only while something is left.
 - A round asks what is open, then new items; each round is larger than the one before.
-- Whatever was answered stands in the result.
+- Whatever was answered stands in the result, unless answers are rough: then what the others tell of
+  an item counts, too.
 """
 
 import math
@@ -14,15 +15,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans.completions.blend import Blend, blend
-from askmeans.completions.closed_form import name_clusters
+from askmeans.completions.closed_form import ClosedForm, name_clusters
 from askmeans.completions.council import Council
-from askmeans.completions.evidence import Evidence
+from askmeans.completions.evidence import Evidence, Predict
 from askmeans.completions.pool import Pool
 from askmeans.exceptions import MissingClusterWarning, StopAsking
 from askmeans.fuzzy.model import closed_form_memberships
 from askmeans.items import Items
-from askmeans.plans.answers import ROUNDING, Answers, Asking, Plan
-from askmeans.plans.draft import keep_answers
+from askmeans.plans.answers import (
+    EXACT,
+    ROUNDING,
+    Answers,
+    Asking,
+    Plan,
+    Roughness,
+    keep_answers,
+)
 from askmeans.plans.strata import Strata
 from askmeans.results import Clustering
 
@@ -52,9 +60,10 @@ def stratified(
     precision: float,
     max_items: int | None,
     rng: np.random.Generator,
+    roughness: Roughness = EXACT,
 ) -> Plan:
     """The plan; it ends when the estimated error is below the precision."""
-    study = Study(items, n_clusters, fuzzifier, max_items, rng)
+    study = Study(items, n_clusters, fuzzifier, max_items, rng, roughness)
     complete = False
     try:
         while not study.settled(precision):
@@ -78,8 +87,10 @@ class Study:
         fuzzifier: float,
         max_items: int | None,
         rng: np.random.Generator,
+        roughness: Roughness = EXACT,
     ) -> None:
         self.items = items
+        self.roughness = roughness
         self.k = n_clusters
         self.fuzzifier = fuzzifier
         self.pool = Pool(items, n_clusters, fuzzifier, rng)
@@ -91,7 +102,11 @@ class Study:
         self.seen = np.zeros(n_clusters, dtype=bool)
         centers, alpha = self.pool.free
         self.free = closed_form_memberships(self.pool.X, centers, alpha)
+        self.guess = self.free  # the unsupervised fit, named as far as answers tell
         self.likely = self.free  # best guess of the pool's memberships
+        # The item that stands for each of its clusters, the largest cluster first.
+        first = self.free.argmax(axis=0)[np.argsort(-self.free.sum(axis=0), kind="stable")]
+        self.first: list[int] = list(dict.fromkeys(first.tolist()))
 
     def asked(self) -> Rows:
         """Places in the pool of the items asked about."""
@@ -99,12 +114,13 @@ class Study:
 
     def ask(self) -> Asking[bool]:
         """One round; False if there is nothing left to ask."""
-        places, clusters = self._open(REST)
-        # Until every cluster has a name, the open rows tell more than new ones.
-        if self.seen.all() or not len(places):
-            new = self._new(len(places))
+        if self.seen.all():
+            places, clusters = self._open(REST)
+            new = self._new(self._room(len(places)))
             places = np.concatenate([places, new])
             clusters = np.concatenate([clusters, self.likely[new].argmax(axis=1)])
+        else:
+            places, clusters = self._unnamed()
         if not len(places):  # no item is left: now every little counts
             places, clusters = self._open(ROUNDING)
         if not len(places):
@@ -121,15 +137,43 @@ class Study:
         likely = np.where(unknown[open_], self.likely[asked[open_]], -1.0)
         return asked[open_], likely.argmax(axis=1)
 
-    def _new(self, n_open: int) -> Rows:
+    def _unnamed(self) -> tuple[Rows, Rows]:
+        """While a cluster has no name yet: a few items at a time, until their strongest is found.
+
+        One item to the end finds names in half the questions that all items in parallel take.
+        """
+        width, each = max(2, self.k // 4), 1 if self.k <= 4 else 2
+        asked, told = self.asked(), self.answers.values
+        unknown = self.answers.unasked()
+        left = 1.0 - np.nansum(told, axis=1)
+        lost = (left > np.nan_to_num(told).max(axis=1, initial=0.0)) & (left > REST)
+        lost &= unknown.any(axis=1)
+        places, unknown = asked[lost], unknown[lost]
+        if len(places) < width:
+            new = self._new(width - len(places))
+            places = np.concatenate([places, new])
+            unknown = np.concatenate([unknown, np.ones((len(new), self.k), dtype=bool)])
+        # A cluster that nobody was found in yet is the likelier.
+        score = np.where(unknown, self.guess[places] + 0.3 * ~self.seen, -1.0)
+        first = np.argsort(-score, axis=1, kind="stable")[:, : min(each, self.k - 1)]
+        rows = np.repeat(np.arange(len(places)), first.shape[1])
+        clusters = first.ravel()
+        real = unknown[rows, clusters]
+        return places[rows[real]], clusters[real]
+
+    def _room(self, n_open: int) -> int:
+        """How many new items a round has, so that rounds grow."""
+        count = max(2, math.ceil(GROWTH * len(self.answers.items)))
+        return max(2, count - n_open // 2)
+
+    def _new(self, count: int) -> Rows:
         """New items: one for each cluster of the unsupervised fit, then where doubt is."""
         asked = self.asked()
-        if not len(asked):
-            return np.unique(self.free.argmax(axis=0))[: self.max_items]
-        count = max(2, math.ceil(GROWTH * len(asked)))
-        count = max(min(count, 2), count - n_open // 2)
-        count = min(count, self.max_items - len(asked))
-        if self.blend is None:
+        count = max(0, min(count, self.max_items - len(asked)))
+        fresh = [place for place in self.first if place not in set(asked.tolist())]
+        if fresh and not self.seen.all():
+            return np.array(fresh[:count], dtype=np.intp)
+        if self.blend is None or not self.seen.all():
             return self.strata.choose(asked, np.ones(len(self.pool)), count)
         doubt = self.blend.doubt / max(float(self.blend.doubt.mean()), 1e-300)
         return self.strata.choose(asked, (1.0 - EXPLORE) * doubt + EXPLORE, count)
@@ -153,17 +197,15 @@ class Study:
     def learn(self) -> None:
         """Fit every completion to the answers, and weigh them."""
         asked = self.asked()
-        guess = self.free[:, name_clusters(self.free[asked], self.answers.values)]
+        self.guess = self.free[:, name_clusters(self.free[asked], self.answers.values)]
         evidence = self._evidence()
         if evidence is None:
-            self.likely = guess
+            self.likely = self.guess
             return
         fitted = self.council.learn(evidence)
         self.blend = blend(fitted, evidence, np.array([PRIOR[f.name] for f in fitted]))
         self.seen = evidence.trust @ evidence.Y >= SEEN
         self.likely = self.blend.pool
-        if not self.seen.all():
-            self.likely = 0.5 * self.likely + 0.5 * guess
 
     def estimated_error(self) -> float:
         """The mean error of a membership, over all items; answered ones have none."""
@@ -172,7 +214,15 @@ class Study:
         open_[told] = False
         if self.blend is None or not open_.any():
             return 0.0 if self.k == 1 or not open_.any() else 1.0 / self.k
-        return float(self.blend.doubt[open_].mean()) * (1.0 - len(told) / self.items.n)
+        # Whoever belongs to a cluster that has no name yet is given to another.
+        nameless = float(self.guess[:, ~self.seen].sum(axis=1)[open_].mean()) * 2.0 / self.k
+        error = float(self.blend.doubt[open_].mean()) + nameless
+        if self.blend.answers_are_hard:  # no mistake among n does not mean that there is none
+            error = max(error, 2.0 / self.k * 0.5 / (len(told) + 1.0))
+        answered = len(told) / self.items.n
+        # What noise leaves in rows that were answered; a normal error is .8 of it on average.
+        own = 0.8 * self.noise() * math.sqrt(self._own_share())
+        return error * (1.0 - answered) + own * answered
 
     def settled(self, precision: float) -> bool:
         """Whether the estimate is small enough, and there is enough behind it."""
@@ -181,22 +231,52 @@ class Study:
         enough = len(self.answers.items) >= 5 * self.k and bool(self.seen.all())
         return enough and self.estimated_error() < precision
 
-    def _predict(self, X: NDArray[np.floating]) -> Floats:
+    def _predictor(self) -> Predict:
         """Memberships of any items."""
         if self.blend is not None:
-            return self.blend.predict(X)
+            return self.blend.predict
         centers, alpha = self.pool.free
         names = name_clusters(self.free[self.asked()], self.answers.values)
-        return closed_form_memberships(X, centers[names], alpha)
+        return ClosedForm(centers=centers[names], fuzzifier=alpha)
 
     def memberships(self) -> Floats:
         """Memberships of all items; answers stand."""
         if len(self.pool) == self.items.n and self.blend is not None:
             U = self.blend.pool.copy()
         else:
-            U = np.concatenate([self._predict(self.items.take(rows)) for rows in self._chunks()])
-        keep_answers(U, self.answers.items, self.answers.values)
+            predict = self._predictor()
+            U = np.concatenate([predict(self.items.take(rows)) for rows in self._chunks()])
+        told, items = U[self.answers.items], self.answers.items
+        keep_answers(told, np.arange(len(items)), self.answers.values)
+        share = self._own_share()
+        U[items] = share * told + (1.0 - share) * U[items]
         return U
+
+    def noise(self) -> float:
+        """Standard deviation of the answers' errors: as given, of their scale, or as they show."""
+        known = self.roughness.noise or 0.0
+        if self.roughness.levels is not None:
+            known = math.hypot(known, 1.0 / (self.roughness.levels - 1) / math.sqrt(12.0))
+        if self.roughness.noise is not None and not self.answers.differ():
+            return known
+        places, clusters, values = self.answers.single()
+        sums, counts, squares = np.zeros((3, len(self.answers.items), self.k))
+        for table, what in ((sums, values), (counts, 1.0), (squares, np.square(values))):
+            np.add.at(table, (places, clusters), what)
+        free = float(np.maximum(counts - 1.0, 0.0).sum())
+        if free:
+            within = float((squares - np.square(sums) / np.maximum(counts, 1.0)).sum())
+            return max(known, math.sqrt(max(within, 0.0) / free / max(float(counts.mean()), 1.0)))
+        # Never asked twice: half of what nothing foretells may be noise.
+        return max(known, math.sqrt(0.5 * self.blend.misfit) if self.blend else 0.0)
+
+    def _own_share(self) -> float:
+        """How much an item's own answers count in its row: all, unless they are rough."""
+        variance = self.noise() ** 2
+        if variance == 0.0 or self.blend is None:
+            return 1.0
+        foretold = max(self.blend.misfit - variance, 0.1 * variance)
+        return foretold / (foretold + variance)
 
     def _chunks(self) -> list[Rows]:
         """All items, a part at a time."""
@@ -226,7 +306,7 @@ class Study:
         return Clustering(
             centers=self._centers(U),
             memberships=U,
-            predictor=self._predict,
+            predictor=self._predictor(),
             complete=complete and not len(missing),
             diagnostics=self._diagnostics(U),
         )
@@ -244,6 +324,7 @@ class Study:
             "completion": weights,
             "sharpness": 1.0 if self.blend is None else self.blend.sharpness,
             "strata": len(self.answers.items),
+            **({"noise": self.noise()} if self.noise() > 0.0 else {}),
             "queries_raw": dict(self.answers.raw),
             "queries_distinct": dict(self.answers.distinct),
             "rounds": dict(self.answers.rounds),

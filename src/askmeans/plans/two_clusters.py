@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from askmeans.exceptions import StopAsking
 from askmeans.items import Items, Ranking
-from askmeans.plans.answers import Asking, Plan
+from askmeans.plans.answers import EXACT, Asking, Plan, Roughness
 from askmeans.plans.draft import Draft
-from askmeans.plans.sampling import estimate_center
 from askmeans.plans.search import ATTEMPTS
 from askmeans.plans.sequential import draw_from, largest
 from askmeans.scores import Order, Scorer
@@ -47,9 +46,13 @@ def two_clusters(
     order: Order,
     faithful: bool,
     rng: np.random.Generator,
+    roughness: Roughness = EXACT,
 ) -> Plan:
     """Algorithm 5: m is `sample_size`, r `bin_size`, eta `precision`."""
-    draft = Draft(items, 2, fuzzifier=fuzzifier, order=order, faithful=faithful, rng=rng)
+    draft = Draft(
+        items, 2, fuzzifier=fuzzifier, order=order, faithful=faithful, rng=rng,
+        roughness=roughness,
+    )  # fmt: skip
     complete = False
     try:
         yield from draft.sample_rows(sample_size, every_cluster=False)  # lines 1-2
@@ -65,14 +68,7 @@ def two_clusters(
             strata.append((len(found.special), found.special))
             asked = np.concatenate([rows for _, rows in strata])
             yield from draft.answers.ask(asked, np.full(len(asked), t2), "bins")  # lines 8, 11
-            draft.estimates[t2] = estimate_center(  # line 12
-                [
-                    (size, items.take(rows), draft.answers.look_up(rows, np.full(len(rows), t2)))
-                    for size, rows in strata
-                ],
-                fuzzifier,
-                2,
-            )
+            draft.estimates[t2] = draft.estimate(t2, strata)  # line 12
         yield from draft.search(precision)  # lines 13-15
         complete = True
     except StopAsking:
@@ -124,7 +120,7 @@ def first_at_least(
     Only below the last bin (note N18), and from what is known already.
     """
     low, high = 1, end
-    if not draft.answers.faithful:
+    if not (draft.answers.faithful or draft.is_rough):  # one wrong answer would spoil it
         values = draft.answers.values[:, t2]
         ranks = ranking.ranks(0, draft.answers.items)
         below = ranks[(values < threshold) & (ranks < end)]

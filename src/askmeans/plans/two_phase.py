@@ -4,7 +4,7 @@ import numpy as np
 
 from askmeans.exceptions import StopAsking
 from askmeans.items import Items
-from askmeans.plans.answers import Plan
+from askmeans.plans.answers import EXACT, Plan, Roughness
 from askmeans.plans.draft import Draft
 from askmeans.scores import Order
 
@@ -21,9 +21,13 @@ def two_phase(
     order: Order,
     faithful: bool,
     rng: np.random.Generator,
+    roughness: Roughness = EXACT,
 ) -> Plan:
     """Algorithm 1, with Algorithms 2, 3 and 8 inside."""
-    draft = Draft(items, n_clusters, fuzzifier=fuzzifier, order=order, faithful=faithful, rng=rng)
+    draft = Draft(
+        items, n_clusters, fuzzifier=fuzzifier, order=order, faithful=faithful, rng=rng,
+        roughness=roughness,
+    )  # fmt: skip
     complete = False
     try:
         yield from draft.sample_rows(sample_size, every_cluster=True)  # lines 1-2

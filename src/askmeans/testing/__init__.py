@@ -2,5 +2,6 @@
 
 from askmeans.testing.model_contract import ModelContract
 from askmeans.testing.oracle_contract import OracleContract
+from askmeans.testing.store_contract import StoreContract
 
-__all__ = ["ModelContract", "OracleContract"]
+__all__ = ["ModelContract", "OracleContract", "StoreContract"]

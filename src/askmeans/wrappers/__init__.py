@@ -1,5 +1,14 @@
-"""Plans out of plans: questions of one kind turned into questions of another."""
+"""Plans out of plans: questions of another kind, and questions asked more than once."""
 
+from askmeans.wrappers.adaptive import repeated_adaptively
 from askmeans.wrappers.by_similarity import by_similarity, least_questions
+from askmeans.wrappers.repeated import repeated
+from askmeans.wrappers.theorem_10 import repeated_solver
 
-__all__ = ["by_similarity", "least_questions"]
+__all__ = [
+    "by_similarity",
+    "least_questions",
+    "repeated",
+    "repeated_adaptively",
+    "repeated_solver",
+]

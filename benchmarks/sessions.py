@@ -1,0 +1,117 @@
+"""Sessions: answers per second of many clients at once, replay, and how long a question takes.
+
+The clients are those of tests/sessions/clients.py, in processes of their own.
+"""
+
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import askmeans
+from askmeans import FuzzyKMeans, TwoPhase, oracles, run, sessions
+from askmeans.queries import MembershipQueries
+
+CLIENTS = Path(__file__).parent.parent / "tests" / "sessions" / "clients.py"
+N, D, K = 100_000, 10, 4
+ROUNDS = 5
+
+
+def crowd(clients: int, each: int) -> None:
+    """Print how many answers clients give at once."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, str(CLIENTS), "crowd", folder, str(clients), str(each)]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+    report = json.loads(done.stdout)
+    leased = [question for questions in report["leased"] for question in questions]
+    assert report["failed"] == 0
+    assert len(leased) == len(set(leased)) == clients * each
+    print(
+        f"{clients} processes x {each} ask-and-tell: {len(leased) / report['seconds']:.0f} answers "
+        f"per second, no error, no question leased twice"
+    )
+    for kind in ("asks", "tells"):
+        times = np.array(report[kind]) * 1000.0
+        middle, high = np.percentile(times, [50, 99])
+        print(f"  {kind[:-1]}: median {middle:.0f} ms, p99 {high:.0f} ms")
+
+
+def replay(name: str, strategy: Any, X: NDArray[np.float64], answers: int, folder: Path) -> None:
+    """Print how long it takes to go on with a session of so many answers, and to ask then."""
+    target = FuzzyKMeans(K, fuzzifier=1.5, random_state=0).fit(X)
+    oracle = oracles.TableOracle(target.memberships_)
+    plan = strategy.plan(X, K, fuzzifier=1.5, rng=np.random.default_rng(0))
+    known = run(plan, oracle, budget=answers)
+    path = folder / f"{name}.db"
+    with sessions.create(
+        path, X, n_clusters=K, strategy=strategy, fuzzifier=1.5, random_state=0,
+        cluster_names=[f"c{j}" for j in range(K)],
+    ) as session:  # fmt: skip
+        held = session.hold(known.history)
+    times = []
+    for _ in range(ROUNDS):
+        began = time.perf_counter()
+        session = sessions.open(path)
+        state = session.status().state
+        times.append(time.perf_counter() - began)
+        session.close()
+    print(
+        f"replay of {name}, n={len(X):,}, {held} answers: median {statistics.median(times):.2f} s, "
+        f"longest {max(times):.2f} s (opened, replayed; then: {state})"
+    )
+
+
+def asking(X: NDArray[np.float64], folder: Path) -> None:
+    """Print how long a question takes once a session is open."""
+    oracle = oracles.TableOracle(FuzzyKMeans(K, random_state=0).fit(X).memberships_)
+    asks, tells = [], []
+    with sessions.create(
+        folder / "asking.db", X, n_clusters=K, strategy=TwoPhase(sample_size=60), random_state=0
+    ) as session:
+        session.ask()
+        while True:
+            began = time.perf_counter()
+            questions = session.ask()
+            asks.append(1000.0 * (time.perf_counter() - began))
+            if not questions:
+                break
+            (question,) = questions
+            assert question.cluster is not None
+            batch = MembershipQueries(question.items, [question.cluster])
+            value = float(oracle.answer(batch)[0])
+            began = time.perf_counter()
+            session.tell(question.id, value)
+            tells.append(1000.0 * (time.perf_counter() - began))
+    print(
+        f"ask, n={len(X):,}, {len(tells)} questions to the end: median "
+        f"{statistics.median(asks):.1f} ms, longest {max(asks):.0f} ms (the plan steps); "
+        f"tell: median {statistics.median(tells):.1f} ms"
+    )
+
+
+def main() -> None:
+    """Print all of it."""
+    warnings.simplefilter("ignore")
+    crowd(8, 100)
+    rng = np.random.default_rng(0)
+    truth = 2.0 * rng.normal(size=(K, D))
+    X = truth[rng.integers(K, size=N)] + rng.normal(size=(N, D))
+    with tempfile.TemporaryDirectory() as folder:
+        asking(X, Path(folder))
+        replay("two-phase", TwoPhase(sample_size=1680), X, 5000, Path(folder))
+        stratified = getattr(askmeans, "Stratified", None)
+        if stratified is not None:
+            endless = stratified(precision=1e-6, max_items=None)  # or it would stop before
+            replay("stratified", endless, X, 500, Path(folder))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,83 @@
+"""How ask=, levels=, repeats=, strategy= and budget= become a plan: for all who drive one."""
+
+from typing import Any
+
+import numpy as np
+
+from askmeans.checks import check_choice, check_fuzzifier, check_number
+from askmeans.plans.answers import Plan
+from askmeans.strategies import with_roughness
+from askmeans.wrappers import by_similarity, least_questions, repeated_adaptively
+from askmeans.wrappers.by_similarity import Route
+
+__all__ = ["ASK", "check_asking", "make_plan"]
+
+ASK = ("membership", "similarity", "pairwise")
+
+
+def check_asking(
+    owner: str,
+    *,
+    n_clusters: Any,
+    ask: Any,
+    budget: Any,
+    levels: Any,
+    fuzzifier: Any,
+    repeats: Any = 1,
+) -> None:
+    """Refuse parameters that break their rules, before the data is looked at."""
+    check_number(n_clusters, "n_clusters", owner, integer=True, minimum=1)
+    check_fuzzifier(fuzzifier, owner, strict=False)
+    check_choice(ask, ASK, "ask", owner)
+    if budget is not None:
+        check_number(budget, "budget", owner, integer=True, minimum=1)
+    if levels is not None:
+        check_number(levels, "levels", owner, integer=True, minimum=2)
+    check_number(repeats, "repeats", owner, integer=True, minimum=1)
+
+
+def make_plan(
+    items: Any,
+    n_clusters: int,
+    *,
+    strategy: Any,
+    ask: str,
+    budget: int | None,
+    levels: int | None,
+    fuzzifier: float,
+    rng: np.random.Generator,
+    repeats: int = 1,
+    rough: bool | None = None,
+) -> Plan:
+    """The strategy's plan, with its questions turned into similarities and repeated."""
+    similar = ask != "membership" and n_clusters > 1
+    route: Route = "triplet" if ask == "similarity" else "pairwise"
+    if budget is not None and repeats > 1 and similar:  # something is left for the repeats
+        budget = max(budget // repeats, min(budget, least_questions(n_clusters, route)))
+    if similar:  # memberships that follow from similarities lie on no scale
+        strategy = with_roughness(strategy, levels=None, unknown_noise=repeats > 1)
+    else:
+        several = repeats > 1 and levels is not None
+        strategy = with_roughness(strategy, levels=levels, unknown_noise=several)
+
+    def make(rng: np.random.Generator) -> Plan:
+        plan: Plan = strategy.plan(items, n_clusters, fuzzifier=fuzzifier, rng=rng)
+        if not similar:
+            return plan
+        return by_similarity(
+            plan,
+            len(items),
+            n_clusters,
+            rng=rng,
+            route=route,
+            rough=True if repeats > 1 else rough,
+            levels=levels,
+            budget=budget,
+        )
+
+    if repeats == 1:
+        return make(rng)
+    # Played several times, each time from the same seed.
+    seed = int(rng.integers(2**63))
+    make(np.random.default_rng(seed)).close()  # what is refused is refused now
+    return repeated_adaptively(lambda: make(np.random.default_rng(seed)), repeats)

@@ -1,0 +1,78 @@
+"""`askmeans answer`: a session's questions in the terminal, one after the other."""
+
+import math
+import sys
+from contextlib import closing
+
+from askmeans.cli.sessions import describe, opened
+from askmeans.exceptions import SessionError
+from askmeans.oracles.console import parse_reply
+from askmeans.sessions import Question, Session, SessionState
+
+__all__ = ["run"]
+
+_HELP = (
+    "Type a number from 0 to 1 or a percentage (25%), ? if you cannot say, s to skip, "
+    "u to undo the last answer, q to stop. Every answer is saved at once."
+)
+
+
+def run(database: str, name: str | None, annotator: str) -> bool:
+    """Ask until all is done or the person stops; True when all is done."""
+    with closing(opened(database, name)) as session:
+        if not sys.stdin.isatty():
+            sys.stderr.write("askmeans: reading answers from standard input.\n")
+        _write(_HELP + "\n")
+        try:
+            while True:
+                questions = session.ask(annotator=annotator)
+                if not questions:
+                    break
+                _one(session, questions[0], annotator)
+        except (EOFError, KeyboardInterrupt):
+            _write("Stopped; your answers are kept.\n")
+        state = session.status(annotator=annotator).state
+        _write(f"{session.status().answered} questions answered; {state}.\n")
+        return state in (SessionState.DONE, SessionState.SPENT)
+
+
+def _one(session: Session, question: Question, annotator: str) -> None:
+    """Put one question and do what is replied; it comes again where that was no answer."""
+    left = session.status(annotator=annotator).left
+    about = f"{left.low}" if left.low == left.high else f"{left.low} to {left.high}"
+    _write(f"\nQuestion {question.id}, about {about} left\n")
+    _write(describe(session, question) + " [0..1, ?, s, u, q] ")
+    line = sys.stdin.readline()
+    reply = line.strip().lower()
+    if not line or reply == "q":
+        raise EOFError
+    if reply == "s":
+        session.skip(question.id, annotator=annotator)
+        return
+    if reply == "u":
+        _undo(session, annotator)
+        return
+    value = parse_reply(reply)
+    if value is None:
+        _write(f"{reply!r} is no answer. {_HELP}\n")
+    elif math.isnan(value):
+        session.unsure(question.id, annotator=annotator)
+    else:
+        session.tell(question.id, value, annotator=annotator)
+
+
+def _undo(session: Session, annotator: str) -> None:
+    """Take back the last answer, and say what follows."""
+    try:
+        undone = session.undo(annotator=annotator)
+    except SessionError as error:
+        _write(f"{error}\n")
+        return
+    if undone.void:
+        _write(f"{len(undone.void)} later questions followed from it and may not come again.\n")
+
+
+def _write(text: str) -> None:
+    """To the terminal, at once."""
+    sys.stdout.write(text)
+    sys.stdout.flush()

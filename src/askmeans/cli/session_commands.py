@@ -1,0 +1,297 @@
+"""The commands about sessions: their options; what they do is in `sessions.py` and its kin."""
+
+import os
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from askmeans.exceptions import ParameterError
+
+__all__ = ["register"]
+
+STOPPED = 3  # exit code of a run that ended before all was asked
+VARIABLE = "ASKMEANS_DB"
+
+Database = Annotated[
+    str, typer.Argument(envvar=VARIABLE, metavar="DB", help="Path or URL of the database.")
+]
+Name = Annotated[str | None, typer.Option(help="Which session, where DB holds several.")]
+Annotator = Annotated[str, typer.Option(help="Who answers.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]
+
+
+class Ask(StrEnum):
+    """What is asked."""
+
+    membership = "membership"
+    similarity = "similarity"
+    pairwise = "pairwise"
+
+
+class Format(StrEnum):
+    """How results are written."""
+
+    csv = "csv"
+    parquet = "parquet"
+    json = "json"
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.command()(init)
+    app.command()(ask)
+    app.command()(tell)
+    app.command()(undo)
+    app.command()(answer)
+    app.command()(status)
+    app.command()(export)
+    app.command("import")(import_)
+    app.command()(add)
+    app.command()(rename)
+    app.command()(pause)
+    app.command()(upgrade)
+
+
+def _words(words: list[str], *names: str) -> list[str]:
+    """DB and what follows it; DB may be left out where ASKMEANS_DB says it."""
+    if len(words) == len(names) - 1 and os.environ.get(VARIABLE):
+        words = [os.environ[VARIABLE], *words]
+    if len(words) != len(names):
+        raise typer.BadParameter(f"expected {' '.join(names)} (DB may be {VARIABLE} instead)")
+    return words
+
+
+def _listed(text: str | None) -> list[str] | None:
+    """The words of a list written with commas."""
+    return None if text is None else [word.strip() for word in text.split(",") if word.strip()]
+
+
+def init(
+    words: Annotated[
+        list[str], typer.Argument(metavar="[DB] DATA", help="The database, and a data file.")
+    ],
+    k: Annotated[int, typer.Option("-k", "--clusters", help="Number of clusters.")],
+    ask: Annotated[Ask, typer.Option(help="What is asked.")] = Ask.membership,
+    show: Annotated[
+        str | None, typer.Option(help="Columns people see, a,b,c; default: all.")
+    ] = None,
+    text: Annotated[str | None, typer.Option(help="Column that is running text.")] = None,
+    image: Annotated[str | None, typer.Option(help="Column with paths of images.")] = None,
+    id: Annotated[  # noqa: A002 - the option's name
+        str | None, typer.Option(help="Column that names the items; default: the row number.")
+    ] = None,
+    features: Annotated[
+        str | None, typer.Option(help="Columns to cluster by, a,b,c; default: all numeric ones.")
+    ] = None,
+    scale: Annotated[
+        str, typer.Option(help="How features are scaled: none, standard or robust.")
+    ] = "none",
+    impute: Annotated[
+        str | None, typer.Option(help="median: fill in missing values; refused otherwise.")
+    ] = None,
+    strategy: Annotated[str, typer.Option(help="How questions are chosen.")] = "auto",
+    budget: Annotated[int | None, typer.Option(help="Most different questions to answer.")] = None,
+    levels: Annotated[
+        int | None, typer.Option(help="How many points the answers' scale has.")
+    ] = None,
+    annotations: Annotated[int, typer.Option(help="How many people answer each question.")] = 1,
+    fuzzifier: Annotated[float, typer.Option(help="How soft the clusters are, from 1.")] = 2.0,
+    seed: Annotated[int, typer.Option(help="Seed of the questions' choice.")] = 0,
+    names: Annotated[str | None, typer.Option(help="Names of the clusters, a,b,c.")] = None,
+    name: Annotated[str, typer.Option(help="The session's name.")] = "main",
+    seconds_per_question: Annotated[
+        float, typer.Option(help="How long an answer takes, for the minutes.")
+    ] = 5.0,
+    json: Json = False,
+) -> None:
+    """Make a session: people answer over days, and nothing is lost."""
+    from askmeans.cli.session_init import InitOptions, run
+
+    database, data = _words(words, "DB", "DATA")
+    run(
+        InitOptions(
+            database=database,
+            data=Path(data),
+            n_clusters=k,
+            ask=ask.value,
+            show=_listed(show),
+            text=text,
+            image=image,
+            id_column=id,
+            features=_listed(features),
+            scale=_one_of(scale, ("none", "standard", "robust"), "scale"),
+            impute=None if impute is None else _one_of(impute, ("median",), "impute"),
+            strategy=strategy,
+            budget=budget,
+            levels=levels,
+            annotations=annotations,
+            fuzzifier=fuzzifier,
+            seed=seed,
+            cluster_names=_listed(names),
+            name=name,
+            seconds_per_question=seconds_per_question,
+            as_json=json,
+        )
+    )
+
+
+def _one_of(value: str, choices: tuple[str, ...], option: str) -> str:
+    """The value, if it is one of the words it may be."""
+    if value not in choices:
+        raise ParameterError(
+            f"The '{option}' parameter of askmeans init must be one of {', '.join(choices)}. "
+            f"Got {value!r} instead."
+        )
+    return value
+
+
+def ask(
+    database: Database,
+    n: Annotated[int, typer.Option("-n", "--questions", help="How many at most.")] = 1,
+    annotator: Annotator = "me",
+    name: Name = None,
+    json: Json = False,
+) -> None:
+    """Print questions, leased to the annotator for a while."""
+    from askmeans.cli import sessions
+
+    if not sessions.ask(database, name, n, annotator, as_json=json):
+        raise typer.Exit(STOPPED)
+
+
+def tell(
+    words: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="[DB] QUESTION VALUE", help="VALUE: 0 to 1, 25%, '?' cannot say, or 'skip'."
+        ),
+    ],
+    annotator: Annotator = "me",
+    key: Annotated[
+        str | None, typer.Option(help="Your key of this answer: twice the same is harmless.")
+    ] = None,
+    name: Name = None,
+    json: Json = False,
+) -> None:
+    """Answer a question; the answer is on disk when this returns."""
+    from askmeans.cli import sessions
+
+    database, question, value = _words(words, "DB", "QUESTION", "VALUE")
+    sessions.tell(database, name, question, value, annotator, key, as_json=json)
+
+
+def undo(
+    database: Database,
+    question: Annotated[
+        int | None, typer.Option(help="The question whose answer is taken back; default: the last.")
+    ] = None,
+    annotator: Annotator = "me",
+    name: Name = None,
+    json: Json = False,
+) -> None:
+    """Take back the annotator's last answer, and tell which questions that makes void."""
+    from askmeans.cli import sessions
+
+    sessions.undo(database, name, question, annotator, as_json=json)
+
+
+def answer(database: Database, annotator: Annotator = "me", name: Name = None) -> None:
+    """Answer in the terminal, until all is asked or you stop."""
+    from askmeans.cli.answer import run
+
+    if not run(database, name, annotator):
+        raise typer.Exit(STOPPED)
+
+
+def status(
+    database: Database,
+    annotator: Annotated[
+        str | None, typer.Option(help="For whom the state is told; default: for anybody.")
+    ] = None,
+    name: Name = None,
+    json: Json = False,
+) -> None:
+    """Tell where a session stands: answered, left, rounds, who answered, estimated error."""
+    from askmeans.cli import sessions
+
+    sessions.status(database, name, annotator, as_json=json)
+
+
+def export(
+    database: Database,
+    out: Annotated[
+        Path | None, typer.Option(help="Where results go, without ending; default: beside DB.")
+    ] = None,
+    format: Annotated[Format, typer.Option(help="How they are written.")] = Format.csv,  # noqa: A002 - the option's name
+    force: Annotated[bool, typer.Option("--force", help="Overwrite results.")] = False,
+    name: Name = None,
+    json: Json = False,
+) -> None:
+    """Write memberships, centres and answers so far, keyed by id."""
+    from askmeans.cli.export import run
+
+    run(database, name, out, format.value, force=force, as_json=json)
+
+
+def import_(
+    words: Annotated[
+        list[str], typer.Argument(metavar="[DB] FILE", help="A CSV of answers held already.")
+    ],
+    name: Name = None,
+    json: Json = False,
+) -> None:
+    """Take in answers held already: they cost no budget and are not asked."""
+    from askmeans.cli import sessions
+
+    database, file = _words(words, "DB", "FILE")
+    sessions.take_in(database, name, Path(file), as_json=json)
+
+
+def add(
+    words: Annotated[
+        list[str], typer.Argument(metavar="[DB] DATA", help="A data file with the same columns.")
+    ],
+    id: Annotated[  # noqa: A002 - the option's name
+        str | None, typer.Option(help="Column that names the items; default: the row number.")
+    ] = None,
+    name: Name = None,
+    json: Json = False,
+) -> None:
+    """Add rows: they get memberships from what the answers taught, and no answer is lost."""
+    from askmeans.cli.session_init import add_rows
+
+    database, data = _words(words, "DB", "DATA")
+    add_rows(database, name, Path(data), id, as_json=json)
+
+
+def rename(
+    words: Annotated[
+        list[str], typer.Argument(metavar="[DB] CLUSTER NAME", help="A cluster's number and name.")
+    ],
+    name: Name = None,
+) -> None:
+    """Call a cluster otherwise."""
+    from askmeans.cli import sessions
+
+    database, cluster, text = _words(words, "DB", "CLUSTER", "NAME")
+    sessions.rename(database, name, cluster, text)
+
+
+def pause(
+    database: Database,
+    off: Annotated[bool, typer.Option("--off", help="Hand out questions again.")] = False,
+    name: Name = None,
+) -> None:
+    """Hand out no questions until `askmeans pause --off`; answers are still taken."""
+    from askmeans.cli import sessions
+
+    sessions.pause(database, name, off=off)
+
+
+def upgrade(database: Database) -> None:
+    """Bring a database of an older askmeans up to date, after a backup beside it."""
+    from askmeans.cli import sessions
+
+    sessions.upgrade(database)

@@ -1,0 +1,212 @@
+"""Session commands that take a line or two: ask, tell, undo, status, import, rename, pause.
+
+Each says first which database it works on; with --json that is a key of what is printed.
+"""
+
+import dataclasses
+import json
+import math
+import sys
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from askmeans.cli.answer_file import AnswerFile
+from askmeans.cli.tables import plain
+from askmeans.exceptions import AnswerError, DataError, ParameterError
+from askmeans.oracles.console import parse_reply, show_values, wording
+from askmeans.sessions import Question, Receipt, Session
+from askmeans.sessions import open as open_session
+from askmeans.sessions.store import file_of, upgrade_store
+
+__all__ = ["ask", "describe", "opened", "pause", "rename", "say", "status", "take_in", "tell",
+           "undo", "upgrade"]  # fmt: skip
+
+
+def opened(database: str, name: str | None, *, as_json: bool = False) -> Session:
+    """The session, after its database's path was printed."""
+    path = file_of(database)
+    if not as_json and path.exists():
+        say(f"database: {path}")
+    return open_session(database, name)
+
+
+def say(text: str) -> None:
+    """A line on standard output, at once."""
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()
+
+
+def show_json(session: Session, values: dict[str, Any]) -> None:
+    """One JSON object, the database and the session first."""
+    say(json.dumps({"database": session.url, "session": session.name, **plain(values)}))
+
+
+def describe(session: Session, question: Question) -> str:
+    """A question as people read it: its items, and what is asked."""
+    text = ""
+    for row in question.items:
+        item = session.item(row)
+        shown = [part for part in (item.text, item.image, show_values(item.fields.items())) if part]
+        text += f"  item {item.id}: {'; '.join(shown)}\n"
+    name = None
+    if question.cluster is not None:
+        name = session.cluster_names[question.cluster]
+        like = [session.item(row).label for row in session.typical(question.cluster)]
+        if session.config.cluster_names is None and like:
+            name += f" (with {'; '.join(like)})"
+    return text + wording(len(question.items), name)
+
+
+def ask(database: str, name: str | None, n: int, annotator: str, *, as_json: bool) -> bool:
+    """Print questions; False where there are none."""
+    with closing(opened(database, name, as_json=as_json)) as session:
+        questions = session.ask(n, annotator=annotator)
+        state = session.status(annotator=annotator).state
+        if as_json:
+            shown = [_question(session, question) for question in questions]
+            show_json(session, {"state": state, "questions": shown})
+        else:
+            for question in questions:
+                say(f"question {question.id}\n{describe(session, question)}")
+            if not questions:
+                say(f"No question for {annotator}: {state}.")
+        return bool(questions)
+
+
+def tell(
+    database: str, name: str | None, question: str, value: str, annotator: str, key: str | None,
+    *, as_json: bool,
+) -> None:  # fmt: skip
+    """Take an answer in."""
+    with closing(opened(database, name, as_json=as_json)) as session:
+        number = _whole(question, "QUESTION")
+        if value.strip().lower() == "skip":
+            receipt = session.skip(number, annotator=annotator, key=key)
+        else:
+            told = parse_reply(value.strip().lower())
+            if told is None:
+                raise AnswerError(
+                    "VALUE must be a number from 0 to 1, a percentage, '?' for cannot say, or "
+                    f"'skip'. Got {value!r} instead."
+                )
+            if math.isnan(told):
+                receipt = session.unsure(number, annotator=annotator, key=key)
+            else:
+                receipt = session.tell(number, told, annotator=annotator, key=key)
+        if as_json:
+            show_json(session, dataclasses.asdict(receipt))
+        else:
+            say(_kept(receipt))
+
+
+def undo(
+    database: str, name: str | None, question: int | None, annotator: str, *, as_json: bool
+) -> None:
+    """Take an answer back."""
+    with closing(opened(database, name, as_json=as_json)) as session:
+        undone = session.undo(question, annotator=annotator)
+        void = [later.id for later in undone.void]
+        if as_json:
+            show_json(
+                session,
+                {
+                    "question": undone.question.id,
+                    "kind": undone.kind,
+                    "value": undone.value,
+                    "void": void,
+                },
+            )
+            return
+        say(f"Question {undone.question.id} is open again.")
+        if void:
+            say(f"Questions that followed from it: {', '.join(map(str, void))}. They may not come.")
+
+
+def status(database: str, name: str | None, annotator: str | None, *, as_json: bool) -> None:
+    """Print where a session stands."""
+    with closing(opened(database, name, as_json=as_json)) as session:
+        report = session.status(annotator=annotator, estimate=True)
+        if as_json:
+            show_json(session, dataclasses.asdict(report))
+            return
+        left = report.left
+        budget = "" if report.budget is None else f" of a budget of {report.budget}"
+        low, high = left.minutes
+        say(f"session: {report.name}, {report.state}")
+        say(f"answered: {report.answered}{budget}; held before: {report.held}")
+        say(f"open now: {report.open} (round {report.round}), {report.leased} with somebody")
+        say(
+            f"left: {left.low} to {left.high} questions, {low:.0f} to {high:.0f} minutes "
+            f"({left.basis})"
+        )
+        for who, counts in report.annotators.items():
+            each = ", ".join(f"{kind} {count}" for kind, count in counts.items() if count)
+            say(f"  {who}: {each}")
+        if report.estimated_error is not None:
+            say(f"estimated error: {report.estimated_error:.3f} ({report.error_basis})")
+        if report.contradictions:
+            say(f"contradictions: {report.contradictions}")
+        say(f"clusters: {'; '.join(session.cluster_names)}")
+        for note in report.notes:
+            say(f"note: {note}")
+
+
+def take_in(database: str, name: str | None, file: Path, *, as_json: bool) -> None:
+    """Take in answers held already."""
+    if not file.is_file():
+        raise DataError(f"{file} must be a file of answers. Got nothing there.")
+    with closing(opened(database, name, as_json=as_json)) as session:
+        ids = session.rows.ids()[: len(session.rows.base)]
+        held = AnswerFile(file, ids, session.cluster_names).ledger(untouched=True)
+        count = session.hold(held.history)
+        if as_json:
+            show_json(session, {"read": len(held.history), "new": count})
+        else:
+            say(f"{count} answers taken in, {len(held.history) - count} were there already.")
+
+
+def rename(database: str, name: str | None, cluster: str, text: str) -> None:
+    """Call a cluster otherwise."""
+    with closing(opened(database, name)) as session:
+        session.rename(_whole(cluster, "CLUSTER"), text)
+        say(f"clusters: {'; '.join(session.cluster_names)}")
+
+
+def pause(database: str, name: str | None, *, off: bool) -> None:
+    """Hand out no questions, or hand them out again."""
+    with closing(opened(database, name)) as session:
+        if off:
+            session.resume()
+        else:
+            session.pause()
+        say("Questions are handed out again." if off else "Paused; answers are still taken.")
+
+
+def upgrade(database: str) -> None:
+    """Bring a database up to date."""
+    say(f"database: {file_of(database)}")
+    backup = upgrade_store(database)
+    say("Nothing to do." if backup is None else f"Upgraded; the old one is {backup}")
+
+
+def _question(session: Session, question: Question) -> dict[str, Any]:
+    """A question with its items, for machines."""
+    name = None if question.cluster is None else session.cluster_names[question.cluster]
+    items = [dataclasses.asdict(session.item(row)) for row in question.items]
+    return {**dataclasses.asdict(question), "cluster_name": name, "shown": items}
+
+
+def _kept(receipt: Receipt) -> str:
+    """What a receipt says, in words."""
+    what = {"answer": f"{receipt.value}", "unsure": "'cannot say'"}.get(receipt.kind, receipt.kind)
+    again = ", as before" if receipt.repeated else ""
+    late = " (late)" if receipt.late else ""
+    return f"Kept: {what} to question {receipt.question}{late}{again}."
+
+
+def _whole(text: str, what: str) -> int:
+    """A whole number."""
+    if not text.strip().isdigit():
+        raise ParameterError(f"{what} must be a number from 0. Got {text!r} instead.")
+    return int(text)

@@ -1,0 +1,220 @@
+"""Several people who answer in turn, and people who answer wrongly on purpose."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from askmeans.checks import check_choice, check_number
+from askmeans.driver import Oracle
+from askmeans.exceptions import ParameterError, StopAsking
+from askmeans.oracles.noisy import uniform_of
+from askmeans.queries import Answer, MembershipQueries, PairQueries, Queries, TripletQueries
+
+__all__ = ["CrowdOracle", "HostileOracle"]
+
+Floats = NDArray[np.float64]
+
+
+class CrowdOracle:
+    """Several oracles, one of whom answers each question.
+
+    Who it is depends on the seed and the question alone; another repeat of a question may go to
+    somebody else.
+
+    Parameters
+    ----------
+    annotators : sequence of oracles
+        Who answers.
+    shares : sequence of float or None, default=None
+        What part of the questions each gets; None for equal parts.
+    random_state : int, default=0
+        The seed.
+
+    Examples
+    --------
+    >>> from askmeans.oracles import TableOracle
+    >>> from askmeans.queries import MembershipQueries
+    >>> honest = TableOracle([[1.0, 0.0], [0.0, 1.0]])
+    >>> crowd = CrowdOracle([honest, HostileOracle(honest, how="flipped")], shares=[0.9, 0.1])
+    >>> crowd.answer(MembershipQueries([0, 1], [0, 0])).shape
+    (2,)
+    """
+
+    def __init__(
+        self,
+        annotators: Sequence[Oracle],
+        *,
+        shares: Sequence[float] | None = None,
+        random_state: int = 0,
+    ) -> None:
+        if not len(annotators):
+            raise ParameterError(
+                "The 'annotators' parameter of CrowdOracle must have somebody. Got nobody instead."
+            )
+        parts = np.ones(len(annotators)) if shares is None else np.asarray(shares, np.float64)
+        if parts.shape != (len(annotators),) or not (parts >= 0.0).all() or parts.sum() <= 0.0:
+            raise ParameterError(
+                f"The 'shares' parameter of CrowdOracle must have {len(annotators)} numbers from 0 "
+                f"up, not all 0. Got {shares!r} instead."
+            )
+        check_number(random_state, "random_state", "CrowdOracle", integer=True)
+        self.annotators = list(annotators)
+        self.shares = parts / parts.sum()
+        self.random_state = random_state
+
+    @property
+    def noisy(self) -> bool:
+        """Whether answers may leave [0, 1]."""
+        return any(getattr(annotator, "noisy", False) for annotator in self.annotators)
+
+    def who(self, queries: Queries) -> NDArray[np.intp]:
+        """Who answers each question.
+
+        Parameters
+        ----------
+        queries : MembershipQueries, PairQueries or TripletQueries
+            The questions.
+
+        Returns
+        -------
+        ndarray of int of shape (n_questions,)
+            Places in `annotators`.
+
+        Examples
+        --------
+        >>> from askmeans.oracles import TableOracle
+        >>> from askmeans.queries import PairQueries
+        >>> CrowdOracle([TableOracle.from_labels([0, 1])]).who(PairQueries([[0, 1]]))
+        array([0])
+        """
+        u = uniform_of(queries, self.random_state + 7919)
+        places = np.searchsorted(np.cumsum(self.shares), u, side="right")
+        return np.minimum(places, len(self.shares) - 1)
+
+    def who_answered(self, history: Sequence[Answer]) -> NDArray[np.intp]:
+        """Who gave each answer of a history.
+
+        Parameters
+        ----------
+        history : History
+            Of a result whose questions this crowd answered.
+
+        Returns
+        -------
+        ndarray of int of shape (n_answers,)
+            Places in `annotators`.
+
+        Examples
+        --------
+        >>> from askmeans.oracles import TableOracle
+        >>> CrowdOracle([TableOracle.from_labels([0, 1])]).who_answered([])
+        array([], dtype=int64)
+        """
+        places = [int(self.who(_as_query(answer))[0]) for answer in history]
+        return np.array(places, dtype=np.intp)
+
+    def answer(self, queries: Queries) -> Floats:
+        """Answers to a batch, each by whoever it goes to.
+
+        Parameters
+        ----------
+        queries : MembershipQueries, PairQueries or TripletQueries
+            The questions.
+
+        Returns
+        -------
+        ndarray of shape (n_questions,)
+            The answers.
+
+        Examples
+        --------
+        >>> from askmeans.oracles import TableOracle
+        >>> from askmeans.queries import PairQueries
+        >>> CrowdOracle([TableOracle.from_labels([0, 1])]).answer(PairQueries([[0, 1]]))
+        array([0.])
+        """
+        who = self.who(queries)
+        answers = np.full(len(queries), np.nan)
+        for place, annotator in enumerate(self.annotators):
+            mine = who == place
+            if not mine.any():
+                continue
+            try:
+                answers[mine] = annotator.answer(queries.take(mine))
+            except StopAsking as stop:
+                answers[mine] = stop.answers
+                raise StopAsking(answers) from stop.__cause__
+        return answers
+
+
+class HostileOracle:
+    """Answers wrongly on purpose.
+
+    Parameters
+    ----------
+    oracle : object
+        Who knows the truth.
+    how : {"random", "flipped"}, default="random"
+        Any number from 0 to 1, or one minus the truth.
+    random_state : int, default=0
+        The seed of random answers.
+
+    Examples
+    --------
+    >>> from askmeans.oracles import TableOracle
+    >>> from askmeans.queries import MembershipQueries
+    >>> liar = HostileOracle(TableOracle([[0.75, 0.25]]), how="flipped")
+    >>> liar.answer(MembershipQueries([0], [0]))
+    array([0.25])
+    """
+
+    def __init__(
+        self,
+        oracle: Oracle,
+        *,
+        how: Literal["random", "flipped"] = "random",
+        random_state: int = 0,
+    ) -> None:
+        check_choice(how, ("random", "flipped"), "how", "HostileOracle")
+        check_number(random_state, "random_state", "HostileOracle", integer=True)
+        self.oracle = oracle
+        self.how = how
+        self.random_state = random_state
+
+    def answer(self, queries: Queries) -> Floats:
+        """Wrong answers to a batch.
+
+        Parameters
+        ----------
+        queries : MembershipQueries, PairQueries or TripletQueries
+            The questions.
+
+        Returns
+        -------
+        ndarray of shape (n_questions,)
+            The answers.
+
+        Examples
+        --------
+        >>> from askmeans.oracles import TableOracle
+        >>> from askmeans.queries import PairQueries
+        >>> liar = HostileOracle(TableOracle.from_labels([0, 0]), how="flipped")
+        >>> liar.answer(PairQueries([[0, 1]]))
+        array([0.])
+        """
+        truth = np.asarray(self.oracle.answer(queries), np.float64)
+        if self.how == "flipped":
+            flipped: Floats = np.clip(1.0 - truth, 0.0, 1.0)
+            return flipped
+        return uniform_of(queries, self.random_state + 104729)
+
+
+def _as_query(answer: Answer) -> Queries:
+    """The question that an answer is to."""
+    if answer.kind == "membership":
+        assert answer.cluster is not None
+        return MembershipQueries([answer.items[0]], [answer.cluster], repeat=answer.repeat)
+    kind = PairQueries if answer.kind == "pair" else TripletQueries
+    return kind([answer.items], repeat=answer.repeat)

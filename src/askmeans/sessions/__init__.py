@@ -1,0 +1,29 @@
+"""Durable ask and tell: people answer over days, machines crash, and nothing is lost."""
+
+from askmeans.sessions.display import Item
+from askmeans.sessions.making import create, names, open  # noqa: A004 - the pinned name
+from askmeans.sessions.reports import (
+    Estimate,
+    Question,
+    Receipt,
+    SessionResult,
+    SessionState,
+    Status,
+    Undone,
+)
+from askmeans.sessions.session import Session
+
+__all__ = [
+    "Estimate",
+    "Item",
+    "Question",
+    "Receipt",
+    "Session",
+    "SessionResult",
+    "SessionState",
+    "Status",
+    "Undone",
+    "create",
+    "names",
+    "open",
+]

@@ -1,0 +1,246 @@
+"""What the owner of a session does with it: pauses it, names clusters, adds rows and answers."""
+
+from collections.abc import Iterable
+from types import TracebackType
+from typing import Any, Self
+
+from askmeans.checks import check_number
+from askmeans.exceptions import ParameterError
+from askmeans.queries import Answer
+from askmeans.sessions.config import Config
+from askmeans.sessions.desk import Desk, as_key
+from askmeans.sessions.events import EventKind, NewEvent
+from askmeans.sessions.held import take_held
+from askmeans.sessions.live import Live
+from askmeans.sessions.outcome import Outcome
+from askmeans.sessions.reports import Receipt
+from askmeans.sessions.rows import Rows
+from askmeans.sessions.store.contract import SessionRecord, Store
+
+__all__ = ["ME", "Caretaking"]
+
+ME = "me"
+
+
+class Caretaking:
+    """The half of `Session` that is not about questions."""
+
+    def __init__(self, store: Store, record: SessionRecord) -> None:
+        self._store = store
+        self._record = record
+        self.config = Config.from_json(record.config)
+        self.rows = Rows(store, record)
+        self._live = Live(store, record, self.config, self.rows.base)
+        self._desk = Desk(self._live)
+        self._outcome = Outcome(self._live, self.rows)
+        self._live.refresh()
+
+    @property
+    def name(self) -> str:
+        """The session's name in its database."""
+        return self._record.name
+
+    @property
+    def url(self) -> str:
+        """Where it is kept."""
+        return self._store.url
+
+    @property
+    def fingerprint(self) -> str:
+        """A digest of the numbers it clusters."""
+        return self._record.fingerprint
+
+    @property
+    def cluster_names(self) -> list[str]:
+        """What the clusters are called now."""
+        with self._desk.lock:
+            return self._outcome.cluster_names()
+
+    def pause(self, *, annotator: str = ME) -> Receipt:
+        """Hand out no questions until `resume`; answers are still taken.
+
+        Parameters
+        ----------
+        annotator : str, default="me"
+            Who pauses it.
+
+        Returns
+        -------
+        Receipt
+            What was kept.
+
+        Examples
+        --------
+        >>> session = open("fruit.db")
+        >>> receipt = session.pause()
+        >>> session.ask(), session.status().state.value
+        ([], 'paused')
+        """
+        return self._desk.log(NewEvent(kind=EventKind.PAUSE, key=as_key(None), annotator=annotator))
+
+    def resume(self, *, annotator: str = ME) -> Receipt:
+        """Hand out questions again.
+
+        Parameters
+        ----------
+        annotator : str, default="me"
+            Who resumes it.
+
+        Returns
+        -------
+        Receipt
+            What was kept.
+
+        Examples
+        --------
+        >>> session = open("fruit.db")
+        >>> receipts = session.pause(), session.resume()
+        >>> len(session.ask())
+        1
+        """
+        return self._desk.log(
+            NewEvent(kind=EventKind.RESUME, key=as_key(None), annotator=annotator)
+        )
+
+    def rename(self, cluster: int, name: str, *, annotator: str = ME) -> Receipt:
+        """Call a cluster otherwise.
+
+        Parameters
+        ----------
+        cluster : int
+            Its number.
+        name : str
+            Its new name, which no other cluster has.
+        annotator : str, default="me"
+            Who names it.
+
+        Returns
+        -------
+        Receipt
+            What was kept.
+
+        Raises
+        ------
+        ParameterError
+            If there is no such cluster, or the name is empty or taken.
+
+        Examples
+        --------
+        >>> session = open("fruit.db")
+        >>> receipt = session.rename(0, "tiny")
+        >>> session.cluster_names
+        ['tiny', 'large']
+        """
+        check_number(cluster, "cluster", "Session.rename", integer=True)
+        name = str(name).strip()
+        with self._desk.lock:
+            self._live.refresh()
+            others = [n for j, n in enumerate(self._outcome.cluster_names()) if j != cluster]
+            if not name or name in others or cluster >= self.config.n_clusters:
+                raise ParameterError(
+                    "The 'cluster' parameter of Session.rename must be below "
+                    f"{self.config.n_clusters}, and 'name' must be no other cluster's. "
+                    f"Got {cluster} and {name!r} instead."
+                )
+            event = NewEvent(
+                kind=EventKind.RENAME, key=as_key(None), annotator=annotator, target=int(cluster),
+                text=name,
+            )  # fmt: skip
+            return self._desk.log(event)
+
+    def hold(self, answers: Iterable[Answer]) -> int:
+        """Take in answers that are held already: they cost no budget and are not asked.
+
+        Parameters
+        ----------
+        answers : iterable of askmeans.queries.Answer
+            Of a history, of a file, or made by yourself.
+
+        Returns
+        -------
+        int
+            How many were new.
+
+        Raises
+        ------
+        QueryError
+            If one is about an item or cluster that is not here; then none is taken in.
+        AnswerError
+            If one is no number from 0 to 1; then none is taken in.
+        KeyConflictError
+            If one was held with another value; then none is taken in.
+
+        Examples
+        --------
+        >>> from askmeans.queries import Answer
+        >>> session = open("fruit.db")
+        >>> session.hold([Answer(round=0, kind="membership", items=(3,), cluster=0, repeat=0,
+        ...                      value=0.0)])
+        1
+        >>> session.status().held
+        1
+        """
+        listed = list(answers)
+        with self._desk.lock:
+            with self._store.write(self._record.id) as transaction:
+                self._live.take(transaction.events(self._live.state.last))
+                count = take_held(
+                    transaction, listed, self._live.state, len(self.rows.base),
+                    self.config.n_clusters,
+                )  # fmt: skip
+            self._live.refresh()
+        return count
+
+    def add_rows(self, X: Any, *, items: Any = None, ids: Any = None) -> None:
+        """Add items; they get memberships from what the answers taught, and no answer is lost.
+
+        Questions stay about the rows the session began with.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_items, n_features)
+            New rows, with the features of the first ones, scaled as those were.
+        items : object or None, default=None
+            What people should see of them, as in `create`.
+        ids : sequence of str or None, default=None
+            What they are called; row numbers where None.
+
+        Raises
+        ------
+        DataError
+            If they have other features, or an id that is there already.
+
+        Examples
+        --------
+        >>> session = open("fruit.db")
+        >>> session.add_rows([[1.5]], items=["quince"])
+        >>> session.item(4).text, session.result().memberships.shape
+        ('quince', (5, 2))
+        """
+        with self._desk.lock:
+            self._live.refresh()
+            self.rows.add(X, items=items, ids=ids, annotator=ME, key=as_key(None))
+            self._live.refresh()
+
+    def close(self) -> None:
+        """Let go of the database; what was told is safe without it.
+
+        Examples
+        --------
+        >>> open("fruit.db").close()
+        """
+        self._store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<Session {self.name!r} in {self.url}>"

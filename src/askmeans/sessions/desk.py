@@ -1,0 +1,324 @@
+"""Where questions are handed out and answers taken in: leases, keys, legal moves.
+
+Rules of this file:
+- A write transaction holds no computing: events are folded, a question is chosen, rows are written.
+  Where the plan must step first, the transaction is left and tried again.
+- What is checked is checked inside the transaction, against all events there are. Nothing is
+  changed in memory before the commit.
+- Two hold the same question at once only if several annotations of it are wanted.
+"""
+
+import json
+import math
+import threading
+import uuid
+from collections import Counter
+
+from askmeans.exceptions import BudgetError, KeyConflictError, ParameterError, SessionError
+from askmeans.sessions.events import ANSWERS, Event, EventKind, NewEvent, Standing
+from askmeans.sessions.live import Live
+from askmeans.sessions.reports import Question, Receipt, SessionState, Undone
+from askmeans.sessions.store.contract import Lease, Transaction
+
+__all__ = ["Desk", "as_key", "check_annotator"]
+
+
+class Desk:
+    """Hands out questions and takes in answers."""
+
+    def __init__(self, live: Live) -> None:
+        self.live = live
+        self.lock = threading.RLock()
+
+    def ask(self, n: int, annotator: str) -> list[Question]:
+        """Questions for somebody, leased; none where `state_for` says why."""
+        check_annotator(annotator)
+        live = self.live
+        with self.lock:
+            while True:
+                live.refresh()
+                live.advance()
+                if live.replay.failure is not None:
+                    raise live.replay.failure.with_traceback(None)
+                if live.state.paused or not self._is_anything_for(annotator):
+                    return []
+                with live.store.write(live.record.id, durable=False) as transaction:
+                    live.take(transaction.events(live.state.last))
+                    if live.must_advance:
+                        continue  # somebody was quicker
+                    now, leases = transaction.now(), transaction.leases()
+                    chosen = self._choose(n, annotator, leases, now)
+                    until = now + live.config.lease_seconds
+                    for number in chosen:
+                        transaction.lease(Lease(question=number, annotator=annotator, until=until))
+                return [self.question(number) for number in chosen]
+
+    def give(
+        self, kind: EventKind, number: int, value: float | None, annotator: str, key: str | None
+    ) -> Receipt:
+        """Append an answer, an unsure or a skip, unless it is there already."""
+        check_annotator(annotator)
+        key = as_key(key)
+        live = self.live
+        with self.lock:
+            number = self.question(number).id  # refuses what is no question
+            with live.store.write(live.record.id) as transaction:
+                live.take(transaction.events(live.state.last))
+                known = self._known(key, kind, number, value, annotator)
+                if known is not None:
+                    return self.receipt(known, repeated=True)
+                self._check_move(kind, number, annotator)
+                late = self._is_late(transaction, kind, number, annotator)
+                event = transaction.append(
+                    NewEvent(
+                        kind=kind, key=key, annotator=annotator, question=number, value=value,
+                        late=late,
+                    )
+                )  # fmt: skip
+                transaction.release(number, annotator)
+            live.take([event])
+            return self.receipt(event)
+
+    def undo(self, number: int | None, annotator: str, key: str | None) -> Undone:
+        """Append an undo of somebody's last answer or skip, or of that to a question."""
+        check_annotator(annotator)
+        key = as_key(key)
+        live = self.live
+        with self.lock:
+            while True:
+                live.refresh()
+                live.advance()
+                with live.store.write(live.record.id) as transaction:
+                    live.take(transaction.events(live.state.last))
+                    known = live.state.by_key.get(key)
+                    if known is not None:
+                        _check_same(known, EventKind.UNDO, number, None, annotator)
+                        return self._undone(known, repeated=True)
+                    event = self._to_undo(number, annotator)
+                    if live.must_advance:
+                        continue
+                    undo = transaction.append(self._undo_event(event, key))
+                    self._lease_back(transaction, event)
+                live.take([undo])
+                return self._undone(undo)
+
+    def log(self, event: NewEvent) -> Receipt:
+        """Append an event that is about no question."""
+        check_annotator(event.annotator)
+        with self.lock:
+            with self.live.store.write(self.live.record.id) as transaction:
+                self.live.take(transaction.events(self.live.state.last))
+                done = transaction.append(event)
+            self.live.take([done])
+            return self.receipt(done)
+
+    def state_for(self, annotator: str | None, held: list[Lease]) -> SessionState:
+        """What the session is doing, for somebody or for anybody."""
+        live = self.live
+        if live.replay.failure is not None:
+            return SessionState.STUCK
+        if live.replay.is_over:
+            return SessionState.DONE
+        if live.left == 0 and not (live.replay.numbers and live.open()):
+            return SessionState.SPENT
+        if live.state.paused:
+            return SessionState.PAUSED
+        anybody = annotator is None or live.replay.numbers is None
+        if anybody or self._choose(1, annotator or "", held, 0.0):
+            return SessionState.ASKING
+        return SessionState.WAITING
+
+    def question(self, number: int) -> Question:
+        """A question by its number."""
+        kind, items, cluster, repeat = self.live.key(number)
+        return Question(
+            id=int(number),
+            kind=kind,
+            items=items,
+            cluster=cluster if cluster >= 0 else None,
+            repeat=repeat,
+        )
+
+    def receipt(self, event: Event, *, repeated: bool = False) -> Receipt:
+        """That an event was kept."""
+        return Receipt(
+            event=event.id,
+            kind=str(event.kind),
+            question=event.question,
+            value=event.value,
+            annotator=event.annotator,
+            key=event.key,
+            at=event.at,
+            late=event.late,
+            undone=event.id in self.live.state.undone,
+            repeated=repeated,
+        )
+
+    def _is_anything_for(self, annotator: str) -> bool:
+        """Whether it is worth a write transaction: those who wait must not hold up the others."""
+        if not self.live.open():
+            return False
+        now, leases = self.live.store.leases(self.live.record.id)
+        return bool(self._choose(1, annotator, leases, now))
+
+    def _choose(self, n: int, annotator: str, leases: list[Lease], now: float) -> list[int]:
+        """Open questions for somebody, at most n, in the order they should get them.
+
+        Their own leases come first, then those of theirs that ended, then the plan's order; what
+        they skipped comes last, the longest ago first.
+        """
+        state = self.live.state
+        own = {lease.question: lease.until for lease in leases if lease.annotator == annotator}
+        others = Counter(
+            lease.question for lease in leases if lease.annotator != annotator and lease.until > now
+        )
+        held, ended, new, skipped = [], [], [], []
+        for number in self.live.open():
+            mine = state.mine(number, annotator)
+            if mine is not None and mine.kind in ANSWERS:
+                continue
+            if own.get(number, -math.inf) > now:
+                held.append(number)
+            elif others[number] >= state.annotations - len(state.answers(number)):
+                continue
+            elif mine is not None:
+                skipped.append(mine)
+            elif number in own:
+                ended.append(number)
+            else:
+                new.append(number)
+                if len(new) >= n and not own:
+                    break  # enough, and nothing that would come before
+        skipped.sort(key=lambda event: event.id)
+        return [*held, *ended, *new, *(e.question for e in skipped if e.question is not None)][:n]
+
+    def _known(
+        self, key: str, kind: EventKind, number: int, value: float | None, annotator: str
+    ) -> Event | None:
+        """The event that is this one already: by its key, or the same said again."""
+        known = self.live.state.by_key.get(key)
+        if known is not None:
+            _check_same(known, kind, number, value, annotator)
+            return known
+        mine = self.live.state.mine(number, annotator)
+        if mine is not None and mine.kind in ANSWERS and (mine.kind, mine.value) == (kind, value):
+            return mine
+        return None
+
+    def _check_move(self, kind: EventKind, number: int, annotator: str) -> None:
+        """Refuse what is not legal, and what the budget does not allow."""
+        live = self.live
+        if not live.state.may(kind, number, annotator):
+            mine = live.state.mine(number, annotator)
+            assert mine is not None
+            said = "'cannot say'" if mine.value is None else f"{mine.value:g}"
+            raise KeyConflictError(
+                f"Question {number} must be answered once by {annotator!r}. Got another "
+                f"{kind.value} after {said}; undo that first."
+            )
+        if kind in ANSWERS and live.left == 0 and not live.state.answers(number):
+            raise BudgetError(
+                f"The budget of {live.config.budget} questions must not be exceeded. Got an answer "
+                f"to question {number} beyond it; make a session with a larger one."
+            )
+
+    def _is_late(
+        self, transaction: Transaction, kind: EventKind, number: int, annotator: str
+    ) -> bool:
+        """Whether an answer comes after its lease ended or after the question was settled."""
+        if kind not in ANSWERS:
+            return False
+        if self.live.state.is_settled(number):
+            return True
+        now = transaction.now()
+        return any(
+            lease.question == number and lease.annotator == annotator and lease.until <= now
+            for lease in transaction.leases()
+        )
+
+    def _to_undo(self, number: int | None, annotator: str) -> Event:
+        """The event that an undo is about."""
+        state = self.live.state
+        event = state.last_of(annotator) if number is None else state.mine(number, annotator)
+        if event is None:
+            where = "" if number is None else f" to question {number}"
+            raise SessionError(
+                f"There must be an answer or a skip of {annotator!r}{where} to undo. Got none."
+            )
+        assert event.question is not None
+        assert state.standing(event.question, annotator) is not Standing.OPEN
+        return event
+
+    def _undo_event(self, event: Event, key: str) -> NewEvent:
+        """The undo, with the numbers of the questions it makes void."""
+        assert event.question is not None
+        void = []
+        if event in self.live.state.answers(event.question):  # others have no effect
+            void = self.live.replay.later_than(event.question)
+        return NewEvent(
+            kind=EventKind.UNDO,
+            key=key,
+            annotator=event.annotator,
+            question=event.question,
+            target=event.id,
+            text=json.dumps(void),
+        )
+
+    def _lease_back(self, transaction: Transaction, event: Event) -> None:
+        """Let whoever undid an answer have the question next, unless somebody else holds it."""
+        assert event.question is not None
+        now = transaction.now()
+        held = any(
+            lease.question == event.question and lease.until > now for lease in transaction.leases()
+        )
+        if not held:
+            until = now + self.live.config.lease_seconds
+            transaction.lease(
+                Lease(question=event.question, annotator=event.annotator, until=until)
+            )
+
+    def _undone(self, undo: Event, *, repeated: bool = False) -> Undone:
+        """What an undo took back."""
+        assert undo.question is not None
+        taken = next(e for e in self.live.state.by_key.values() if e.id == undo.target)
+        return Undone(
+            receipt=self.receipt(undo, repeated=repeated),
+            question=self.question(undo.question),
+            kind=str(taken.kind),
+            value=taken.value,
+            void=tuple(self.question(number) for number in json.loads(undo.text or "[]")),
+        )
+
+
+def as_key(key: str | None) -> str:
+    """The client's key, or a new one."""
+    if key is None:
+        return uuid.uuid4().hex
+    if not isinstance(key, str) or not 0 < len(key) <= 200:
+        raise ParameterError(
+            f"The 'key' parameter must be a str of 1 to 200 characters. Got {key!r:.60} instead."
+        )
+    return key
+
+
+def check_annotator(annotator: object) -> None:
+    """Refuse what is no name."""
+    if not isinstance(annotator, str) or not 0 < len(annotator.strip()) <= 200:
+        raise ParameterError(
+            "The 'annotator' parameter must be a name of 1 to 200 characters. "
+            f"Got {annotator!r:.60} instead."
+        )
+
+
+def _check_same(
+    known: Event, kind: EventKind, number: int | None, value: float | None, annotator: str
+) -> None:
+    """Refuse a key that was used for something else."""
+    same = (known.kind, known.value, known.annotator) == (kind, value, annotator)
+    if same and (number is None or known.question == number):
+        return
+    raise KeyConflictError(
+        f"A key must be used for one answer only. Got {known.key!r:.60} again for something else "
+        f"({known.kind.value} {known.value} to question {known.question} by {known.annotator!r} "
+        "came first); use a new key."
+    )

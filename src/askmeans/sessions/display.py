@@ -1,0 +1,192 @@
+"""Items as people should see them, the user's ids, and what clusters are called."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from askmeans.exceptions import DataError
+from askmeans.fuzzy import lloyd
+from askmeans.items import as_items
+
+__all__ = ["Display", "Item", "as_display", "shortened", "typical_items"]
+
+_LABEL = 60  # characters of a text or of fields that stand for an item
+_TYPICAL = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """One item as a person should see it.
+
+    Parameters
+    ----------
+    row : int
+        Its row number.
+    id : str
+        What the user calls it; the row number where no ids were given.
+    label : str
+        A few words that stand for it.
+    fields : dict of str to object
+        Columns and values.
+    text : str or None
+        The value of the text column, if there is one.
+    image : str or None
+        The value of the image column, if there is one: a path in the session's folder.
+
+    Examples
+    --------
+    >>> Item(row=0, id="rose", label="rose", fields={"petals": 5}, text=None, image=None).fields
+    {'petals': 5}
+    """
+
+    row: int
+    id: str
+    label: str
+    fields: dict[str, Any]
+    text: str | None
+    image: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Display:
+    """Columns and rows for people; without rows, the numbers themselves are shown."""
+
+    n: int
+    ids: list[str] | None
+    columns: list[str]
+    rows: list[list[Any]] | None
+    text: str | None
+    image: str | None
+    folder: str | None
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+    def item(self, place: int, numbers: NDArray[np.floating], row: int) -> Item:
+        """The item at a place here, which is a row of the session.
+
+        Its numbers are shown where nothing else was given.
+        """
+        values = [_plain(x) for x in numbers.tolist()] if self.rows is None else self.rows[place]
+        fields = dict(zip(self.columns, values, strict=True))
+        text = None if self.text is None else _word(fields.pop(self.text))
+        image = None if self.image is None else _word(fields.pop(self.image))
+        name = str(row) if self.ids is None else self.ids[place]
+        if text:
+            label = shortened(text)
+        elif self.ids is not None:
+            label = shortened(name)
+        else:
+            label = shortened(", ".join(f"{key} = {value}" for key, value in fields.items()))
+        return Item(row=row, id=name, label=label or name, fields=fields, text=text, image=image)
+
+
+def as_display(
+    items: Any,
+    n: int,
+    n_features: int,
+    *,
+    ids: Sequence[Any] | None,
+    feature_names: Sequence[str] | None,
+    text: str | None,
+    image: str | None,
+    folder: str | None,
+) -> Display:
+    """Whatever describes the items, as columns and rows of plain values."""
+    columns, rows = _table(items)
+    if ids is None and hasattr(items, "columns"):
+        index = getattr(items, "index", None)
+        if index is not None and type(index).__name__ != "RangeIndex":
+            ids = list(index)
+    if rows is None:
+        columns = list(feature_names or [f"x{j}" for j in range(n_features)])
+    elif len(rows) != n:
+        raise DataError(
+            f"The 'items' parameter must have one row for each of the {n} rows of X. "
+            f"Got {len(rows)} instead."
+        )
+    names = None if ids is None else [str(name) for name in ids]
+    if names is not None and (len(names) != n or len(set(names)) != n):
+        raise DataError(
+            f"The 'ids' parameter must name each of the {n} items differently. "
+            f"Got {len(names)} names, {len(set(names))} of them different."
+        )
+    if isinstance(items, Sequence) and columns == ["text"] and text is None:
+        text = "text"
+    for name in (text, image):
+        if name is not None and name not in columns:
+            raise DataError(f"There must be a column {name!r} to show. Got {', '.join(columns)}.")
+    return Display(
+        n=n, ids=names, columns=columns, rows=rows, text=text, image=image, folder=folder
+    )
+
+
+def typical_items(
+    X: NDArray[np.floating], n_clusters: int, fuzzifier: float, rng: np.random.Generator
+) -> list[list[int]]:
+    """For each group that clustering by itself finds, the items nearest to its centre.
+
+    They tell people what "cluster 2" is before anybody has answered; the first of each differ.
+    """
+    centers = as_items(X).unsupervised_centers(n_clusters, fuzzifier, rng)
+    distances = lloyd.distances(X, centers).astype(np.float64)
+    taken: list[int] = []
+    found = []
+    for column in distances.T:
+        near = np.argsort(column, kind="stable")[: _TYPICAL + n_clusters].tolist()
+        first = next(row for row in near if row not in taken)
+        taken.append(first)
+        found.append([first, *[row for row in near if row != first][: _TYPICAL - 1]])
+    return found
+
+
+def _table(items: Any) -> tuple[list[str], list[list[Any]] | None]:
+    """Columns and rows of a frame, of texts, of records, or of anything with rows."""
+    if items is None:
+        return [], None
+    if hasattr(items, "columns") and hasattr(items, "itertuples"):
+        frame = items.itertuples(index=False, name=None)  # a row as a series would lose its types
+        return [str(name) for name in items.columns], [[_plain(v) for v in row] for row in frame]
+    for name in ("to_dicts", "to_pylist"):  # polars, pyarrow
+        items = getattr(items, name)() if hasattr(items, name) else items
+    listed = list(items)
+    if all(isinstance(value, Mapping) for value in listed):
+        columns = list(dict.fromkeys(str(key) for record in listed for key in record))
+        return columns, [[_plain(record.get(name)) for name in columns] for record in listed]
+    if any(isinstance(value, str) or not np.iterable(value) for value in listed):
+        return ["text"], [[_word(_plain(value))] for value in listed]
+    rows = [[_plain(value) for value in row] for row in listed]
+    widths = {len(row) for row in rows}
+    if len(widths) > 1:
+        raise DataError(
+            f"The 'items' parameter must have rows of equal length. Got lengths {sorted(widths)}."
+        )
+    return [f"x{j}" for j in range(widths.pop() if widths else 0)], rows
+
+
+def _plain(value: Any) -> Any:
+    """What JSON can say of a value: numbers, words, nothing for what is missing."""
+    if hasattr(value, "item"):
+        value = value.item()
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    text = str(value)
+    return None if text in ("NaT", "<NA>") else text
+
+
+def _word(value: Any) -> str:
+    """A value as text; nothing for what is missing."""
+    return "" if value is None else str(value)
+
+
+def shortened(text: str) -> str:
+    """The first words of a text."""
+    text = " ".join(text.split())
+    return text if len(text) <= _LABEL else text[: _LABEL - 1].rstrip() + "…"

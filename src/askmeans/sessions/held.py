@@ -1,0 +1,74 @@
+"""Answers that are held already, taken into a session's log: they cost nothing."""
+
+import math
+import uuid
+from collections.abc import Iterable
+
+from askmeans.exceptions import AnswerError, KeyConflictError, QueryError
+from askmeans.queries import Answer
+from askmeans.sessions.events import EventKind, NewEvent
+from askmeans.sessions.state import State
+from askmeans.sessions.store.contract import QuestionKey, Transaction
+
+__all__ = ["HOLDER", "take_held"]
+
+HOLDER = "held"
+_WIDTHS = {"membership": 1, "pair": 2, "triplet": 3}
+
+
+def take_held(
+    transaction: Transaction,
+    answers: Iterable[Answer],
+    state: State,
+    n_items: int,
+    n_clusters: int,
+) -> int:
+    """Append those that are new, all or none; how many they were."""
+    told = {_key(answer, n_items, n_clusters): answer.value for answer in answers}
+    numbers = transaction.add_questions(list(told))
+    count = 0
+    for number, (key, value) in zip(numbers, told.items(), strict=True):
+        kept = None if math.isnan(value) else float(value)
+        mine = state.mine(number, HOLDER)
+        if mine is not None:
+            if mine.value != kept:
+                raise KeyConflictError(
+                    f"The answer held to {key} must stay what it was. Got {value} after "
+                    f"{mine.value}; nothing was taken in."
+                )
+            continue
+        count += 1
+        transaction.append(
+            NewEvent(
+                kind=EventKind.HELD,
+                key=uuid.uuid4().hex,
+                annotator=HOLDER,
+                question=number,
+                value=kept,
+                late=state.is_settled(number),
+            )
+        )
+    return count
+
+
+def _key(answer: Answer, n_items: int, n_clusters: int) -> QuestionKey:
+    """The question of an answer; refused where it is about nothing here."""
+    items = tuple(int(item) for item in answer.items)
+    if len(set(items)) != _WIDTHS.get(answer.kind, 0) or not all(0 <= i < n_items for i in items):
+        raise QueryError(
+            f"A {answer.kind} held must be about different items from 0 to {n_items - 1}. "
+            f"Got {items} instead."
+        )
+    cluster = -1
+    if answer.kind == "membership":
+        if answer.cluster is None or not 0 <= answer.cluster < n_clusters:
+            raise QueryError(
+                f"A membership held must be about a cluster from 0 to {n_clusters - 1}. "
+                f"Got {answer.cluster} instead."
+            )
+        cluster = int(answer.cluster)
+    else:
+        items = tuple(sorted(items))
+    if not (math.isnan(answer.value) or 0.0 <= answer.value <= 1.0):
+        raise AnswerError(f"An answer held must lie in [0, 1]. Got {answer.value} instead.")
+    return (answer.kind, items, cluster, int(answer.repeat))

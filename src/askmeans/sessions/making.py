@@ -1,0 +1,254 @@
+"""Making a session, and going on with one."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from askmeans.checks import check_enough_items
+from askmeans.exceptions import NoSessionError, OtherDataError, ParameterError
+from askmeans.sessions.config import Config
+from askmeans.sessions.data import fingerprint, prepare_matrix
+from askmeans.sessions.display import typical_items
+from askmeans.sessions.live import MADE_BY
+from askmeans.sessions.notes import quietly
+from askmeans.sessions.rows import chunks_at_rest, make_part
+from askmeans.sessions.session import Session
+from askmeans.sessions.store import open_store
+
+__all__ = ["create", "names", "open"]
+
+
+def create(
+    url: str | Path,
+    X: Any,
+    *,
+    n_clusters: int,
+    items: Any = None,
+    cluster_names: Sequence[str] | None = None,
+    ask: str = "membership",
+    strategy: Any = "auto",
+    budget: int | None = None,
+    levels: int | None = None,
+    annotations: int = 1,
+    fuzzifier: float = 2.0,
+    random_state: Any = None,
+    name: str = "main",
+    ids: Sequence[Any] | None = None,
+    text: str | None = None,
+    image: str | None = None,
+    folder: str | Path | None = None,
+    feature_names: Sequence[str] | None = None,
+    units: Any = None,
+    lease_seconds: float = 600.0,
+) -> Session:
+    """Make a session, and the database where there is none.
+
+    Parameters
+    ----------
+    url : str or Path
+        A path, or sqlite:///PATH.
+    X : array-like of shape (n_items, n_features), or path of a .npy file
+        The numbers to cluster. They are copied into the database; of a file above 256 MiB the path
+        and a checksum are kept.
+    n_clusters : int
+        Number of clusters.
+    items : pandas.DataFrame, list of str, list of dict, array-like or None, default=None
+        The items as people should see them, one row each; None for X itself. A frame's index, if
+        it is not just numbered, gives the ids.
+    cluster_names : sequence of str or None, default=None
+        What the clusters are called. Without names, clusters asked about go by a typical item of
+        what clustering by itself finds: "the group of <item>".
+    ask : {"membership", "similarity", "pairwise"}, default="membership"
+        What is asked, as in `ActiveFuzzyKMeans`.
+    strategy : str or strategy, default="auto"
+        How questions are chosen; its name and sizes are stored.
+    budget : int or None, default=None
+        Most different questions to answer.
+    levels : int or None, default=None
+        How many points the answers' scale has.
+    annotations : int, default=1
+        How many annotators answer each question; the plan gets the median.
+    fuzzifier : float, default=2.0
+        Alpha of the clustering that people have in mind, at least 1.
+    random_state : int, numpy Generator or None, default=None
+        What the choice of questions is made from; stored as a number.
+    name : str, default="main"
+        The session's name, different from others in the database.
+    ids : sequence or None, default=None
+        What the items are called, all different.
+    text : str or None, default=None
+        The column of `items` that is running text.
+    image : str or None, default=None
+        The column of `items` that has paths of images.
+    folder : str, Path or None, default=None
+        Where those paths start from.
+    feature_names : sequence of str or None, default=None
+        What the columns of X are called.
+    units : array-like of shape (2, n_features) or None, default=None
+        Middle and width that X was scaled by, so that centres are told in the data's own units.
+    lease_seconds : float, default=600.0
+        How long a question is somebody's own before others may get it.
+
+    Returns
+    -------
+    Session
+        Ready to ask.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter breaks its rule.
+    DataError
+        If X or the items cannot be used.
+    SessionExistsError
+        If the name is taken.
+    StoreError
+        If the database cannot be used.
+
+    Examples
+    --------
+    >>> from askmeans import sessions
+    >>> session = sessions.create("veg.db", [[1.0], [2.0], [8.0], [9.0]], n_clusters=2,
+    ...     items=["pea", "bean", "leek", "kale"], ask="membership", random_state=0)
+    >>> session.cluster_names
+    ['the group of kale', 'the group of pea']
+    """
+    config = Config.checked(
+        n_clusters=n_clusters, ask=ask, strategy=strategy, budget=budget, levels=levels,
+        annotations=annotations, fuzzifier=fuzzifier, random_state=random_state,
+        lease_seconds=lease_seconds, cluster_names=cluster_names,
+    )  # fmt: skip
+    _check_name(name)
+    features = None if feature_names is None else [str(feature) for feature in feature_names]
+    matrix, part = make_part(
+        X, 0, items=items, ids=ids, feature_names=features, text=text, image=image,
+        folder=None if folder is None else str(Path(folder).absolute()),
+    )  # fmt: skip
+    check_enough_items(len(matrix), config.n_clusters, "sessions.create")
+    typical = None
+    if config.cluster_names is None and config.ask == "membership":
+        rng = np.random.default_rng(config.seed)
+        typical, _ = quietly(
+            lambda: typical_items(matrix, config.n_clusters, config.fuzzifier, rng)
+        )
+    config = replace(
+        config, typical=typical, feature_names=features, units=_units(units, matrix.shape[1])
+    )
+    quietly(lambda: config.make_plan(matrix).close())  # refuses what the plan would, before
+    store = open_store(url, make=True)
+    try:
+        record = store.create(
+            name, config.to_json(), part, chunks_at_rest(matrix, part), made_by=MADE_BY
+        )
+        return Session(store, record)
+    except BaseException:
+        store.close()
+        raise
+
+
+def open(url: str | Path, name: str | None = None, *, X: Any = None) -> Session:  # noqa: A001 - the pinned name
+    """Go on with a session.
+
+    Parameters
+    ----------
+    url : str or Path
+        A path, or sqlite:///PATH.
+    name : str or None, default=None
+        The session's name; None where there is only one.
+    X : array-like of shape (n_items, n_features) or None, default=None
+        The data you mean, to be sure: a session of other data is refused.
+
+    Returns
+    -------
+    Session
+        Ready to ask.
+
+    Raises
+    ------
+    NoSessionError
+        If there is no such database or session.
+    OtherDataError
+        If it belongs to other data.
+    StoreError
+        If the database cannot be used.
+
+    Examples
+    --------
+    >>> from askmeans import sessions
+    >>> sessions.open("fruit.db").name
+    'main'
+    """
+    store = open_store(url)
+    try:
+        if name is None:
+            name = _only(store.names(), store.url)
+        record = store.load(name)
+        if X is not None and fingerprint(prepare_matrix(X)[0]) != record.fingerprint:
+            raise OtherDataError(
+                f"The session {name!r} in {store.url} must be about the data given. Got other "
+                "numbers; open the database of this data, or make a new session."
+            )
+        return Session(store, record)
+    except BaseException:
+        store.close()
+        raise
+
+
+def names(url: str | Path) -> list[str]:
+    """Names of the sessions in a database.
+
+    Parameters
+    ----------
+    url : str or Path
+        A path, or sqlite:///PATH.
+
+    Returns
+    -------
+    list of str
+        In the order they were made.
+
+    Examples
+    --------
+    >>> names("fruit.db")
+    ['main']
+    """
+    store = open_store(url)
+    try:
+        return store.names()
+    finally:
+        store.close()
+
+
+def _only(there: list[str], url: str) -> str:
+    """The one name there is."""
+    if len(there) == 1:
+        return there[0]
+    raise NoSessionError(
+        f"The 'name' parameter must say which session of {url}. Got none, and there are "
+        f"{', '.join(map(repr, there)) or 'no sessions'}."
+    )
+
+
+def _check_name(name: object) -> None:
+    """Refuse what is no name."""
+    if not isinstance(name, str) or not 0 < len(name.strip()) <= 200:
+        raise ParameterError(
+            "The 'name' parameter of sessions.create must be a str of 1 to 200 characters. "
+            f"Got {name!r:.60} instead."
+        )
+
+
+def _units(units: Any, n_features: int) -> list[list[float]] | None:
+    """Middle and width of each feature."""
+    if units is None:
+        return None
+    table = np.asarray(units, dtype=np.float64)
+    if table.shape != (2, n_features) or not np.isfinite(table).all():
+        raise ParameterError(
+            f"The 'units' parameter of sessions.create must have shape (2, {n_features}). "
+            f"Got shape {table.shape} instead."
+        )
+    return [list(map(float, row)) for row in table]

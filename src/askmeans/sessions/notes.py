@@ -1,0 +1,76 @@
+"""Warnings of ours as notes: a session steps its plan many times over the same answers.
+
+As warnings they would be many; and one that somebody turned into an error would end the plan.
+"""
+
+import threading
+import warnings
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from askmeans.exceptions import AskmeansWarning
+
+__all__ = ["quietly"]
+
+T = TypeVar("T")
+
+
+class _Collector:
+    """Takes warnings of ours from the threads that want them collected, and no others.
+
+    The filters belong to the whole process, so they are changed by the first who collects and put
+    back by the last.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._notes: dict[int, list[list[str]]] = {}  # by thread, the innermost list at the end
+        self._before: warnings.catch_warnings[Any] | None = None
+        self._show: Callable[..., Any] = warnings.showwarning
+
+    def begin(self) -> list[str]:
+        """Collect what this thread warns of from now on."""
+        notes: list[str] = []
+        with self._lock:
+            if not self._notes:
+                self._before = warnings.catch_warnings()
+                self._before.__enter__()
+                self._show = warnings.showwarning
+                warnings.simplefilter("always", AskmeansWarning)
+                warnings.showwarning = self._take
+            self._notes.setdefault(threading.get_ident(), []).append(notes)
+        return notes
+
+    def end(self) -> None:
+        """Leave it to the process again."""
+        with self._lock:
+            mine = self._notes[threading.get_ident()]
+            mine.pop()
+            if not mine:
+                del self._notes[threading.get_ident()]
+            if not self._notes:
+                assert self._before is not None
+                self._before.__exit__(None, None, None)
+
+    def _take(
+        self, message: Warning | str, category: type[Warning], *rest: Any, **named: Any
+    ) -> None:
+        """A warning: kept if it is ours and wanted, else shown as ever."""
+        mine = self._notes.get(threading.get_ident())
+        if mine and issubclass(category, AskmeansWarning):
+            if str(message) not in mine[-1]:
+                mine[-1].append(str(message))
+        else:
+            self._show(message, category, *rest, **named)
+
+
+_COLLECTOR = _Collector()
+
+
+def quietly(work: Callable[[], T]) -> tuple[T, list[str]]:
+    """What the work returns, and the warnings of ours it gave."""
+    notes = _COLLECTOR.begin()
+    try:
+        return work(), notes
+    finally:
+        _COLLECTOR.end()

@@ -1,0 +1,264 @@
+"""What a session has come to: its result so far, what is left, what clusters are called."""
+
+import math
+import statistics
+import threading
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from askmeans.budgets import Forecast, forecast
+from askmeans.driver import run
+from askmeans.exceptions import AskmeansError, AskmeansWarning, StopAsking
+from askmeans.queries import Queries
+from askmeans.results import Result
+from askmeans.sessions.events import ANSWERS, Event
+from askmeans.sessions.live import Live
+from askmeans.sessions.notes import quietly
+from askmeans.sessions.replay import keys_of
+from askmeans.sessions.reports import Estimate, SessionResult, SessionState, Status
+from askmeans.sessions.rows import Rows
+from askmeans.sessions.store.contract import Lease, QuestionKey
+
+__all__ = ["SECONDS_PER_QUESTION", "Outcome", "expected"]
+
+Floats = NDArray[np.float64]
+
+SECONDS_PER_QUESTION = 5.0  # as `askmeans plan` has it, until people's own pace is known
+_PACE = 5  # answers from which it is known
+_BREAK = 120.0  # seconds after which somebody was away, not thinking
+_MARGIN = 1.25  # how much longer than forecast a plan may take
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Work:
+    """What a result is made of, copied so that it can be computed while people go on answering."""
+
+    told: dict[QuestionKey, float]
+    state: SessionState
+    missing: Estimate
+    names: dict[int, str]
+    ids: Sequence[str]
+    added: list[Any]
+
+
+class Outcome:
+    """Reports of one session."""
+
+    def __init__(self, live: Live, rows: Rows) -> None:
+        self._live = live
+        self._rows = rows
+        self._lock = threading.Lock()
+        # The last result, with the answers it is from.
+        self._found: tuple[dict[QuestionKey, float], Result, list[str]] | None = None
+        config = live.config
+        self._forecast = expected(config.make_strategy(), len(rows.base), config)
+
+    def prepare(self, state: SessionState) -> _Work:
+        """Copy what a result needs."""
+        live = self._live
+        told = {live.key(number): live.state.value(number) for number in live.state.answered}
+        if self._rows.n_parts < live.state.n_parts:
+            self._rows.load()
+        return _Work(
+            told=told,
+            state=state,
+            missing=self.left(state),
+            names=dict(live.state.names),
+            ids=self._rows.ids(),
+            added=self._rows.added,
+        )
+
+    def result(self, work: _Work) -> SessionResult:
+        """Run a fresh plan over the answers, and let it finish with what there is."""
+        with self._lock:
+            if self._found is None or self._found[0] != work.told:
+                self._found = (work.told, *quietly(lambda: self._run(work.told)))
+            _, found, notes = self._found
+        clustering = found.clustering
+        parts = [clustering.memberships]
+        parts += [clustering.predictor(np.asarray(X)) for X in work.added]
+        memberships = np.concatenate(parts) if len(parts) > 1 else parts[0]
+        return SessionResult(
+            clustering=clustering,
+            memberships=memberships,
+            complete=found.complete,
+            state=work.state,
+            n_queries=found.n_queries,
+            n_rounds=found.n_rounds,
+            history=found.history,
+            missing=work.missing,
+            cluster_names=tuple(self._names(work.names, memberships)),
+            ids=work.ids,
+            notes=tuple(dict.fromkeys([*self._live.notes, *notes])),
+        )
+
+    def _run(self, told: dict[QuestionKey, float]) -> Result:
+        """A fresh plan over the answers; where they do not allow it to end, it stops before."""
+        config, X = self._live.config, self._rows.base
+        oracle = _Stored(told)
+        try:
+            return run(config.make_plan(X), oracle)
+        except Exception as error:  # there is a result at any time, and a note of what is wrong
+            warnings.warn(str(error), AskmeansWarning, stacklevel=2)
+            return run(config.make_plan(X), _Stored(told, stop_at=oracle.n_batches))
+
+    def status(self, state: SessionState, held: list[Lease]) -> Status:
+        """Where the session stands, without computing a result."""
+        live = self._live
+        is_open = set(live.unsettled())
+        counts = {name: dict(count) for name, count in live.state.counts().items()}
+        error, basis = None, "no forecast for this strategy"
+        if self._forecast is not None:
+            # The error falls with the root of the questions, so a budget below the forecast costs.
+            wanted = max(1, self._forecast.n_queries)
+            share = min(1.0, (live.config.budget or wanted) / wanted)
+            error = self._forecast.expected_error / math.sqrt(share)
+            basis = "forecast for the end, of an expert whose clusters follow distance"
+        return Status(
+            name=live.record.name,
+            state=state,
+            answered=live.state.n_spent,
+            held=len(live.state.answered) - live.state.n_spent,
+            budget=live.config.budget,
+            open=len(is_open) if live.replay.numbers is not None else len(set(live.replay.keys)),
+            leased=len({lease.question for lease in held} & is_open),
+            round=live.replay.batch,
+            left=self.left(state),
+            annotators=counts,
+            estimated_error=error,
+            error_basis=basis,
+            contradictions=None,
+            notes=tuple(dict.fromkeys([*live.notes, *live.replay.notes])),
+        )
+
+    def with_error(self, report: Status, result: SessionResult) -> Status:
+        """The status with what the result says of its own error."""
+        diagnostics = result.clustering.diagnostics
+        similarity = diagnostics.get("similarity", {})
+        error, basis = report.estimated_error, report.error_basis
+        if diagnostics.get("estimated_error") is not None:
+            error, basis = diagnostics["estimated_error"], "the answers so far"
+        elif similarity.get("predicted_rmse") is not None:
+            error, basis = similarity["predicted_rmse"], "how well the answers so far fit together"
+        return replace(
+            report,
+            estimated_error=None if error is None else float(error),
+            error_basis=basis,
+            contradictions=diagnostics.get("contradictions"),
+            notes=tuple(dict.fromkeys([*report.notes, *result.notes])),
+        )
+
+    def left(self, state: SessionState) -> Estimate:
+        """Questions and minutes left, as a range."""
+        live = self._live
+        seconds, pace = self._pace()
+        if state in (SessionState.DONE, SessionState.SPENT):
+            return Estimate(low=0, high=0, seconds_per_question=seconds, basis=str(state))
+        known = len([number for number in live.unsettled() if not live.state.answers(number)])
+        if live.replay.numbers is None:
+            known = len(set(live.replay.keys))
+        low = high = known
+        basis = "questions of this round"
+        if self._forecast is not None:
+            rest = self._forecast.n_queries - len(live.state.answered)
+            low = max(known, rest)
+            high = max(
+                low, math.ceil(_MARGIN * self._forecast.n_queries) - len(live.state.answered)
+            )
+            basis = f"a forecast of {self._forecast.n_queries} questions in all"
+        if live.left >= 0:
+            low, high = min(low, live.left), min(high, live.left)
+            basis += f", at most {live.left} by the budget"
+        return Estimate(low=low, high=high, seconds_per_question=seconds, basis=f"{basis}; {pace}")
+
+    def cluster_names(self) -> list[str]:
+        """What the clusters are called now; similarities leave them unnamed until a result."""
+        memberships = None if self._found is None else self._found[1].clustering.memberships
+        return self._names(self._live.state.names, memberships)
+
+    def typical(self, cluster: int, n: int) -> list[int]:
+        """Items that tell what a cluster is: those that answers place in it most come first."""
+        live = self._live
+        placed = []
+        for number in live.state.answered:
+            kind, items, told_cluster, _ = live.key(number)
+            if kind == "membership" and told_cluster == cluster:
+                value = live.state.value(number)
+                if value >= 0.5:
+                    placed.append((-value, items[0]))
+        rows = [row for _, row in sorted(placed)]
+        if live.config.typical is not None:
+            rows += live.config.typical[cluster]
+        elif self._found is not None:
+            strongest = np.argsort(
+                -self._found[1].clustering.memberships[:, cluster], kind="stable"
+            )
+            rows += strongest[:n].tolist()
+        return list(dict.fromkeys(rows))[:n]
+
+    def _names(self, given: dict[int, str], memberships: Floats | None) -> list[str]:
+        """Names as given, or by a typical item."""
+        config = self._live.config
+        names = []
+        for j in range(config.n_clusters):
+            if j in given:
+                names.append(given[j])
+            elif config.cluster_names is not None:
+                names.append(config.cluster_names[j])
+            elif config.typical is not None:
+                names.append(f"the group of {self._rows.item(config.typical[j][0]).label}")
+            elif memberships is not None:
+                row = int(memberships[: len(self._rows.base), j].argmax())
+                names.append(f"the group of {self._rows.item(row).label}")
+            else:
+                names.append(f"group {j + 1}")
+        return names
+
+    def _pace(self) -> tuple[float, str]:
+        """Seconds that an answer takes, and where that is known from."""
+        last: dict[str, Event] = {}
+        gaps = []
+        for event in self._live.state.given_by():
+            if event.kind in ANSWERS and event.annotator in last:
+                gaps.append(event.at - last[event.annotator].at)
+            last[event.annotator] = event
+        gaps = [gap for gap in gaps if gap < _BREAK]
+        if len(gaps) < _PACE:
+            return SECONDS_PER_QUESTION, f"{SECONDS_PER_QUESTION:g} seconds a question"
+        seconds = statistics.median(gaps)
+        return seconds, f"{seconds:.1f} seconds a question, as so far"
+
+
+class _Stored:
+    """An oracle that knows the stored answers and stops where they end."""
+
+    def __init__(self, told: dict[QuestionKey, float], stop_at: int | None = None) -> None:
+        self._told = told
+        self._stop_at = stop_at
+        self.n_batches = 0
+
+    def answer(self, queries: Queries) -> Floats:
+        """The stored answers to a batch."""
+        self.n_batches += 1
+        keys = keys_of(queries)
+        values = np.array([self._told.get(key, math.nan) for key in keys], dtype=np.float64)
+        reached = np.array([key in self._told for key in keys], dtype=bool)
+        if not reached.all() or self.n_batches == self._stop_at:
+            raise StopAsking(values, reached)
+        return values
+
+
+def expected(strategy: Any, n: int, config: Any) -> Forecast | None:
+    """What to expect of a strategy; None where there is no forecast for it."""
+    similar = config.ask != "membership" and config.n_clusters > 1
+    try:
+        return forecast(
+            strategy, n, config.n_clusters, ask="similarity" if similar else "membership"
+        )
+    except (AskmeansError, AttributeError, StopIteration):
+        return None

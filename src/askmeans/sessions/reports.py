@@ -1,0 +1,276 @@
+"""What a session tells: questions, receipts, its status and its result so far."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from askmeans.queries import History
+from askmeans.results import Clustering
+
+__all__ = ["Estimate", "Question", "Receipt", "SessionResult", "SessionState", "Status", "Undone"]
+
+
+class SessionState(StrEnum):
+    """What a session is doing, for all or for one annotator.
+
+    Examples
+    --------
+    >>> SessionState.DONE == "all done"
+    True
+    """
+
+    ASKING = "asking"  # there is a question to answer
+    WAITING = "waiting for others"  # the open questions are with somebody else
+    PAUSED = "paused"
+    SPENT = "budget spent"
+    DONE = "all done"  # the plan has asked all it wanted
+    STUCK = "stuck"  # the answers do not allow to go on; an undo may
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """A question for somebody.
+
+    Parameters
+    ----------
+    id : int
+        Its number in the session; the same question has the same number for ever.
+    kind : str
+        "membership", "pair" or "triplet".
+    items : tuple of int
+        Row numbers of the items; `Session.item` tells how to show them.
+    cluster : int or None
+        The cluster, for a membership; `Session.cluster_names` tells what it is called.
+    repeat : int
+        Which asking of the same question it is, from 0.
+
+    Examples
+    --------
+    >>> Question(id=1, kind="pair", items=(3, 8), cluster=None).items
+    (3, 8)
+    """
+
+    id: int
+    kind: str
+    items: tuple[int, ...]
+    cluster: int | None
+    repeat: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Receipt:
+    """That something was kept, durably.
+
+    Parameters
+    ----------
+    event : int
+        Its number in the log.
+    kind : str
+        "answer", "unsure", "skip", "undo" and so on.
+    question : int or None
+        The question's number.
+    value : float or None
+        The answer; None for all but answers.
+    annotator : str
+        Who did it.
+    key : str
+        The client's key.
+    at : float
+        When, in seconds since 1970 by the database's clock.
+    late : bool
+        Whether it came after its lease had ended, or after the question was settled.
+    undone : bool
+        Whether it was taken back since.
+    repeated : bool
+        Whether it was there already: the same key, or the same answer, again.
+
+    Examples
+    --------
+    >>> Receipt(event=1, kind="skip", question=1, value=None, annotator="me", key="a", at=0.0).late
+    False
+    """
+
+    event: int
+    kind: str
+    question: int | None
+    value: float | None
+    annotator: str
+    key: str
+    at: float
+    late: bool = False
+    undone: bool = False
+    repeated: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Undone:
+    """What an undo took back.
+
+    Parameters
+    ----------
+    receipt : Receipt
+        The undo itself.
+    question : Question
+        The question, which is open again.
+    kind : str
+        What was taken back: "answer", "unsure" or "skip".
+    value : float or None
+        The answer taken back; None for an unsure or a skip.
+    void : tuple of Question
+        Later questions that followed from the answer. They may not be asked any more; answers to
+        them stay, and are used when they are.
+
+    Examples
+    --------
+    >>> Undone.__slots__[-1]
+    'void'
+    """
+
+    receipt: Receipt
+    question: Question
+    kind: str
+    value: float | None
+    void: tuple[Question, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
+    """Questions and minutes left, as a range with its basis.
+
+    Parameters
+    ----------
+    low : int
+        Questions left at least, about.
+    high : int
+        Questions left at most, about.
+    seconds_per_question : float
+        How long an answer takes.
+    basis : str
+        Where the numbers come from.
+
+    Examples
+    --------
+    >>> Estimate(low=6, high=12, seconds_per_question=5.0, basis="forecast").minutes
+    (0.5, 1.0)
+    """
+
+    low: int
+    high: int
+    seconds_per_question: float
+    basis: str
+
+    @property
+    def minutes(self) -> tuple[float, float]:
+        """Minutes left, at least and at most."""
+        return (
+            self.low * self.seconds_per_question / 60.0,
+            self.high * self.seconds_per_question / 60.0,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Status:
+    """Where a session stands.
+
+    Parameters
+    ----------
+    name : str
+        The session.
+    state : SessionState
+        What it is doing; for the annotator asked about, or for anybody.
+    answered : int
+        Different questions that have an answer which was given here; "cannot say" counts.
+    held : int
+        Different questions answered before the session.
+    budget : int or None
+        Most questions that may be answered.
+    open : int
+        Questions of the present round that are not settled.
+    leased : int
+        Open questions that somebody holds now.
+    round : int
+        The present round.
+    left : Estimate
+        What is left, about.
+    annotators : dict of str to dict of str to int
+        Counts by annotator: "answer", "unsure", "skip", "held", "late".
+    estimated_error : float or None
+        Mean error of a membership to expect, where there is anything to tell it from.
+    error_basis : str
+        Where that comes from.
+    contradictions : object
+        What the last result says of answers that contradict each other; None where it says nothing.
+    notes : tuple of str
+        What somebody should know: other questions than were stored, warnings of the plan.
+
+    Examples
+    --------
+    >>> "state" in Status.__slots__
+    True
+    """
+
+    name: str
+    state: SessionState
+    answered: int
+    held: int
+    budget: int | None
+    open: int
+    leased: int
+    round: int
+    left: Estimate
+    annotators: dict[str, dict[str, int]]
+    estimated_error: float | None
+    error_basis: str
+    contradictions: object
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionResult:
+    """The best clustering from the answers so far, and what is missing.
+
+    Parameters
+    ----------
+    clustering : Clustering
+        Centres, and memberships of the rows that questions are about.
+    memberships : ndarray of shape (n_items, n_clusters)
+        Memberships of all rows, those added later included.
+    complete : bool
+        Whether all was asked.
+    state : SessionState
+        What the session is doing.
+    n_queries : int
+        Different questions whose answers went in.
+    n_rounds : int
+        Rounds in which they were asked.
+    history : History
+        Those answers, in the order of the questions.
+    missing : Estimate
+        What is left to ask, about.
+    cluster_names : tuple of str
+        What the clusters are called.
+    ids : tuple of str
+        What the items are called.
+    notes : tuple of str
+        Warnings that the result comes with.
+
+    Examples
+    --------
+    >>> "missing" in SessionResult.__slots__
+    True
+    """
+
+    clustering: Clustering
+    memberships: NDArray[np.float64]
+    complete: bool
+    state: SessionState
+    n_queries: int
+    n_rounds: int
+    history: History
+    missing: Estimate
+    cluster_names: tuple[str, ...]
+    ids: Sequence[str] = field(repr=False)
+    notes: tuple[str, ...] = ()

@@ -1,0 +1,154 @@
+"""The rows of a session: numbers, what people see, ids; those it began with and those added since.
+
+The plan clusters the rows the session began with. Rows added later get their memberships from what
+the answers taught, so that no answer is lost by adding some.
+"""
+
+import bisect
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from askmeans.exceptions import DataError, SessionError
+from askmeans.sessions.data import chunks_of, fingerprint, load_matrix, prepare_matrix
+from askmeans.sessions.display import Display, Item, as_display
+from askmeans.sessions.events import EventKind, NewEvent
+from askmeans.sessions.store.contract import DataPart, SessionRecord, Store
+
+__all__ = ["Rows", "chunks_at_rest", "make_part"]
+
+Matrix = NDArray[np.floating]
+
+
+def make_part(
+    X: Any,
+    part: int,
+    *,
+    items: Any,
+    ids: Any,
+    feature_names: list[str] | None,
+    text: str | None = None,
+    image: str | None = None,
+    folder: str | None = None,
+) -> tuple[Matrix, DataPart]:
+    """Numbers and display of new rows, checked, as they are stored."""
+    if feature_names is None and hasattr(X, "columns"):
+        feature_names = [str(name) for name in X.columns]
+    if ids is None and items is None and hasattr(X, "columns"):
+        items = X
+    matrix, path = prepare_matrix(X)
+    display = as_display(
+        items, len(matrix), matrix.shape[1], ids=ids, feature_names=feature_names, text=text,
+        image=image, folder=folder,
+    )  # fmt: skip
+    return matrix, DataPart(
+        part=part,
+        dtype="<f4" if matrix.dtype == np.float32 else "<f8",
+        shape=(matrix.shape[0], matrix.shape[1]),
+        fingerprint=fingerprint(matrix),
+        path=path,
+        display=display.to_json(),
+    )
+
+
+def chunks_at_rest(matrix: Matrix, part: DataPart) -> Iterator[bytes]:
+    """What of a part goes into the database: nothing where a file's path does."""
+    return chunks_of(matrix) if part.path is None else iter(())
+
+
+class Rows:
+    """All rows of one session."""
+
+    def __init__(self, store: Store, record: SessionRecord) -> None:
+        self._store = store
+        self._record = record
+        self._matrices: list[Matrix] = []
+        self._displays: list[Display] = []
+        self._ends: list[int] = []
+        self.load()
+
+    @property
+    def base(self) -> Matrix:
+        """What the plan clusters."""
+        return self._matrices[0]
+
+    @property
+    def added(self) -> list[Matrix]:
+        """What was added since."""
+        return self._matrices[1:]
+
+    @property
+    def n_parts(self) -> int:
+        """How many parts are loaded."""
+        return len(self._matrices)
+
+    @property
+    def folder(self) -> str | None:
+        """Where image paths start from."""
+        return self._displays[0].folder
+
+    @property
+    def columns(self) -> list[str]:
+        """What people see of an item."""
+        return self._displays[0].columns
+
+    def __len__(self) -> int:
+        return self._ends[-1]
+
+    def load(self) -> None:
+        """Take in parts that are not loaded yet."""
+        for part in self._store.parts(self._record.id)[len(self._matrices) :]:
+            self._matrices.append(load_matrix(self._store, self._record.id, part))
+            self._displays.append(Display(**part.display))
+            self._ends.append((self._ends[-1] if self._ends else 0) + part.shape[0])
+
+    def ids(self) -> list[str]:
+        """What the items are called, in the order of the rows."""
+        names: list[str] = []
+        for display in self._displays:
+            shift = len(names)
+            names += display.ids or [str(shift + row) for row in range(display.n)]
+        return names
+
+    def item(self, row: int) -> Item:
+        """One item as a person should see it."""
+        if not 0 <= row < len(self):
+            raise DataError(f"There must be an item {row}. Got items 0 to {len(self) - 1} only.")
+        part = bisect.bisect_right(self._ends, row)
+        start = self._ends[part - 1] if part else 0
+        return self._displays[part].item(row - start, self._matrices[part][row - start], row)
+
+    def add(self, X: Any, *, items: Any, ids: Any, annotator: str, key: str) -> None:
+        """Keep more rows."""
+        self.load()
+        first = self._displays[0]
+        matrix, part = make_part(
+            X, len(self._matrices), items=items, ids=ids, feature_names=self._feature_names(),
+            text=first.text if items is not None else None,
+            image=first.image if items is not None else None, folder=first.folder,
+        )  # fmt: skip
+        if matrix.shape[1] != self.base.shape[1]:
+            raise DataError(
+                f"X must have the {self.base.shape[1]} features of the session. "
+                f"Got {matrix.shape[1]} instead."
+            )
+        twice = set(self.ids()) & set(part.display["ids"] or ())
+        if twice:
+            raise DataError(
+                f"New items must have new ids. Got {min(twice)!r}, which is there already."
+            )
+        with self._store.write(self._record.id) as transaction:
+            if len(self._store.parts(self._record.id)) != part.part:
+                raise SessionError("Somebody else added rows just now. Got yours, too; try again.")
+            transaction.add_part(part, chunks_at_rest(matrix, part))
+            transaction.append(
+                NewEvent(kind=EventKind.ROWS, key=key, annotator=annotator, target=part.part)
+            )
+        self.load()
+
+    def _feature_names(self) -> list[str] | None:
+        """What the features are called."""
+        names = self._record.config.get("feature_names")
+        return None if names is None else list(names)

@@ -1,0 +1,369 @@
+"""A session: ask, tell, skip, cannot say, undo; durable, for several people and processes."""
+
+from numbers import Real
+from typing import Any
+
+from askmeans.checks import check_number
+from askmeans.exceptions import AnswerError, StoreReadOnlyError
+from askmeans.sessions.caretaking import ME, Caretaking
+from askmeans.sessions.desk import check_annotator
+from askmeans.sessions.display import Item
+from askmeans.sessions.events import EventKind
+from askmeans.sessions.reports import Question, Receipt, SessionResult, Status, Undone
+
+__all__ = ["Session"]
+
+
+class Session(Caretaking):
+    """Questions and answers that are never lost; `create` makes one, `open` goes on with it.
+
+    An answer is on disk before `tell` returns. Methods may be called from several threads, and
+    several processes may work on one session. Where there is nothing to ask somebody, `ask` returns
+    an empty list and `status` says why.
+
+    Parameters
+    ----------
+    store : Store
+        Where it is kept.
+    record : SessionRecord
+        What the store knows of it.
+
+    Examples
+    --------
+    >>> session = open("fruit.db")
+    >>> question, = session.ask()
+    >>> session.item(question.items[0]).label, session.cluster_names[question.cluster]
+    ('pumpkin', 'small')
+    >>> session.tell(question.id, 0.0).late
+    False
+    >>> session.status().answered
+    1
+    """
+
+    def ask(self, n: int = 1, *, annotator: str = ME) -> list[Question]:
+        """Questions for somebody, leased to them for a while.
+
+        Asking again returns one's own open questions and renews their leases.
+
+        Parameters
+        ----------
+        n : int, default=1
+            How many at most.
+        annotator : str, default="me"
+            Who will answer.
+
+        Returns
+        -------
+        list of Question
+            Up to n; empty where there is nothing to ask them now, and `status` says why.
+
+        Raises
+        ------
+        RankError
+            If the answers do not allow the plan to go on; `undo` may.
+
+        Examples
+        --------
+        >>> open("fruit.db").ask()
+        [Question(id=1, kind='membership', items=(3,), cluster=0, repeat=0)]
+        """
+        check_number(n, "n", "Session.ask", integer=True, minimum=1)
+        return self._desk.ask(int(n), annotator)
+
+    def tell(
+        self, question_id: int, value: float, *, annotator: str = ME, key: str | None = None
+    ) -> Receipt:
+        """Answer a question; the answer is on disk when this returns.
+
+        Parameters
+        ----------
+        question_id : int
+            The question's `id`.
+        value : float
+            The answer, from 0 to 1.
+        annotator : str, default="me"
+            Who answers.
+        key : str or None, default=None
+            The client's own key of this answer. The same key and answer again is harmless and
+            returns the first receipt. None for a new key.
+
+        Returns
+        -------
+        Receipt
+            What was kept. `late` where the lease had ended or the question was settled.
+
+        Raises
+        ------
+        AnswerError
+            If the value is no number from 0 to 1.
+        QueryError
+            If there is no such question.
+        KeyConflictError
+            If the key was used for something else, or the question answered otherwise before.
+        BudgetError
+            If the budget is spent.
+
+        Examples
+        --------
+        >>> session = open("fruit.db")
+        >>> question, = session.ask()
+        >>> session.tell(question.id, 0.25, key="a").repeated
+        False
+        >>> session.tell(question.id, 0.25, key="a").repeated  # the network was slow
+        True
+        """
+        number = _as_answer(value)
+        return self._desk.give(EventKind.ANSWER, question_id, number, annotator, key)
+
+    def unsure(self, question_id: int, *, annotator: str = ME, key: str | None = None) -> Receipt:
+        """Say that one cannot say; it costs budget, as an answer does.
+
+        Parameters
+        ----------
+        question_id : int
+            The question's `id`.
+        annotator : str, default="me"
+            Who cannot say.
+        key : str or None, default=None
+            As in `tell`.
+
+        Returns
+        -------
+        Receipt
+            What was kept.
+
+        Examples
+        --------
+        >>> session = open("fruit.db")
+        >>> session.unsure(session.ask()[0].id).kind
+        'unsure'
+        """
+        return self._desk.give(EventKind.UNSURE, question_id, None, annotator, key)
+
+    def skip(self, question_id: int, *, annotator: str = ME, key: str | None = None) -> Receipt:
+        """Leave a question open: for somebody else, or for later.
+
+        Parameters
+        ----------
+        question_id : int
+            The question's `id`.
+        annotator : str, default="me"
+            Who skips it; they get it again when nothing else is left.
+        key : str or None, default=None
+            As in `tell`.
+
+        Returns
+        -------
+        Receipt
+            What was kept.
+
+        Examples
+        --------
+        >>> session = open("fruit.db")
+        >>> first, = session.ask()
+        >>> receipt = session.skip(first.id)
+        >>> session.ask()[0].id == first.id
+        False
+        """
+        return self._desk.give(EventKind.SKIP, question_id, None, annotator, key)
+
+    def undo(
+        self, question_id: int | None = None, *, annotator: str = ME, key: str | None = None
+    ) -> Undone:
+        """Take back one's last answer or skip; its question is open again, and one's own.
+
+        Parameters
+        ----------
+        question_id : int or None, default=None
+            The question whose answer is taken back; None for the last one given.
+        annotator : str, default="me"
+            Whose answer.
+        key : str or None, default=None
+            As in `tell`: the same key again undoes nothing more.
+
+        Returns
+        -------
+        Undone
+            What was taken back, and which later questions followed from it.
+
+        Raises
+        ------
+        SessionError
+            If there is nothing to take back.
+
+        Examples
+        --------
+        >>> session = open("fruit.db")
+        >>> question, = session.ask()
+        >>> receipt = session.tell(question.id, 0.9)
+        >>> undone = session.undo()
+        >>> undone.value, undone.void, session.ask()[0].id == question.id
+        (0.9, (), True)
+        """
+        return self._desk.undo(question_id, annotator, key)
+
+    def status(self, *, annotator: str | None = None, estimate: bool = False) -> Status:
+        """Where the session stands.
+
+        Parameters
+        ----------
+        annotator : str or None, default=None
+            For whom `state` is told; None for anybody.
+        estimate : bool, default=False
+            Compute a result, to tell its estimated error and contradictions.
+
+        Returns
+        -------
+        Status
+            The state, counts, and what is left.
+
+        Examples
+        --------
+        >>> status = open("fruit.db").status()
+        >>> status.state, status.answered, status.left.low
+        (<SessionState.ASKING: 'asking'>, 0, 4)
+        """
+        if annotator is not None:
+            check_annotator(annotator)
+        with self._desk.lock:
+            self._catch_up()
+            now, leases = self._store.leases(self._record.id)
+            held = [lease for lease in leases if lease.until > now]
+            report = self._outcome.status(self._desk.state_for(annotator, held), held)
+        return self._outcome.with_error(report, self.result()) if estimate else report
+
+    def result(self) -> SessionResult:
+        """The best clustering from the answers so far, and what is missing.
+
+        Returns
+        -------
+        SessionResult
+            Centres, memberships of all rows, and an account.
+
+        Examples
+        --------
+        >>> result = open("fruit.db").result()
+        >>> result.complete, result.memberships.shape, result.missing.high
+        (False, (4, 2), 5)
+        """
+        with self._desk.lock:
+            self._catch_up()
+            now, leases = self._store.leases(self._record.id)
+            held = [lease for lease in leases if lease.until > now]
+            work = self._outcome.prepare(self._desk.state_for(None, held))
+        return self._outcome.result(work)
+
+    def item(self, row: int) -> Item:
+        """One item as a person should see it.
+
+        Parameters
+        ----------
+        row : int
+            Its row number, as questions have it.
+
+        Returns
+        -------
+        Item
+            Id, label, fields, text and image.
+
+        Examples
+        --------
+        >>> open("fruit.db").item(0).text
+        'apple'
+        """
+        return self.rows.item(row)
+
+    def question(self, question_id: int) -> Question:
+        """A question by its number.
+
+        Parameters
+        ----------
+        question_id : int
+            Its number.
+
+        Returns
+        -------
+        Question
+            The question, open or not.
+
+        Raises
+        ------
+        QueryError
+            If there is none.
+
+        Examples
+        --------
+        >>> session = open("fruit.db")
+        >>> session.ask() == [session.question(1)]
+        True
+        """
+        with self._desk.lock:
+            return self._desk.question(question_id)
+
+    def typical(self, cluster: int, n: int = 3) -> list[int]:
+        """Items that tell what a cluster is: placed in it by answers, or near its centre.
+
+        Parameters
+        ----------
+        cluster : int
+            The cluster's number.
+        n : int, default=3
+            How many at most.
+
+        Returns
+        -------
+        list of int
+            Row numbers, the most typical first.
+
+        Examples
+        --------
+        >>> session = open("fruit.db")
+        >>> question, = session.ask()
+        >>> receipt = session.tell(question.id, 1.0)
+        >>> session.typical(question.cluster, n=1) == list(question.items)
+        True
+        """
+        with self._desk.lock:
+            return self._outcome.typical(cluster, n)
+
+    def history(self, *, annotator: str | None = None) -> list[Receipt]:
+        """Answers and skips that stand, in the order given.
+
+        Parameters
+        ----------
+        annotator : str or None, default=None
+            Whose; None for all.
+
+        Returns
+        -------
+        list of Receipt
+            One each.
+
+        Examples
+        --------
+        >>> session = open("fruit.db")
+        >>> receipt = session.tell(session.ask()[0].id, 0.5)
+        >>> [receipt.value for receipt in session.history()]
+        [0.5]
+        """
+        with self._desk.lock:
+            self._live.refresh()
+            return [self._desk.receipt(event) for event in self._live.state.given_by(annotator)]
+
+    def _catch_up(self) -> None:
+        """Take in what happened since and step the plan; a file that cannot be written is read."""
+        self._live.refresh()
+        try:
+            self._live.advance()
+        except StoreReadOnlyError:
+            self._live.advance(write=False)
+
+
+def _as_answer(value: Any) -> float:
+    """A number from 0 to 1."""
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0.0 <= float(value) <= 1.0:
+        raise AnswerError(
+            f"An answer must be a number in [0, 1]. Got {value!r} instead; unsure() says that one "
+            "cannot say."
+        )
+    return float(value)

@@ -1,0 +1,155 @@
+"""The state of a session as its events, folded; pure, no input or output.
+
+Rules of this file:
+- Folding the same events in the same order gives the same state; nothing else goes in.
+- A question is settled once as many annotators as wanted have answered, or an answer was held from
+  before. Its value is the median of the answers up to there, of those who could say; later ones
+  are kept and change nothing. Undoing one of the first lets the next one move up.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Iterable
+
+import numpy as np
+
+from askmeans.sessions.events import ANSWERS, MOVES, Event, EventKind, Standing
+
+__all__ = ["State"]
+
+
+class State:
+    """What the events up to `last` come to."""
+
+    def __init__(self, annotations: int = 1) -> None:
+        self.annotations = annotations
+        self.last = 0
+        self.paused = False
+        self.names: dict[int, str] = {}
+        self.n_parts = 1
+        self.by_key: dict[str, Event] = {}
+        self.undone: set[int] = set()  # events taken back
+        self._answers: dict[int, list[Event]] = {}  # question -> standing answers, in order
+        self._spent: set[int] = set()  # questions answered here
+        self._mine: dict[tuple[int, str], Event] = {}  # (question, annotator) -> what stands
+        self._stacks: dict[
+            str, list[Event]
+        ] = {}  # annotator -> what they may undo, last at the end
+
+    def fold(self, events: Iterable[Event]) -> None:
+        """Take events in, in their order."""
+        for event in events:
+            assert event.id > self.last
+            self.last = event.id
+            self.by_key[event.key] = event
+            if event.kind is EventKind.UNDO:
+                self._take_back(event)
+            elif event.question is not None:
+                self._give(event)
+            elif event.kind in (EventKind.PAUSE, EventKind.RESUME):
+                self.paused = event.kind is EventKind.PAUSE
+            elif event.kind is EventKind.RENAME:
+                assert event.target is not None
+                self.names[event.target] = event.text or ""
+            elif event.kind is EventKind.ROWS:
+                self.n_parts += 1
+
+    def standing(self, question: int, annotator: str) -> Standing:
+        """What a question is to somebody."""
+        event = self._mine.get((question, annotator))
+        if event is None:
+            return Standing.OPEN
+        return Standing.SKIPPED if event.kind is EventKind.SKIP else Standing.ANSWERED
+
+    def mine(self, question: int, annotator: str) -> Event | None:
+        """What somebody last said to a question, unless it was taken back."""
+        return self._mine.get((question, annotator))
+
+    def may(self, kind: EventKind, question: int, annotator: str) -> bool:
+        """Whether the move is legal."""
+        return kind in MOVES[self.standing(question, annotator)]
+
+    def last_of(self, annotator: str) -> Event | None:
+        """What somebody would undo first."""
+        stack = self._stacks.get(annotator)
+        return stack[-1] if stack else None
+
+    def given_by(self, annotator: str | None = None) -> list[Event]:
+        """Answers and skips that stand, of somebody or of all, in order."""
+        if annotator is not None:
+            return list(self._stacks.get(annotator, ()))
+        every = [event for stack in self._stacks.values() for event in stack]
+        return sorted(every, key=lambda event: event.id)
+
+    def answers(self, question: int) -> list[Event]:
+        """The answers that settle a question, or will; not those that came after."""
+        taken = []
+        for event in self._answers.get(question, ()):
+            taken.append(event)
+            if event.kind is EventKind.HELD or len(taken) == self.annotations:
+                break
+        return taken
+
+    def is_settled(self, question: int) -> bool:
+        """Whether the plan may have the answer."""
+        given = self._answers.get(question, ())
+        return len(given) >= self.annotations or any(e.kind is EventKind.HELD for e in given)
+
+    def value(self, question: int) -> float:
+        """The answer to a settled question; NaN where nobody could say."""
+        told = [event.value for event in self.answers(question) if event.value is not None]
+        return float(np.median(told)) if told else math.nan
+
+    @property
+    def answered(self) -> list[int]:
+        """Questions that anybody has answered, in the order of their first answers."""
+        return list(self._answers)
+
+    @property
+    def n_spent(self) -> int:
+        """Different questions answered here, which is what a budget counts."""
+        return len(self._spent)
+
+    def counts(self) -> dict[str, Counter[str]]:
+        """How many answers, unsures, skips and late answers stand, by annotator."""
+        found: dict[str, Counter[str]] = {}
+        for annotator, stack in self._stacks.items():
+            if stack:
+                found[annotator] = Counter(str(event.kind) for event in stack)
+                found[annotator]["late"] = sum(event.late for event in stack)
+        return found
+
+    def _give(self, event: Event) -> None:
+        """An answer or a skip."""
+        assert event.question is not None
+        place = (event.question, event.annotator)
+        before = self._mine.get(place)
+        if before is not None:  # a skip, replaced
+            self._stacks[event.annotator].remove(before)
+        self._mine[place] = event
+        self._stacks.setdefault(event.annotator, []).append(event)
+        if event.kind in ANSWERS:
+            self._answers.setdefault(event.question, []).append(event)
+            self._count(event.question)
+
+    def _take_back(self, undo: Event) -> None:
+        """An undo."""
+        assert undo.target is not None
+        assert undo.question is not None
+        event = self._mine.pop((undo.question, undo.annotator))
+        assert event.id == undo.target
+        self.undone.add(event.id)
+        self._stacks[event.annotator].remove(event)
+        if event.kind in ANSWERS:
+            self._answers[undo.question].remove(event)
+            if not self._answers[undo.question]:
+                del self._answers[undo.question]
+            self._count(undo.question)
+
+    def _count(self, question: int) -> None:
+        """Keep what the budget counts."""
+        answers = self._answers.get(question, ())
+        if any(event.kind is not EventKind.HELD for event in answers):
+            self._spent.add(question)
+        else:
+            self._spent.discard(question)

@@ -1,0 +1,75 @@
+"""Where sessions are kept: the contract, and SQLite through SQLAlchemy; PostgreSQL joins next."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from askmeans.exceptions import MissingExtraError, NoSessionError, ParameterError
+
+if TYPE_CHECKING:
+    from askmeans.sessions.store.contract import Store
+
+__all__ = ["file_of", "open_store", "upgrade_store"]
+
+
+def open_store(url: str | Path, *, make: bool = False) -> "Store":
+    """The store at a path or database URL; without `make`, one that is there already."""
+    path = file_of(url)
+    _check_installed()
+    from askmeans.sessions.store.sql import SqlStore
+    from askmeans.sessions.store.sqlite.engine import make_engine
+    from askmeans.sessions.store.versions import check_version, make_schema
+
+    if not make and not path.exists():
+        raise NoSessionError(
+            f"There must be a database at {path}. Got none; 'askmeans init' or "
+            "askmeans.sessions.create makes one."
+        )
+    engine = make_engine(path)
+    try:
+        if make:
+            make_schema(engine, path)
+        check_version(engine, path)
+    except BaseException:
+        engine.dispose()
+        raise
+    return SqlStore(engine, str(path))
+
+
+def upgrade_store(url: str | Path) -> Path | None:
+    """Bring a database to this version, after a backup beside it; None when nothing was to do."""
+    path = file_of(url)
+    _check_installed()
+    from askmeans.sessions.store.versions import upgrade
+
+    return upgrade(path)
+
+
+def file_of(url: str | Path) -> Path:
+    """The absolute path of an SQLite database, from a path or a URL."""
+    text = str(url)
+    scheme, colon, rest = text.partition("://")
+    if not colon:
+        if not text or Path(text).is_dir():
+            raise ParameterError(
+                "The 'url' parameter must be the path of a database file or a URL. "
+                f"Got {text!r} instead, which is {'a folder' if text else 'empty'}."
+            )
+        return Path(text).expanduser().absolute()
+    if scheme != "sqlite" or not rest.startswith("/") or rest == "/":
+        raise ParameterError(
+            "The 'url' parameter must be a path or sqlite:///PATH, for now. "
+            f"Got {text!r} instead; PostgreSQL is still to come."
+        )
+    return Path(rest[1:]).expanduser().absolute()
+
+
+def _check_installed() -> None:
+    """Refuse to go on without the packages a store needs."""
+    try:
+        import alembic  # noqa: F401 - whether they are there is the question
+        import sqlalchemy  # noqa: F401
+    except ImportError as error:
+        raise MissingExtraError(
+            "Sessions need SQLAlchemy and alembic. Got neither or one; "
+            'install them with: pip install "askmeans[sessions]"'
+        ) from error

@@ -1,0 +1,163 @@
+"""What a store must do, in prose and as a protocol; `askmeans.testing.StoreContract` tests it.
+
+A store keeps sessions. It knows nothing of plans, budgets or who may answer what.
+
+- **Append only.** Events, batches, questions and data parts are added, never changed or removed.
+  Leases are the one thing that is overwritten: they are about now, not about the past.
+- **Durable.** When `write` is left without an exception, what was done in it survives the death of
+  the process and of the machine. When it is left with one, nothing of it is there. Leases alone
+  may be written with `durable=False`: they survive the process, and need not survive the machine.
+- **One writer.** Inside `write(session)` nobody else writes to that session; its events get
+  numbers that only grow, in the order of the commits. So whoever has read events up to a number
+  has read all that will ever be below it. Readers are not held up.
+- **Short.** No caller computes inside `write`: a plan's step happens before it.
+- **One clock.** `now` is the database's time in seconds, for leases; no client's clock is asked.
+- **Questions have numbers** from 1 in a session, in the order they were first issued. The same
+  question (kind, items, cluster, repeat) keeps its number for ever, whoever issues it again.
+- **Batches** are found by the digest of all that came before them (`prefix`) and by their own.
+  Adding one that is there is harmless.
+- **Plain at rest.** Numbers, text, JSON and raw little-endian arrays; nothing is pickled.
+- **Errors.** Whatever the database says becomes one of the StoreError tree, with a remedy; the
+  next call works again when the cause is gone.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from askmeans.sessions.events import Event, NewEvent
+
+__all__ = ["DataPart", "Lease", "QuestionKey", "SessionRecord", "Store", "StoredBatch",
+           "Transaction"]  # fmt: skip
+
+# kind, items (similarities sorted), cluster (-1 for none), repeat
+QuestionKey = tuple[str, tuple[int, ...], int, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionRecord:
+    """A session as it was made: `config` and `display` are JSON, and never change."""
+
+    id: int
+    name: str
+    config: dict[str, Any]
+    fingerprint: str
+    made_by: str
+    at: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DataPart:
+    """Rows of a session: a matrix in raw bytes or a file's path, and what people see of them.
+
+    Part 0 is what the plan clusters; later parts are rows added since.
+    """
+
+    part: int
+    dtype: str
+    shape: tuple[int, int]
+    fingerprint: str
+    path: str | None
+    display: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredBatch:
+    """A batch as a plan issued it, after what came before it; `questions` are numbers."""
+
+    prefix: str
+    number: int
+    digest: str
+    questions: tuple[int, ...]
+    made_by: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lease:
+    """Somebody holds a question until a time of the database's clock."""
+
+    question: int
+    annotator: str
+    until: float
+
+
+class Transaction(Protocol):
+    """What can be done inside `Store.write`."""
+
+    def now(self) -> float:
+        """The database's time, in seconds."""
+
+    def events(self, after: int) -> list[Event]:
+        """Events with a number above this, in order."""
+
+    def append(self, event: NewEvent) -> Event:
+        """Add an event at the end of the log."""
+
+    def leases(self) -> list[Lease]:
+        """Every lease, ended ones included, of questions that are not let go."""
+
+    def lease(self, lease: Lease) -> None:
+        """Give or renew a lease."""
+
+    def release(self, question: int, annotator: str) -> None:
+        """Let a question go; harmless where it is not held."""
+
+    def add_batch(
+        self, prefix: str, number: int, digest: str, questions: Sequence[QuestionKey], *,
+        made_by: str,
+    ) -> StoredBatch:  # fmt: skip
+        """Keep a batch and number those of its different questions that are new."""
+
+    def add_questions(self, questions: Sequence[QuestionKey]) -> list[int]:
+        """The numbers of different questions, of new ones, too."""
+
+    def add_part(self, part: DataPart, chunks: Iterator[bytes]) -> None:
+        """Keep more rows."""
+
+
+class Store(Protocol):
+    """Where sessions are kept."""
+
+    url: str
+
+    def names(self) -> list[str]:
+        """Names of the sessions, in the order they were made."""
+
+    def create(
+        self,
+        name: str,
+        config: dict[str, Any],
+        part: DataPart,
+        chunks: Iterator[bytes],
+        *,
+        made_by: str,
+    ) -> SessionRecord:
+        """Keep a new session with its data; a name that is taken is refused."""
+
+    def load(self, name: str) -> SessionRecord:
+        """The session of this name; refused where there is none."""
+
+    def parts(self, session: int) -> list[DataPart]:
+        """The session's rows, without their numbers."""
+
+    def chunks(self, session: int, part: int) -> Iterator[bytes]:
+        """The raw bytes of a part, in order."""
+
+    def events(self, session: int, after: int = 0) -> list[Event]:
+        """Events with a number above this, in order."""
+
+    def batches(self, session: int) -> list[StoredBatch]:
+        """Every batch, in the order they were kept."""
+
+    def questions(self, session: int, after: int = 0) -> list[tuple[int, QuestionKey]]:
+        """Questions with a number above this, in order."""
+
+    def leases(self, session: int) -> tuple[float, list[Lease]]:
+        """The database's time, and every lease."""
+
+    def write(self, session: int, *, durable: bool = True) -> AbstractContextManager[Transaction]:
+        """A transaction; leaving it commits, an exception undoes all of it."""
+
+    def close(self) -> None:
+        """Let go of the database."""

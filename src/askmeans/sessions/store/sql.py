@@ -1,0 +1,330 @@
+"""The store on SQLAlchemy: what the contract says, as statements."""
+
+import math
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from sqlalchemy import Connection, Engine, delete, insert, literal_column, select
+from sqlalchemy.dialects.sqlite import insert as upsert
+from sqlalchemy.exc import IntegrityError
+
+from askmeans.exceptions import NoSessionError, SessionExistsError
+from askmeans.sessions.events import Event, EventKind, NewEvent
+from askmeans.sessions.store import models
+from askmeans.sessions.store.contract import (
+    DataPart,
+    Lease,
+    QuestionKey,
+    SessionRecord,
+    StoredBatch,
+)
+from askmeans.sessions.store.sqlite.engine import DURABLE, NOW, PASSING, translated
+
+__all__ = ["SqlStore"]
+
+
+class SqlStore:
+    """Sessions in a database."""
+
+    def __init__(self, engine: Engine, url: str) -> None:
+        self.url = url
+        self._engine = engine
+        self._pid = os.getpid()
+
+    def names(self) -> list[str]:
+        """Names of the sessions, in the order they were made."""
+        with self._read() as connection:
+            rows = connection.execute(select(models.sessions.c.name).order_by(models.sessions.c.id))
+            return list(rows.scalars())
+
+    def create(
+        self,
+        name: str,
+        config: dict[str, Any],
+        part: DataPart,
+        chunks: Iterator[bytes],
+        *,
+        made_by: str,
+    ) -> SessionRecord:
+        """Keep a new session with its data."""
+        with self._begun() as connection:
+            values: dict[str, Any] = {
+                "name": name,
+                "config": config,
+                "fingerprint": part.fingerprint,
+                "made_by": made_by,
+                "at": _now(connection),
+            }
+            try:
+                done = connection.execute(insert(models.sessions).values(values))
+            except IntegrityError as error:
+                raise SessionExistsError(
+                    f"There must be no session {name!r} in {self.url} yet. Got one; choose another "
+                    "name, or go on with it (askmeans.sessions.open)."
+                ) from error
+            (session,) = done.inserted_primary_key or (0,)
+            SqlTransaction(connection, int(session)).add_part(part, chunks)
+            return SessionRecord(id=int(session), **values)
+
+    def load(self, name: str) -> SessionRecord:
+        """The session of this name."""
+        with self._read() as connection:
+            found = connection.execute(
+                select(models.sessions).where(models.sessions.c.name == name)
+            ).first()
+        if found is None:
+            there = ", ".join(map(repr, self.names())) or "none"
+            raise NoSessionError(
+                f"There must be a session {name!r} in {self.url}. Got {there}; choose one of them, "
+                "or make one with 'askmeans init'."
+            )
+        return SessionRecord(**found._mapping)
+
+    def parts(self, session: int) -> list[DataPart]:
+        """The session's rows, without their numbers."""
+        table = models.parts
+        with self._read() as connection:
+            rows = connection.execute(
+                select(table).where(table.c.session_id == session).order_by(table.c.part)
+            )
+            return [
+                DataPart(
+                    part=row.part,
+                    dtype=row.dtype,
+                    shape=(row.n_rows, row.n_features),
+                    fingerprint=row.fingerprint,
+                    path=row.path,
+                    display=row.display,
+                )
+                for row in rows
+            ]
+
+    def chunks(self, session: int, part: int) -> Iterator[bytes]:
+        """The raw bytes of a part, in order."""
+        table, parts = models.chunks, models.parts
+        here = (parts.c.session_id == session) & (parts.c.part == part)
+        query = select(table.c.bytes).join(parts, parts.c.id == table.c.part_id).where(here)
+        with self._read() as connection:
+            for row in connection.execute(query.order_by(table.c.number)):
+                yield row.bytes
+
+    def events(self, session: int, after: int = 0) -> list[Event]:
+        """Events with a number above this, in order."""
+        with self._read() as connection:
+            return SqlTransaction(connection, session).events(after)
+
+    def batches(self, session: int) -> list[StoredBatch]:
+        """Every batch, in the order they were kept."""
+        table = models.batches
+        with self._read() as connection:
+            rows = connection.execute(
+                select(table).where(table.c.session_id == session).order_by(table.c.id)
+            )
+            return [
+                StoredBatch(
+                    prefix=row.prefix,
+                    number=row.number,
+                    digest=row.digest,
+                    questions=tuple(np.frombuffer(row.questions, dtype="<i8").tolist()),
+                    made_by=row.made_by,
+                )
+                for row in rows
+            ]
+
+    def questions(self, session: int, after: int = 0) -> list[tuple[int, QuestionKey]]:
+        """Questions with a number above this, in order."""
+        with self._read() as connection:
+            return SqlTransaction(connection, session).questions(after)
+
+    def leases(self, session: int) -> tuple[float, list[Lease]]:
+        """The database's time, and every lease."""
+        with self._read() as connection:
+            transaction = SqlTransaction(connection, session)
+            return transaction.now(), transaction.leases()
+
+    @contextmanager
+    def write(self, session: int, *, durable: bool = True) -> Iterator["SqlTransaction"]:
+        """A transaction; leaving it commits, an exception undoes all of it."""
+        with self._begun(DURABLE if durable else PASSING) as connection:
+            yield SqlTransaction(connection, session)
+
+    def close(self) -> None:
+        """Let go of the database."""
+        self._engine.dispose()
+
+    @contextmanager
+    def _read(self) -> Iterator[Connection]:
+        """A connection that sees one state of the database."""
+        self._after_fork()
+        with translated(self.url), self._engine.connect() as connection:
+            yield connection
+
+    @contextmanager
+    def _begun(self, how: str = DURABLE) -> Iterator[Connection]:
+        """A connection that is the only writer."""
+        self._after_fork()
+        with translated(self.url), self._engine.connect() as connection:
+            writing = connection.execution_options(askmeans_write=how)
+            with writing.begin():
+                yield writing
+
+    def _after_fork(self) -> None:
+        """Leave a parent's connections to the parent: SQLite forbids to share them."""
+        if self._pid != os.getpid():
+            self._engine.dispose(close=False)
+            self._pid = os.getpid()
+
+
+class SqlTransaction:
+    """Statements on one session within one connection."""
+
+    def __init__(self, connection: Connection, session: int) -> None:
+        self._connection = connection
+        self._session = session
+
+    def now(self) -> float:
+        """The database's time, in seconds."""
+        return _now(self._connection)
+
+    def events(self, after: int) -> list[Event]:
+        """Events with a number above this, in order."""
+        table = models.events
+        here = (table.c.session_id == self._session) & (table.c.id > after)
+        rows = self._connection.execute(select(table).where(here).order_by(table.c.id))
+        return [
+            Event(
+                id=row.id,
+                at=row.at,
+                kind=EventKind(row.kind),
+                key=row.key,
+                annotator=row.annotator,
+                question=row.question,
+                value=row.value,
+                target=row.target,
+                text=row.text,
+                late=row.late,
+            )
+            for row in rows
+        ]
+
+    def append(self, event: NewEvent) -> Event:
+        """Add an event at the end of the log."""
+        values = {name: getattr(event, name) for name in NewEvent.__slots__}
+        assert event.value is None or math.isfinite(event.value)
+        at = self.now()
+        done = self._connection.execute(
+            insert(models.events).values(session_id=self._session, at=at, **values)
+        )
+        (number,) = done.inserted_primary_key or (0,)
+        return Event(id=int(number), at=at, **values)
+
+    def leases(self) -> list[Lease]:
+        """Every lease, ended ones included, of questions that are not let go."""
+        table = models.leases
+        rows = self._connection.execute(select(table).where(table.c.session_id == self._session))
+        return [Lease(question=r.question, annotator=r.annotator, until=r.until) for r in rows]
+
+    def lease(self, lease: Lease) -> None:
+        """Give or renew a lease."""
+        statement = upsert(models.leases).values(
+            session_id=self._session,
+            question=lease.question,
+            annotator=lease.annotator,
+            until=lease.until,
+        )
+        self._connection.execute(
+            statement.on_conflict_do_update(
+                index_elements=["session_id", "question", "annotator"],
+                set_={"until": lease.until},
+            )
+        )
+
+    def release(self, question: int, annotator: str) -> None:
+        """Let a question go."""
+        table = models.leases
+        here = (table.c.session_id == self._session) & (table.c.question == question)
+        self._connection.execute(delete(table).where(here & (table.c.annotator == annotator)))
+
+    def questions(self, after: int) -> list[tuple[int, QuestionKey]]:
+        """Questions with a number above this, in order."""
+        table = models.questions
+        here = (table.c.session_id == self._session) & (table.c.number > after)
+        rows = self._connection.execute(select(table).where(here).order_by(table.c.number))
+        found = []
+        for row in rows:
+            items = tuple(item for item in (row.item, row.item_2, row.item_3) if item >= 0)
+            found.append((row.number, (row.kind, items, row.cluster, row.repeat)))
+        return found
+
+    def add_batch(
+        self, prefix: str, number: int, digest: str, questions: Sequence[QuestionKey], *,
+        made_by: str,
+    ) -> StoredBatch:  # fmt: skip
+        """Keep a batch and number those of its different questions that are new."""
+        asked = tuple(self.add_questions(list(dict.fromkeys(questions))))
+        statement = upsert(models.batches).values(
+            session_id=self._session,
+            prefix=prefix,
+            number=number,
+            digest=digest,
+            questions=np.array(asked, dtype="<i8").tobytes(),
+            made_by=made_by,
+        )
+        self._connection.execute(statement.on_conflict_do_nothing())
+        return StoredBatch(
+            prefix=prefix, number=number, digest=digest, questions=asked, made_by=made_by
+        )
+
+    def add_questions(self, questions: Sequence[QuestionKey]) -> list[int]:
+        """The numbers of different questions, of new ones, too."""
+        numbers = {key: number for number, key in self.questions(0)}
+        new = [key for key in questions if key not in numbers]
+        numbers |= {key: count for count, key in enumerate(new, start=len(numbers) + 1)}
+        if new:
+            rows = [_question_row(self._session, numbers[key], key) for key in new]
+            self._connection.execute(insert(models.questions), rows)
+        return [numbers[key] for key in questions]
+
+    def add_part(self, part: DataPart, chunks: Iterator[bytes]) -> None:
+        """Keep more rows."""
+        done = self._connection.execute(
+            insert(models.parts).values(
+                session_id=self._session,
+                part=part.part,
+                dtype=part.dtype,
+                n_rows=part.shape[0],
+                n_features=part.shape[1],
+                fingerprint=part.fingerprint,
+                path=part.path,
+                display=part.display,
+            )
+        )
+        (identity,) = done.inserted_primary_key or (0,)
+        for number, chunk in enumerate(chunks):
+            self._connection.execute(
+                insert(models.chunks).values(part_id=identity, number=number, bytes=chunk)
+            )
+
+
+def _now(connection: Connection) -> float:
+    """The database's time, in seconds."""
+    return float(connection.execute(select(literal_column(NOW))).scalar_one())
+
+
+def _question_row(session: int, number: int, key: QuestionKey) -> dict[str, Any]:
+    """A question as a row of its table."""
+    kind, items, cluster, repeat = key
+    places = (*items, -1, -1)
+    return {
+        "session_id": session,
+        "number": number,
+        "kind": kind,
+        "item": places[0],
+        "item_2": places[1],
+        "item_3": places[2],
+        "cluster": cluster,
+        "repeat": repeat,
+    }

@@ -1,0 +1,152 @@
+"""Questions asked several times and averaged: for answers that are off by chance.
+
+`repeated` asks every question of a plan so many times before the plan goes on. What repeats do for
+a whole solver (Theorem 10) is in theorem_10.py, and asking again only what matters in adaptive.py.
+"""
+
+from collections.abc import Callable, Generator
+from dataclasses import replace
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from askmeans.checks import check_choice, check_number
+from askmeans.exceptions import PlanError, StopAsking
+from askmeans.plans.answers import Averaged, Plan
+from askmeans.queries import MembershipQueries, PairQueries, Queries, TripletQueries
+from askmeans.results import Clustering
+
+__all__ = ["Average", "aggregate", "check_repeats", "repeated", "stop_plan", "with_repeat"]
+
+Floats = NDArray[np.float64]
+Average = Literal["mean", "median", "median-of-means", "trimmed-mean"]
+
+
+def repeated(plan: Plan, times: int = 3, *, how: Average = "mean") -> Plan:
+    """Let every question of a plan be asked several times, and the answers be averaged.
+
+    Works for every kind of question, and around or inside other wrappers. The plan sees averages;
+    one that can uses the single answers, too: the library's own plans then fit them together and
+    estimate the noise from them.
+
+    Parameters
+    ----------
+    plan : generator
+        A plan.
+    times : int, default=3
+        How often each question is asked.
+    how : {"mean", "median", "median-of-means", "trimmed-mean"}, default="mean"
+        How answers are averaged. The median and the trimmed mean, which leaves out the largest and
+        the smallest quarter, forgive single wrong answers; the median of means forgives noise with
+        heavy tails.
+
+    Returns
+    -------
+    generator
+        A plan that asks so many times as many questions. Those with no answer are left out of the
+        averages; a stop averages what there is.
+
+    Raises
+    ------
+    ParameterError
+        If `times` is not a whole number from 1 up, or `how` is no such word.
+
+    Examples
+    --------
+    >>> from askmeans import TwoPhase, oracles, run
+    >>> X = np.array([[0.0], [1.0], [9.0], [10.0]])
+    >>> oracle = oracles.NoisyOracle(oracles.TableOracle.from_labels([0, 0, 1, 1]), std=0.2)
+    >>> plan = TwoPhase(sample_size=6).plan(X, 2, fuzzifier=2.0, rng=np.random.default_rng(0))
+    >>> result = run(repeated(plan, times=5), oracle)
+    >>> result.n_queries, result.clustering.memberships.argmax(axis=1).tolist()
+    (20, [0, 0, 1, 1])
+    """
+    check_repeats(times, how, "repeated")
+    return _repeat(plan, int(times), how)
+
+
+def check_repeats(times: object, how: object, owner: str) -> None:
+    """Refuse what is no number of times, or no way to average."""
+    check_number(times, "times", owner, integer=True, minimum=1)
+    check_choice(how, _WAYS, "how", owner)
+
+
+def aggregate(each: Floats, how: Average) -> Floats:
+    """Averages of the columns of answers, one row a repeat; NaN where a column has none."""
+    averages = np.full(each.shape[1], np.nan)
+    counts = (~np.isnan(each)).sum(axis=0)
+    for count in np.unique(counts[counts > 0]):
+        mine = counts == count
+        # NaN sorts last, so the first rows are the answers; the order of asking is kept apart.
+        first = np.argsort(np.isnan(each[:, mine]), axis=0, kind="stable")[:count]
+        told = np.take_along_axis(each[:, mine], first, axis=0)
+        # Exact answers stay what they are: a sum of three, divided by three, would not.
+        averages[mine] = np.where((told == told[0]).all(axis=0), told[0], _WAYS[how](told))
+    return averages
+
+
+def with_repeat(queries: Queries, repeat: NDArray[np.int64]) -> Queries:
+    """The same questions, asked another time."""
+    if isinstance(queries, MembershipQueries):
+        return MembershipQueries(queries.items, queries.clusters, repeat=repeat)
+    if isinstance(queries, PairQueries):
+        return PairQueries(queries.pairs, repeat=repeat)
+    return TripletQueries(queries.triplets, repeat=repeat)
+
+
+def stop_plan(plan: Plan, answers: Floats) -> None:
+    """Throw StopAsking into a plan, which ends by StopIteration; refuse one that goes on."""
+    plan.throw(StopAsking(answers))
+    raise PlanError(
+        "A plan must return when StopAsking is thrown into it. Got more questions instead."
+    )
+
+
+def _repeat(plan: Plan, times: int, how: Average) -> Generator[Queries, Floats, Clustering]:
+    """Feed the inner plan with averages."""
+    try:
+        queries = next(plan)
+        while True:
+            many = queries.take(np.tile(np.arange(len(queries)), times))
+            # All are asked once before any is asked twice: a budget that ends cuts repeats first.
+            number = np.repeat(np.arange(times), len(queries))
+            try:
+                answers = yield with_repeat(many, many.repeat * times + number)
+            except StopAsking as stop:
+                stop_plan(plan, _averaged(stop.answers, times, how))
+            queries = plan.send(_averaged(answers, times, how))
+    except StopIteration as end:
+        clustering: Clustering = end.value
+        return replace(clustering, diagnostics=clustering.diagnostics | {"repeats": times})
+    finally:
+        plan.close()
+
+
+def _averaged(answers: Floats, times: int, how: Average) -> Averaged:
+    """Averages, with what was averaged."""
+    each = np.asarray(answers).reshape(times, -1)
+    return Averaged(aggregate(each, how), each)
+
+
+def _median_of_means(each: Floats) -> Floats:
+    """The median of the means of about as many groups as a group has answers, at least three."""
+    groups = min(len(each), max(3, round(np.sqrt(len(each)))))
+    means = [part.mean(axis=0) for part in np.array_split(each, groups)]
+    medians: Floats = np.median(means, axis=0)
+    return medians
+
+
+def _trimmed_mean(each: Floats) -> Floats:
+    """The mean without the largest and the smallest quarter; of three, the middle one."""
+    cut = (len(each) + 1) // 4
+    mean: Floats = np.sort(each, axis=0)[cut : len(each) - cut].mean(axis=0)
+    return mean
+
+
+_WAYS: dict[str, Callable[[Floats], Floats]] = {
+    "mean": lambda each: each.mean(axis=0),
+    "median": lambda each: np.median(each, axis=0),
+    "median-of-means": _median_of_means,
+    "trimmed-mean": _trimmed_mean,
+}

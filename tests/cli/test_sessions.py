@@ -1,0 +1,267 @@
+"""Session commands: what they print, what they refuse, and that nothing is lost on the way."""
+
+import io
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pexpect
+import pytest
+
+from askmeans import sessions
+from askmeans.cli import main
+
+COMMAND = Path(sys.executable).parent / "askmeans"
+
+
+@pytest.fixture
+def run(folder, monkeypatch, capsys):
+    """Run a command in this process; returns its exit code, output and errors."""
+    monkeypatch.chdir(folder)
+
+    def command(*words, text_in=""):
+        monkeypatch.setattr(sys, "stdin", io.StringIO(text_in))
+        with pytest.raises(SystemExit) as end:
+            main([str(word) for word in words])
+        streams = capsys.readouterr()
+        return end.value.code or 0, streams.out, streams.err
+
+    return command
+
+
+@pytest.fixture
+def made(run, folder):
+    """A session about Iris."""
+    code, _, errors = run(
+        "init", "s.db", "iris.csv", "-k", 3, "--id", "flower", "--show", "petal_length,species",
+        "--budget", 40, "--names", "setosa,versicolor,virginica", "--strategy", "two-phase",
+    )  # fmt: skip
+    assert code == 0, errors
+    return folder / "s.db"
+
+
+def asked(run, *words):
+    """Questions as JSON."""
+    return json.loads(run("ask", "s.db", "--json", *words)[1])
+
+
+def test_init_prints_where_it_is_and_what_to_expect(run, folder):
+    code, out, _ = run(
+        "init", "s.db", "iris.csv", "-k", 3, "--ask", "similarity", "--show", "species",
+        "--budget", 200, "--seconds-per-question", 6,
+    )  # fmt: skip
+    assert code == 0
+    assert f"database: {folder}/s.db" in out
+    assert "about 200 questions in" in out
+    assert "20 minutes" in out
+    session = sessions.open(folder / "s.db")
+    assert (session.config.ask, session.config.budget) == ("similarity", 200)
+    assert session.item(0).fields == {"species": "setosa"}
+
+
+def test_init_keeps_ids_scale_texts_and_images(run, folder):
+    frame = pd.read_csv(folder / "iris.csv")
+    frame["story"] = ["a flower " * (1 + row % 3) for row in range(150)]
+    frame["picture"] = [f"{name}.png" for name in frame["flower"]]
+    frame.to_csv(folder / "more.csv", index=False)
+    code, out, errors = run(
+        "init", "s.db", "more.csv", "-k", 3, "--id", "flower", "--text", "story", "--image",
+        "picture", "--scale", "standard", "--annotations", 2, "--name", "flowers", "--json",
+    )  # fmt: skip
+    assert code == 0, errors
+    report = json.loads(out)
+    assert (report["database"], report["session"]) == (str(folder / "s.db"), "flowers")
+    session = sessions.open(folder / "s.db")
+    item = session.item(3)
+    assert (item.id, item.image, item.text[:8]) == ("f3", "f3.png", "a flower")
+    assert session.rows.folder == str(folder)
+    assert session.config.annotations == 2
+    assert abs(session.rows.base.mean()) < 1e-12
+
+
+def test_questions_are_asked_and_told(run, made):
+    code, out, _ = run("ask", "s.db")
+    assert code == 0
+    assert f"database: {made}" in out
+    assert "How much does it belong to setosa?" in out
+    assert "petal_length = " in out
+    (question,) = asked(run)["questions"]
+    assert question["cluster_name"] == "setosa"
+    assert question["shown"][0]["id"].startswith("f")
+    code, out, _ = run("tell", "s.db", question["id"], "25%", "--key", "k1")
+    assert (code, "Kept: 0.25 to question" in out) == (0, True)
+    code, out, _ = run("tell", "s.db", question["id"], "25%", "--key", "k1")
+    assert (code, "as before" in out) == (0, True)
+    code, _, errors = run("tell", "s.db", question["id"], "30%", "--key", "k1")
+    assert (code, "use a new key" in errors) == (1, True)
+    following = asked(run)["questions"][0]["id"]
+    assert following != question["id"]
+    assert "skip" in run("tell", "s.db", following, "skip")[1]
+    assert "'cannot say'" in run("tell", "s.db", asked(run)["questions"][0]["id"], "?")[1]
+    for wrong in ("1.5", "much"):
+        assert run("tell", "s.db", following, wrong)[0] == 1
+    assert run("tell", "s.db", "first", "0.5")[0] == 1
+    assert run("tell", "s.db", 5)[0] == 2
+    out = run("undo", "s.db", "--json")[1]
+    assert json.loads(out)["void"] == []
+
+
+def test_the_database_may_come_from_the_environment(run, made, monkeypatch):
+    monkeypatch.setenv("ASKMEANS_DB", str(made))
+    number = json.loads(run("ask", "--json")[1])["questions"][0]["id"]
+    assert run("tell", number, 1)[0] == 0
+    assert "answered: 1 of a budget of 40" in run("status")[1]
+
+
+def test_two_annotators_get_different_questions(run, made):
+    assert made.exists()
+    one, two = (asked(run, "--annotator", name, "-n", 2)["questions"] for name in ("ann", "bob"))
+    assert not {q["id"] for q in one} & {q["id"] for q in two}
+
+
+def test_status_tells_answered_left_rounds_annotators_and_error(run, made):
+    for name in ("ann", "ann", "bob"):
+        number = asked(run, "--annotator", name)["questions"][0]["id"]
+        run("tell", made, number, 1, "--annotator", name)
+    code, out, _ = run("status", "s.db")
+    assert code == 0
+    for part in (
+        f"database: {made}", "session: main, asking", "answered: 3 of a budget of 40", "round 1",
+        "left: 37 to 37 questions", "ann: answer 2", "bob: answer 1", "estimated error: 0.",
+        "clusters: setosa; versicolor; virginica",
+    ):  # fmt: skip
+        assert part in out, part
+    report = json.loads(run("status", "s.db", "--json")[1])
+    assert (report["answered"], report["state"]) == (3, "asking")
+
+
+@pytest.mark.parametrize("command", ["status", "ask", "answer", "export", "undo", "pause"])
+def test_a_path_where_nothing_is_stays_empty(run, folder, command):
+    before = sorted(folder.iterdir())
+    code, _, errors = run(command, "none.db")
+    assert code == 1
+    assert f"There must be a database at {folder}/none.db" in errors
+    assert sorted(folder.iterdir()) == before
+
+
+def test_answers_are_given_in_the_terminal_one_after_the_other(run, made):
+    code, out, _ = run("answer", "s.db", text_in="1\n0\nu\n50%\nrubbish\n?\ns\nq\n")
+    assert code == 3
+    assert out.count("How much does it belong to") == 8
+    assert "'rubbish' is no answer" in out
+    assert "Stopped; your answers are kept." in out
+    with sessions.open(made) as session:
+        told = [(receipt.kind, receipt.value) for receipt in session.history()]
+    assert told == [("answer", 1.0), ("answer", 0.5), ("unsure", None), ("skip", None)]
+    code, out, _ = run("answer", "s.db", text_in="1\n" * 50)
+    assert code == 0
+    assert "40 questions answered; budget spent." in out
+
+
+def test_answering_survives_a_kill_of_the_terminal(made):
+    child = pexpect.spawn(str(COMMAND), ["answer", str(made)], encoding="utf8", timeout=60)
+    for reply in ("1", "0.5"):
+        child.expect(r"\[0\.\.1, \?, s, u, q\] ")
+        child.sendline(reply)
+    child.expect(r"Question 3")
+    child.kill(9)
+    with sessions.open(made) as session:
+        assert [receipt.value for receipt in session.history()] == [1.0, 0.5]
+
+
+def test_results_are_exported_by_id_in_every_format(run, made):
+    run("answer", "s.db", text_in="1\n0\n?\n" * 20)
+    code, _, _ = run("export", "s.db")
+    assert code == 0
+    memberships = pd.read_csv(made.parent / "s.memberships.csv")
+    assert memberships.columns.tolist() == ["id", "setosa", "versicolor", "virginica"]
+    assert memberships["id"].tolist() == [f"f{i}" for i in range(150)]
+    assert np.allclose(memberships.iloc[:, 1:].sum(axis=1), 1.0)
+    centers = pd.read_csv(made.parent / "s.centers.csv")
+    assert centers["cluster"].tolist() == ["setosa", "versicolor", "virginica"]
+    answers = pd.read_csv(made.parent / "s.answers.csv")
+    assert len(answers) == 40
+    assert (answers["note"] == "cannot say").sum() == answers["value"].isna().sum() > 0
+    assert run("export", "s.db")[0] == 1  # would overwrite
+    assert run("export", "s.db", "--force", "--format", "parquet", "--out", "r")[0] == 0
+    pd.testing.assert_frame_equal(
+        pd.read_parquet(made.parent / "r.memberships.parquet"), memberships, check_dtype=False
+    )
+    report = json.loads(run("export", "s.db", "--format", "json", "--json")[1])
+    whole = json.loads(Path(report["files"]["all"]).read_text())
+    assert set(whole) == {"complete", "state", "memberships", "centers", "answers"}
+    assert whole["state"] == "budget spent"
+
+
+def test_centers_are_told_in_the_datas_own_units(run, folder):
+    run("init", "s.db", "iris.csv", "-k", 1, "--id", "flower", "--scale", "standard")
+    assert "all done" in run("status", "s.db")[1]
+    run("export", "s.db")
+    centers = pd.read_csv(folder / "s.centers.csv")
+    truth = pd.read_csv(folder / "iris.csv")
+    assert abs(centers["sepal_length"][0] - truth["sepal_length"].mean()) < 0.1
+
+
+def test_answers_go_from_one_session_to_another(run, made):
+    run("answer", "s.db", text_in="1\n0\n?\n" * 3 + "q\n")
+    run("export", "s.db")
+    before = (made.parent / "s.answers.csv").read_bytes()
+    run("init", "t.db", "iris.csv", "-k", 3, "--id", "flower", "--names",
+        "setosa,versicolor,virginica")  # fmt: skip
+    code, out, errors = run("import", "t.db", "s.answers.csv")
+    assert (code, "9 answers taken in" in out) == (0, True), errors
+    assert "0 answers taken in, 9 were there already" in run("import", "t.db", "s.answers.csv")[1]
+    assert (made.parent / "s.answers.csv").read_bytes() == before
+    (made.parent / "own.csv").write_text("item,cluster,value\nf0,0,1.0\nf1,0,25%\n")
+    code, _, errors = run("import", "t.db", "own.csv")
+    assert (code, "line 3" in errors) == (1, True)
+    with sessions.open("t.db") as session:
+        assert session.status().held == 9  # all or none
+
+
+def test_rows_are_added_and_clusters_renamed(run, made):
+    frame = pd.read_csv(made.parent / "iris.csv").head(4)
+    frame["flower"] = ["n0", "n1", "n2", "n3"]
+    frame.to_csv(made.parent / "new.csv", index=False)
+    code, out, errors = run("add", "s.db", "new.csv", "--id", "flower")
+    assert (code, "4 rows added; 154 items" in out) == (0, True), errors
+    assert run("add", "s.db", "new.csv", "--id", "flower")[0] == 1  # the same ids again
+    assert "clusters: good; versicolor" in run("rename", "s.db", 0, "good")[1]
+    run("export", "s.db")
+    memberships = pd.read_csv(made.parent / "s.memberships.csv")
+    assert memberships["id"].tolist()[-1] == "n3"
+    assert "good" in memberships.columns
+
+
+def test_a_paused_session_hands_out_nothing(run, made):
+    assert made.exists()
+    assert "Paused" in run("pause", "s.db")[1]
+    code, out, _ = run("ask", "s.db")
+    assert (code, "No question for me: paused." in out) == (3, True)
+    run("pause", "s.db", "--off")
+    assert run("ask", "s.db")[0] == 0
+
+
+def test_upgrading_what_is_up_to_date_does_nothing(run, made):
+    code, out, _ = run("upgrade", "s.db")
+    assert (code, f"database: {made}" in out, "Nothing to do" in out) == (0, True, True)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--show", "nothing"), "There must be a column 'nothing'"),
+        (("--text", "nothing"), "There must be a column 'nothing'"),
+        (("--scale", "huge"), "'scale' parameter of askmeans init"),
+        (("--strategy", "guess"), "'strategy' parameter"),
+        (("--names", "a,b"), "'cluster_names' parameter"),
+        (("--budget", "0"), "'budget' parameter"),
+        (("--seed", "-1"), "'seed' parameter"),
+    ],
+)
+def test_a_refused_init_makes_nothing(run, folder, words, message):
+    code, _, errors = run("init", "s.db", "iris.csv", "-k", 3, *words)
+    assert (code, message in errors) == (1, True), errors
+    assert not (folder / "s.db").exists()

@@ -1,0 +1,20 @@
+"""A pool of items and answers about some of them."""
+
+import numpy as np
+import pytest
+
+from askmeans.completions.evidence import Evidence
+from askmeans.completions.pool import Pool
+from askmeans.items import as_items
+
+
+@pytest.fixture(scope="session")
+def study():
+    """Three Gaussians in four features, the features in very different scales; 24 labels known."""
+    rng = np.random.default_rng(0)
+    labels = np.arange(120) % 3
+    X = (4.0 * np.eye(4)[labels] + rng.normal(size=(120, 4))) * [1.0, 10.0, 0.1, 1.0]
+    pool = Pool(as_items(X), 3, 2.0, np.random.default_rng(0))
+    rows = np.arange(24)
+    evidence = Evidence.of(rows, np.eye(3)[labels[rows]], np.ones(24), np.full(24, 5.0))
+    return pool, evidence, np.eye(3)[labels]

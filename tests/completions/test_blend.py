@@ -1,0 +1,52 @@
+"""Weights by evidence, sharpness by absolute error."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+
+from askmeans.completions.blend import best_sharpness, blend, sharpened, stacked
+from askmeans.completions.council import Council
+
+
+def test_the_weights_are_those_of_a_fine_grid():
+    rng = np.random.default_rng(0)
+    B = rng.normal(size=(2, 5))
+    A, prior = B @ B.T, np.array([0.3, 0.7])
+    w = stacked(A, prior, 0.4)
+    grid = np.linspace(1e-6, 1 - 1e-6, 20_001)
+    W = np.stack([grid, 1 - grid])
+    loss = np.einsum("in,ij,jn->n", W, A, W) + 0.4 * (W * np.log(W / prior[:, None])).sum(axis=0)
+    assert w[0] == pytest.approx(grid[loss.argmin()], abs=1e-3)
+
+
+def test_without_evidence_the_prior_stands():
+    prior = np.array([0.2, 0.5, 0.3])
+    assert_allclose(stacked(np.ones((3, 3)), prior, 1.0), prior, atol=1e-4)
+
+
+@given(st.floats(0.5, 50.0), st.integers(0, 1000))
+def test_sharpening_keeps_rows_and_their_order(power, seed):
+    U = np.random.default_rng(seed).dirichlet([0.5] * 3, size=20)
+    V = sharpened(U, power)
+    assert_allclose(V.sum(axis=1), 1.0)
+    assert (V.argmax(axis=1) == U.argmax(axis=1)).all()
+
+
+def test_hard_answers_sharpen_and_exact_ones_do_not():
+    U = np.random.default_rng(0).dirichlet([1.0] * 3, size=200)
+    assert best_sharpness(U, U, np.ones(200)) == 1.0
+    assert best_sharpness(U, np.eye(3)[U.argmax(axis=1)], np.ones(200)) == 50.0
+
+
+def test_the_blend_is_no_worse_held_out_than_the_unsupervised_fit(study):
+    pool, evidence, U = study
+    fitted = Council(pool).learn(evidence)
+    found = blend(fitted, evidence, np.ones(len(fitted)))
+    assert found.answers_are_hard
+    assert found.weights.sum() == pytest.approx(1.0)
+    error = np.abs(found.pool - U).mean()
+    assert error < np.abs(fitted[0].pool - U).mean()
+    assert found.doubt[24:].mean() < 0.1
+    assert_allclose(found.predict(pool.X), found.pool, atol=1e-6)

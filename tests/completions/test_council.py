@@ -1,0 +1,48 @@
+"""What holds for every completion: rows, prediction, what it remembers, what it learns."""
+
+import pickle
+
+import numpy as np
+from numpy.testing import assert_allclose
+
+from askmeans.completions.council import Council
+
+
+def test_every_completion_gives_rows_and_predicts_what_it_says_of_the_pool(study):
+    pool, evidence, _ = study
+    fitted = Council(pool).learn(evidence)
+    assert len({f.name for f in fitted}) == len(fitted) == 10
+    for f in fitted:
+        for U in (f.pool, f.held_out, f.predict(pool.X)):
+            assert (U >= -1e-12).all(), f.name
+            assert_allclose(U.sum(axis=1), 1.0, atol=1e-9, err_msg=f.name)
+        assert_allclose(f.predict(pool.X), f.pool, atol=1e-6, err_msg=f.name)
+        again = pickle.loads(pickle.dumps(f.predict))
+        assert (again(pool.X) == f.predict(pool.X)).all()
+
+
+def test_models_that_learn_find_separated_clusters_in_any_scale(study):
+    pool, evidence, U = study
+    for f in Council(pool).learn(evidence):
+        if f.name in ("unsupervised", "local optimum"):
+            continue  # they see the features as they come
+        right = (f.pool.argmax(axis=1) == U.argmax(axis=1)).mean()
+        assert right > 0.9, f.name
+        honest = (f.held_out.argmax(axis=1) == evidence.Y.argmax(axis=1)).mean()
+        assert honest > 0.8, f.name
+
+
+def test_held_out_rows_do_not_come_from_their_own_answer(study):
+    pool, evidence, _ = study
+    wrong = evidence.Y.copy()
+    wrong[0] = np.roll(wrong[0], 1)  # one answer is a lie
+    lied = type(evidence).of(evidence.rows, wrong, evidence.trust, evidence.cells)
+    for f in Council(pool).learn(lied):
+        if f.name not in ("unsupervised", "local optimum"):
+            assert f.held_out[0, wrong[0].argmax()] < 0.6, f.name
+
+
+def test_few_answers_are_left_to_the_unsupervised_fit(study):
+    pool, evidence, _ = study
+    few = evidence.part(np.arange(24) < 2)
+    assert [f.name for f in Council(pool).learn(few)] == ["unsupervised", "local optimum"]

@@ -1,0 +1,89 @@
+"""Crowds and hostile annotators: who answers follows from the question, and wrong is wrong."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from askmeans.exceptions import ParameterError, StopAsking
+from askmeans.oracles import CrowdOracle, HostileOracle, NoisyOracle, TableOracle
+from askmeans.queries import History, MembershipQueries, PairQueries, TripletQueries
+from askmeans.testing import OracleContract
+
+U = np.random.default_rng(0).dirichlet(np.ones(3), size=60)
+rows = MembershipQueries(np.repeat(np.arange(60), 3), np.tile(np.arange(3), 60))
+
+
+class TestCrowdOracle(OracleContract):
+    n_items = len(U)
+
+    def make_oracle(self):
+        return CrowdOracle([TableOracle(U), HostileOracle(TableOracle(U)), TableOracle(U)])
+
+
+class TestHostileOracle(OracleContract):
+    n_items = len(U)
+
+    def make_oracle(self):
+        return HostileOracle(TableOracle(U), how="random")
+
+
+class TestFlippingOracle(OracleContract):
+    n_items = len(U)
+
+    def make_oracle(self):
+        return HostileOracle(TableOracle(U), how="flipped")
+
+
+def test_every_question_goes_to_one_annotator_by_share():
+    crowd = CrowdOracle([TableOracle(U)] * 3, shares=[6, 3, 1], random_state=1)
+    counts = np.bincount(crowd.who(rows), minlength=3) / len(rows)
+    assert_allclose(counts, [0.6, 0.3, 0.1], atol=0.1)
+    assert (crowd.who(rows) == crowd.who(rows)).all()
+    again = MembershipQueries(rows.items, rows.clusters, repeat=1)
+    assert (crowd.who(again) != crowd.who(rows)).any()
+
+
+def test_each_annotator_gives_the_answers_that_went_to_them():
+    crowd = CrowdOracle([TableOracle(U), HostileOracle(TableOracle(U), how="flipped")])
+    truth, who = U[rows.items, rows.clusters], crowd.who(rows)
+    assert_allclose(crowd.answer(rows), np.where(who == 1, 1.0 - truth, truth))
+
+
+def test_who_answered_is_known_from_the_history():
+    crowd = CrowdOracle([TableOracle(U)] * 4)
+    batches = (rows, PairQueries([[0, 1], [5, 2]], repeat=[0, 2]), TripletQueries([[3, 1, 2]]))
+    told = History([(1, queries, crowd.answer(queries)) for queries in batches])
+    expected = np.concatenate([crowd.who(queries) for queries in batches])
+    assert crowd.who_answered(told).tolist() == expected.tolist()
+
+
+def test_a_crowd_is_noisy_when_somebody_is():
+    quiet = NoisyOracle(TableOracle(U), std=0.1)
+    loud = NoisyOracle(TableOracle(U), std=0.1, clip=False)
+    assert not CrowdOracle([quiet]).noisy
+    assert CrowdOracle([quiet, loud]).noisy
+
+
+def test_an_annotator_who_stops_stops_the_crowd_with_the_answers_so_far():
+    class Tired:
+        def answer(self, queries):
+            raise StopAsking(np.full(len(queries), np.nan))
+
+    with pytest.raises(StopAsking) as stop:
+        CrowdOracle([TableOracle(U), Tired()]).answer(rows)
+    assert 0 < np.isnan(stop.value.answers).sum() < len(rows)
+
+
+def test_random_answers_have_nothing_to_do_with_the_truth():
+    answers = HostileOracle(TableOracle(U)).answer(rows)
+    assert abs(np.corrcoef(answers, U[rows.items, rows.clusters])[0, 1]) < 0.2
+    assert 0.4 < answers.mean() < 0.6
+
+
+def test_what_is_no_crowd_is_refused():
+    with pytest.raises(ParameterError, match="must have somebody"):
+        CrowdOracle([])
+    with pytest.raises(ParameterError, match="must have 1 numbers from 0 up"):
+        CrowdOracle([TableOracle(U)], shares=[-1.0])
+    with pytest.raises(ParameterError, match="'how' parameter of HostileOracle"):
+        HostileOracle(TableOracle(U), how="kindly")

@@ -1,0 +1,183 @@
+"""A full disk, a read-only file, a lock, another file: a typed error, and the next try works."""
+
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+import textwrap
+from contextlib import suppress
+
+import pytest
+
+from askmeans import sessions
+from askmeans.exceptions import (
+    NoSessionError,
+    StoreBusyError,
+    StoreDamagedError,
+    StoreFullError,
+)
+
+
+@pytest.fixture
+def small(make):
+    """A session with one answer, and the question it asks next."""
+    session = make()
+    (first,) = session.ask()
+    session.tell(first.id, 0.5)
+    (question,) = session.ask()
+    return session, question
+
+
+def write_on(session):
+    """Write until there is no room."""
+    for number in range(1000):
+        session.rename(0, "x" * 4000 + str(number))
+
+
+def test_a_full_database_is_told_and_the_next_try_works(small, again):
+    session, question = small
+    with session._store._engine.connect() as connection:  # the only one in the pool
+        pages = connection.exec_driver_sql("PRAGMA page_count").scalar()
+        connection.exec_driver_sql(f"PRAGMA max_page_count = {pages}")
+    with pytest.raises(StoreFullError, match=r"s\.db must have room .* free some space"):
+        write_on(session)
+    history = session.history()
+    with session._store._engine.connect() as connection:
+        connection.exec_driver_sql("PRAGMA max_page_count = 1000000")
+    receipt = session.tell(question.id, 0.25)
+    assert again(session).history() == [*history, receipt]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounting needs root")
+def test_a_disk_without_room_is_told_and_the_next_try_works(small, tmp_path):
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=512k", "tmpfs", str(tmp_path)],
+        capture_output=True,
+        check=False,
+    )
+    if mounted.returncode != 0:
+        pytest.skip("no mounting here")
+    session, question = small
+    path = tmp_path / "full.db"
+    try:
+        session.close()
+        shutil.copy(session.url, path)
+        full = sessions.open(path)
+        full.ask()  # the log for the answer is there; the disk is full afterwards
+        ballast = tmp_path / "ballast"
+        with suppress(OSError), ballast.open("wb", buffering=0) as file:
+            while True:
+                file.write(b"x" * 512)
+        with pytest.raises(StoreFullError, match="free some space"):
+            write_on(full)
+        before = full.history()
+        ballast.unlink()
+        receipt = full.tell(question.id, 0.25)
+        assert sessions.open(path).history() == [*before, receipt]
+        full.close()
+    finally:
+        subprocess.run(["umount", "-l", str(tmp_path)], check=True)
+
+
+def test_a_read_only_file_is_told_and_can_still_be_read(small):
+    # In a child without root's powers, whom permissions do not bind.
+    session, question = small
+    path = session.url
+    session.close()
+    code = textwrap.dedent(
+        f"""
+        import os, sys
+        from askmeans import sessions
+        from askmeans.exceptions import StoreReadOnlyError
+        path = {path!r}
+        sessions.open(path).result()  # everything is loaded
+        os.chmod(path, 0o444)
+        os.chmod(os.path.dirname(path), 0o777)
+        if os.geteuid() == 0:
+            os.setgid(65534)
+            os.setuid(65534)
+        session = sessions.open(path)
+        assert session.status().answered == 1
+        assert session.result().n_queries == 1
+        for attempt in (lambda: session.tell({question.id}, 0.5), session.ask):
+            try:
+                attempt()
+            except StoreReadOnlyError as error:
+                assert "must be writable" in str(error) and "chmod" in str(error), error
+            else:
+                raise SystemExit("no error")
+        """
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
+    os.chmod(path, 0o644)
+    with sessions.open(path) as writable:
+        assert writable.tell(question.id, 0.5).value == 0.5
+
+
+def test_a_locked_database_is_told_and_the_next_try_works(small, monkeypatch):
+    session, question = small
+    monkeypatch.setenv("ASKMEANS_BUSY_SECONDS", "0.01")
+    hurried = sessions.open(session.url)
+    holder = sqlite3.connect(session.url, isolation_level=None)
+    holder.execute("BEGIN IMMEDIATE")
+    with pytest.raises(StoreBusyError, match=r"close the program that holds it, and try again"):
+        hurried.tell(question.id, 0.25)
+    assert hurried.status().answered == 1  # reading goes on
+    holder.execute("ROLLBACK")
+    holder.close()
+    assert hurried.tell(question.id, 0.25).value == 0.25
+    hurried.close()
+
+
+def test_a_file_that_is_no_database_is_told(tmp_path):
+    path = tmp_path / "notes.txt"
+    path.write_text("not a database at all, but a text of some length " * 30)
+    for attempt in (
+        lambda: sessions.open(path),
+        lambda: sessions.create(path, [[0.0], [1.0]], n_clusters=2),
+    ):
+        with pytest.raises(StoreDamagedError, match=r"notes\.txt must be an SQLite database"):
+            attempt()
+    assert path.read_text().startswith("not a database")
+
+
+def test_a_database_of_something_else_holds_no_session(tmp_path):
+    path = tmp_path / "other.db"
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE photos (name TEXT)")
+    connection.close()
+    with pytest.raises(NoSessionError, match="must hold sessions of askmeans"):
+        sessions.open(path)
+    sessions.create(path, [[0.0], [1.0]], n_clusters=2).close()  # it may hold both
+    with sqlite3.connect(path) as connection:
+        assert connection.execute("SELECT count(*) FROM photos").fetchone() == (0,)
+    connection.close()
+
+
+def test_a_path_where_nothing_is_stays_empty(tmp_path):
+    path = tmp_path / "none.db"
+    for attempt in (lambda: sessions.open(path), lambda: sessions.names(path)):
+        with pytest.raises(NoSessionError, match=r"There must be a database at .*none\.db"):
+            attempt()
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(NoSessionError, match="must be a folder"):
+        sessions.create(tmp_path / "no" / "s.db", [[0.0], [1.0]], n_clusters=2)
+
+
+def test_a_missing_extra_names_the_line_that_installs_it():
+    code = textwrap.dedent(
+        """
+        import sys
+        sys.modules["sqlalchemy"] = None
+        from askmeans import sessions
+        from askmeans.exceptions import MissingExtraError
+        try:
+            sessions.open("x.db")
+        except MissingExtraError as error:
+            assert 'pip install "askmeans[sessions]"' in str(error), error
+        else:
+            raise SystemExit("no error")
+        """
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

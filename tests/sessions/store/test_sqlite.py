@@ -1,0 +1,115 @@
+"""SQLite as a store: the contract, and what makes it safe."""
+
+import os
+import sqlite3
+import threading
+
+import pytest
+
+from askmeans.exceptions import ParameterError
+from askmeans.sessions.events import EventKind, NewEvent
+from askmeans.sessions.store import file_of, open_store
+from askmeans.testing import StoreContract
+
+
+class TestSqlite(StoreContract):
+    def make_store(self, folder):
+        return open_store(folder / "store.db", make=True)
+
+
+def test_connections_write_ahead_and_sync_fully(tmp_path):
+    store = open_store(tmp_path / "s.db", make=True)
+    with store._engine.connect() as connection:
+        pragma = {
+            name: connection.exec_driver_sql(f"PRAGMA {name}").scalar()
+            for name in ("journal_mode", "synchronous", "foreign_keys", "busy_timeout")
+        }
+    store.close()
+    assert pragma["journal_mode"] == "wal"
+    assert pragma["synchronous"] == 2  # FULL
+    assert pragma["foreign_keys"] == 1
+    assert pragma["busy_timeout"] >= 1000
+
+
+def test_answers_wait_for_the_disk_and_leases_need_not(tmp_path):
+    store = open_store(tmp_path / "s.db", make=True)
+    session = StoreContract().add(store).id
+    for durable, level in ((False, 1), (True, 2), (False, 1), (True, 2)):
+        with store.write(session, durable=durable) as transaction:
+            synchronous = transaction._connection.exec_driver_sql("PRAGMA synchronous").scalar()
+        assert synchronous == level  # 2 is FULL, 1 is NORMAL
+    store.close()
+
+
+def test_a_writer_waits_for_the_other_from_the_beginning(tmp_path):
+    # With a plain BEGIN both would read, and one would fail at its first write.
+    store = open_store(tmp_path / "s.db", make=True)
+    contract = StoreContract()
+    session = contract.add(store).id
+    inside, seen = threading.Event(), []
+
+    def second():
+        inside.wait()
+        with store.write(session) as transaction:
+            seen.extend(event.key for event in transaction.events(0))
+
+    thread = threading.Thread(target=second)
+    thread.start()
+    with store.write(session) as transaction:
+        inside.set()
+        thread.join(0.1)
+        assert thread.is_alive()
+        transaction.append(NewEvent(kind=EventKind.PAUSE, key="a", annotator="me"))
+    thread.join()
+    store.close()
+    assert seen == ["a"]
+
+
+def test_a_forked_child_uses_connections_of_its_own(tmp_path):
+    store = open_store(tmp_path / "s.db", make=True)
+    session = StoreContract().add(store).id
+
+    def pooled():
+        lent = store._engine.raw_connection()
+        try:
+            return lent.dbapi_connection
+        finally:
+            lent.close()
+
+    parents = pooled()
+    assert pooled() is parents
+    child = os.fork()
+    if child == 0:
+        with store.write(session) as transaction:
+            transaction.append(NewEvent(kind=EventKind.PAUSE, key="child", annotator="me"))
+        os._exit(pooled() is parents)
+    assert os.waitpid(child, 0)[1] == 0
+    with store.write(session) as transaction:
+        transaction.append(NewEvent(kind=EventKind.PAUSE, key="parent", annotator="me"))
+    assert [event.key for event in store.events(session)] == ["child", "parent"]
+    store.close()
+
+
+def test_nothing_at_rest_is_pickled(tmp_path):
+    store = open_store(tmp_path / "s.db", make=True)
+    StoreContract().add(store)
+    store.close()
+    with sqlite3.connect(tmp_path / "s.db") as connection:
+        tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+        for (table,) in tables.fetchall():
+            for row in connection.execute(f"SELECT * FROM {table}"):
+                for value in row:
+                    assert not (isinstance(value, bytes) and value.startswith(b"\x80"))
+    connection.close()
+
+
+def test_a_path_and_a_url_name_the_same_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert file_of("a.db") == file_of("sqlite:///a.db") == tmp_path / "a.db"
+    assert file_of(f"sqlite:///{tmp_path}/a.db") == tmp_path / "a.db"
+
+
+@pytest.mark.parametrize("url", ["", ".", "postgresql://host/db", "sqlite://", "sqlite:///"])
+def test_what_is_no_place_for_a_database_is_refused(url):
+    with pytest.raises(ParameterError, match="'url' parameter must be"):
+        file_of(url)

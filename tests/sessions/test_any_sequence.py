@@ -1,0 +1,154 @@
+"""Whatever two annotators do, and however often they crash, the log alone tells the state."""
+
+import os
+import shutil
+import tempfile
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from askmeans import TwoPhase, sessions
+from askmeans.exceptions import BudgetError, KeyConflictError, QueryError, SessionError
+
+WHO = st.sampled_from(["ann", "bob"])
+VALUE = st.sampled_from([0.0, 0.25, 0.5, 1.0])
+STEP = st.one_of(
+    st.tuples(st.just("ask"), WHO, st.integers(1, 3)),
+    st.tuples(st.just("tell"), WHO, VALUE),
+    st.tuples(st.just("tell"), WHO, VALUE),
+    st.tuples(st.just("tell any"), WHO, VALUE),
+    st.tuples(st.just("skip"), WHO, st.none()),
+    st.tuples(st.just("unsure"), WHO, st.none()),
+    st.tuples(st.just("undo"), WHO, st.none()),
+    st.tuples(st.just("undo first"), WHO, st.none()),
+    st.tuples(st.just("end leases"), WHO, st.none()),
+    st.tuples(st.just("crash"), WHO, st.none()),
+)
+SETTINGS = {"annotations": [1, 2], "budget": [None, 6]}
+
+
+@pytest.fixture(scope="module")
+def templates(tmp_path_factory):
+    """A new session of every kind; examples work on copies."""
+    folder = tmp_path_factory.mktemp("templates")
+    made = {}
+    for annotations in SETTINGS["annotations"]:
+        for budget in SETTINGS["budget"]:
+            path = folder / f"{annotations}-{budget}.db"
+            sessions.create(
+                path, [[0.0], [1.0], [2.0], [7.0], [8.0], [9.0]], n_clusters=2,
+                strategy=TwoPhase(sample_size=3, precision=0.5), annotations=annotations,
+                budget=budget, random_state=0,
+            ).close()  # fmt: skip
+            made[annotations, budget] = path
+    return made
+
+
+class Desk:
+    """Two annotators, each in a process of their own, on one database."""
+
+    def __init__(self, path, end_leases):
+        self.path = path
+        self.end_leases = end_leases
+        self.open = {name: sessions.open(path) for name in ("ann", "bob")}
+        self.held = {"ann": [], "bob": []}
+        self.kept = []  # answers acknowledged and not undone: (annotator, question, value)
+
+    def do(self, what, who, detail):
+        session = self.open[who]
+        if what == "ask":
+            self.held[who] = [question.id for question in session.ask(detail, annotator=who)]
+        elif what == "tell any":
+            self.give(who, session.tell, 1, detail)
+        elif what in ("tell", "skip", "unsure") and self.held[who]:
+            number = self.held[who].pop(0)
+            if what == "skip":
+                session.skip(number, annotator=who)
+            elif what == "unsure":
+                self.give(who, lambda number, _, annotator: session.unsure(
+                    number, annotator=annotator), number, None)  # fmt: skip
+            else:
+                self.give(who, session.tell, number, detail)
+        elif what in ("undo", "undo first"):
+            self.undo(who, first=what == "undo first")
+        elif what == "end leases":
+            self.end_leases(session, who)
+        elif what == "crash":
+            session.close()
+            self.open[who] = sessions.open(self.path)
+
+    def give(self, who, how, number, value):
+        before = self.open[who].history()
+        receipt = how(number, value, annotator=who)
+        if receipt.repeated:
+            assert self.open[who].history() == before
+        else:
+            self.kept.append((who, number, receipt.value))
+
+    def undo(self, who, *, first):
+        session = self.open[who]
+        mine = session.history(annotator=who)
+        number = mine[0].question if first and mine else None
+        undone = session.undo(number, annotator=who)
+        if undone.kind != "skip":
+            self.kept.remove((who, undone.question.id, undone.value))
+
+    def close(self):
+        for session in self.open.values():
+            session.close()
+
+
+def picture(session):
+    """All that a session tells of its state, but for what depends on the time."""
+    live = session._live
+    status = session.status()
+    return {
+        "state": status.state,
+        "counts": (status.answered, status.held, status.open, status.round, status.annotators),
+        "history": session.history(),
+        "place": (live.replay.batch, live.replay.prefix, live.replay.digest),
+        "open": live.replay.open(live.state),
+        "told": live.replay.sent,
+        "memberships": session.result().memberships.tolist(),
+    }
+
+
+def nobody_holds_what_another_holds(session, annotations):
+    now, leases = session._store.leases(1)
+    held = [lease.question for lease in leases if lease.until > now]
+    waiting = session._live.replay.open(session._live.state)
+    assert all(held.count(number) <= annotations for number in waiting)
+
+
+@settings(max_examples=400 if os.environ.get("ASKMEANS_SOAK") else 60)
+@given(
+    kind=st.tuples(st.sampled_from(SETTINGS["annotations"]), st.sampled_from(SETTINGS["budget"])),
+    steps=st.lists(STEP, min_size=10, max_size=40),
+)
+def test_any_sequence_ends_where_the_log_replayed_from_nothing_does(
+    templates, memory, end_leases, kind, steps
+):
+    with ExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory(dir=memory))
+        path = Path(shutil.copy(templates[kind], folder))
+        desk = Desk(path, end_leases)
+        stack.callback(desk.close)
+        for step in steps:
+            session = desk.open[step[1]]
+            before = session.history()
+            try:
+                desk.do(*step)
+            except (BudgetError, KeyConflictError, QueryError, SessionError):
+                assert session.history() == before  # a refused move changes nothing
+        fresh = stack.enter_context(sessions.open(path))
+        from_nothing = picture(fresh)
+        for session in desk.open.values():
+            assert picture(session) == from_nothing
+            nobody_holds_what_another_holds(session, kind[0])
+        standing = [(r.annotator, r.question, r.value) for r in fresh.history() if r.kind != "skip"]
+        assert sorted(map(repr, standing)) == sorted(map(repr, desk.kept))
+        if kind[1] is not None:
+            assert fresh.status().answered <= kind[1]

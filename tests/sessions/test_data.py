@@ -1,0 +1,125 @@
+"""The matrix at rest: exact, fingerprinted, refused when it is another."""
+
+import sqlite3
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_array_equal
+
+from askmeans import sessions
+from askmeans.exceptions import DataError, OtherDataError, ParameterError
+from askmeans.sessions import data
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64", ">f8"])
+def test_numbers_come_back_as_they_were(make, again, dtype):
+    X = (1000 * np.random.default_rng(0).normal(size=(30, 4))).astype(dtype)
+    session = make(X=X)
+    back = again(session).rows.base
+    assert_array_equal(back, X)
+    assert back.dtype == (np.float32 if dtype == "float32" else np.float64)
+
+
+def test_large_matrices_come_back_from_several_chunks(make, again, monkeypatch):
+    monkeypatch.setattr(data, "CHUNK", 1000)
+    X = np.random.default_rng(0).normal(size=(300, 3))
+    session = make(X=X)
+    assert len(list(session._store.chunks(1, 0))) > 5
+    assert_array_equal(again(session).rows.base, X)
+
+
+def test_a_fingerprint_tells_numbers_type_and_shape_apart():
+    X = np.arange(6.0).reshape(3, 2)
+    assert data.fingerprint(X) == data.fingerprint(np.asfortranarray(X))
+    others = [X + 1e-15, X.reshape(2, 3), X.astype(np.float32), X[::-1]]
+    assert len({data.fingerprint(each) for each in [X, *others]}) == 5
+
+
+def test_a_session_of_other_data_is_refused(make, again, kit):
+    session = make()
+    assert again(session, X=kit.X).name == "main"
+    for other in (kit.X + 1e-12, kit.X[:-1]):
+        with pytest.raises(OtherDataError, match="must be about the data given"):
+            again(session, X=other)
+
+
+def test_damaged_numbers_are_refused(make, again):
+    session = make()
+    with sqlite3.connect(session.url) as connection:
+        connection.execute("UPDATE askmeans_chunks SET bytes = zeroblob(length(bytes))")
+    connection.close()
+    with pytest.raises(OtherDataError, match="the numbers the session was made with"):
+        again(session)
+
+
+def test_a_large_file_is_referred_to_by_path_and_checksum(make, again, folder, monkeypatch, kit):
+    path = folder / "X.npy"
+    np.save(path, kit.X)
+    small = make("small.db", X=path)  # a small one is copied
+    monkeypatch.setattr(data, "LARGE", 100)
+    large = make("large.db", X=str(path))
+    mapped = make("mapped.db", X=np.load(path, mmap_mode="r"))
+    path_kept = [s._store.parts(1)[0].path for s in (small, large, mapped)]
+    assert path_kept == [None, str(path), str(path)]
+    assert list(large._store.chunks(1, 0)) == []
+    assert_array_equal(again(large).rows.base, kit.X)
+    np.save(path, kit.X + 1.0)
+    with pytest.raises(OtherDataError, match=r"X\.npy must hold the numbers"):
+        again(large)
+    path.unlink()
+    with pytest.raises(OtherDataError, match="put the file back"):
+        again(large)
+    with pytest.raises(DataError, match=r"must be a \.npy file when it is larger"):
+        make("memory.db", X=kit.X)
+
+
+@pytest.mark.parametrize(
+    "X", [[["a"]], [[np.nan], [1.0]], np.empty((0, 2)), [1.0, 2.0], "nowhere.npy"]
+)
+def test_data_that_cannot_be_used_is_refused_and_makes_no_session(folder, X):
+    with pytest.raises(DataError):
+        sessions.create(folder / "s.db", X, n_clusters=1)
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"n_clusters": 0}, "'n_clusters' parameter of sessions.create"),
+        ({"n_clusters": 5}, "n_clusters' parameter of sessions.create must be at most"),
+        ({"ask": "nicely"}, "'ask' parameter"),
+        ({"budget": 0}, "'budget' parameter"),
+        ({"annotations": 0}, "'annotations' parameter"),
+        ({"lease_seconds": 0}, "'lease_seconds' parameter"),
+        ({"fuzzifier": 0.5}, "'fuzzifier' parameter"),
+        ({"strategy": "guess"}, "'strategy' parameter"),
+        ({"strategy": "two-clusters"}, "'n_clusters' parameter of TwoClusters must be 2"),
+        ({"random_state": "dice"}, "'random_state' parameter"),
+        ({"cluster_names": ["a", "a", "b"]}, "'cluster_names' parameter"),
+        ({"cluster_names": ["a"]}, "'cluster_names' parameter"),
+        ({"name": " "}, "'name' parameter"),
+        ({"units": [[1.0]]}, "'units' parameter"),
+    ],
+)
+def test_a_parameter_that_breaks_its_rule_makes_no_session(folder, options, message):
+    X = [[0.0], [1.0], [2.0], [3.0]]
+    with pytest.raises(ParameterError, match=message):
+        sessions.create(folder / "s.db", X, **({"n_clusters": 3} | options))
+    assert list(folder.iterdir()) == []
+
+
+def test_a_strategy_of_ones_own_is_refused_for_it_cannot_be_made_again(folder):
+    class Mine:
+        def plan(self, *_args, **_options):
+            yield
+
+    with pytest.raises(ParameterError, match="must be one of askmeans' own"):
+        sessions.create(folder / "s.db", [[0.0], [1.0]], n_clusters=2, strategy=Mine())
+
+
+def test_a_frame_is_both_numbers_and_what_people_see(make):
+    frame = pd.DataFrame({"a": [0.0, 1.0, 5.0], "b": [1, 2, 3]}, index=["x", "y", "z"])
+    session = make(X=frame, n_clusters=2)
+    item = session.item(1)
+    assert (item.id, item.label, item.fields) == ("y", "y", {"a": 1.0, "b": 2})

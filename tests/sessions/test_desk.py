@@ -1,0 +1,193 @@
+"""Several annotators: leases in database time, late answers, several annotations, states."""
+
+import threading
+
+import pytest
+from numpy.testing import assert_array_equal
+
+from askmeans.exceptions import KeyConflictError, SessionError
+from askmeans.sessions import SessionState
+
+
+def test_two_annotators_never_hold_the_same_question(make, again):
+    session = make()
+    other = again(session)
+    mine, theirs = session.ask(5, annotator="ann"), other.ask(5, annotator="bob")
+    assert not set(mine) & set(theirs)
+    assert len(mine) == len(theirs) == 5
+
+
+def test_asking_again_returns_ones_own_open_questions(make, again):
+    session = make()
+    first = session.ask(3, annotator="ann")
+    assert session.ask(annotator="ann") == first[:1]
+    assert again(session).ask(3, annotator="ann") == first
+    session.tell(first[0].id, 0.5, annotator="ann")
+    assert session.ask(2, annotator="ann") == first[1:]
+
+
+def test_asking_again_renews_the_lease(make):
+    session = make()
+    session.ask(annotator="ann")
+    (before,) = session._store.leases(1)[1]
+    session.ask(annotator="ann")
+    (after,) = session._store.leases(1)[1]
+    assert after.until > before.until
+    assert after.until - session._store.leases(1)[0] <= session.config.lease_seconds
+
+
+def test_an_ended_lease_lets_others_have_the_question(make, end_leases):
+    session = make()
+    (question,) = session.ask(annotator="ann")
+    assert session.ask(annotator="bob") != [question]
+    end_leases(session)
+    assert session.ask(annotator="cy") == [question]
+    assert session.ask(annotator="ann") != [question]  # it is somebody else's now
+
+
+def test_somebody_whose_lease_ended_gets_the_question_back_if_nobody_took_it(make, end_leases):
+    session = make()
+    *_, question = session.ask(4, annotator="ann")
+    for other in session.ask(3, annotator="ann"):
+        session.tell(other.id, 0.5, annotator="ann")
+    end_leases(session)
+    assert session.ask(annotator="ann") == [question]
+
+
+def test_a_late_answer_is_kept_marked_and_used(make, end_leases):
+    session = make()
+    (question,) = session.ask(annotator="ann")
+    end_leases(session)
+    receipt = session.tell(question.id, 0.25, annotator="ann")
+    assert receipt.late
+    assert session.result().history[0].value == 0.25
+    assert session.status().annotators["ann"] == {"answer": 1, "late": 1}
+
+
+def test_an_answer_after_somebody_elses_is_kept_and_moves_up_when_that_is_undone(make, end_leases):
+    session = make()
+    (question,) = session.ask(annotator="ann")
+    end_leases(session)
+    assert session.ask(annotator="bob") == [question]
+    session.tell(question.id, 0.75, annotator="bob")
+    late = session.tell(question.id, 0.25, annotator="ann")
+    assert late.late
+    assert session.result().history[0].value == 0.75  # the first stands
+    assert session.status().answered == 1
+    session.undo(annotator="bob")
+    assert session.result().history[0].value == 0.25  # nothing was thrown away
+    assert session.ask(annotator="cy") != [question]
+
+
+def test_one_undoes_only_ones_own(make):
+    session = make()
+    (question,) = session.ask(annotator="ann")
+    session.tell(question.id, 0.5, annotator="ann")
+    with pytest.raises(SessionError, match="of 'bob'"):
+        session.undo(annotator="bob")
+    with pytest.raises(SessionError, match="of 'bob' to question"):
+        session.undo(question.id, annotator="bob")
+
+
+def test_an_undone_question_is_ones_own_again_and_nobody_elses(make):
+    session = make()
+    first, second = session.ask(2, annotator="ann")
+    session.tell(first.id, 0.5, annotator="ann")
+    session.undo(annotator="ann")
+    assert not {first, second} & set(session.ask(99, annotator="bob"))
+    assert session.ask(annotator="ann") == [first]
+
+
+def test_what_one_skips_the_other_gets(make):
+    session = make()
+    (question,) = session.ask(annotator="ann")
+    session.skip(question.id, annotator="ann")
+    assert session.ask(annotator="bob") == [question]
+
+
+def test_states_are_told_apart(make, kit):
+    session = make(budget=20)
+
+    def states():
+        return [session.status(annotator=name).state for name in ("ann", "bob", None)]
+
+    assert states() == [SessionState.ASKING] * 3
+    held = session.ask(20, annotator="ann")
+    assert states() == [SessionState.ASKING, SessionState.WAITING, SessionState.ASKING]
+    assert session.ask(annotator="bob") == []
+    assert session.status().leased == len(held)
+    session.pause()
+    assert states() == [SessionState.PAUSED] * 3
+    session.resume()
+    kit.answer(session, annotator="ann")
+    assert states() == [SessionState.SPENT] * 3
+    done = make("b.db")
+    kit.answer(done)
+    assert done.status().state is SessionState.DONE
+    assert len({str(state) for state in SessionState}) == len(SessionState)
+
+
+def test_several_annotations_are_wanted_of_different_people_and_the_median_counts(make):
+    session = make(annotations=3)
+    (question,) = session.ask(annotator="ann")
+    assert session.ask(annotator="bob") == [question]  # three may hold it at once
+    assert session.ask(annotator="cy") == [question]
+    assert session.ask(annotator="dan") != [question]
+    for name, value in (("ann", 0.9), ("bob", 0.2)):
+        session.tell(question.id, value, annotator=name)
+        assert question.id in session._live.replay.open(session._live.state)
+        assert session.ask(annotator=name) != [question]
+    session.tell(question.id, 0.3, annotator="cy")
+    assert question.id not in session._live.replay.open(session._live.state)
+    assert session.result().history[0].value == 0.3
+    assert session.status().answered == 1  # one question, whoever answers it
+
+
+def test_somebody_who_cannot_say_does_not_count_in_the_median(make):
+    session = make(annotations=2)
+    first, second = session.ask(2, annotator="ann")
+    session.unsure(first.id, annotator="ann")
+    session.tell(first.id, 0.4, annotator="bob")
+    session.unsure(second.id, annotator="ann")
+    session.unsure(second.id, annotator="bob")
+    told = [answer.value for answer in session.result().history]
+    assert_array_equal(told, [0.4, float("nan")])
+
+
+def test_nobody_answers_the_same_question_twice(make):
+    session = make(annotations=2)
+    (question,) = session.ask()
+    session.tell(question.id, 0.5)
+    with pytest.raises(KeyConflictError):
+        session.tell(question.id, 0.6)
+    assert session.tell(question.id, 0.5).repeated
+
+
+def test_a_round_goes_on_when_all_its_questions_are_answered_by_whomever(make, again, kit):
+    session = make()
+    other = again(session)
+    first_round = session.status().open
+    for number in range(first_round):
+        who = (session, other)[number % 2]
+        (question,) = who.ask(annotator=f"a{number % 2}")
+        who.tell(question.id, kit.knows(question), annotator=f"a{number % 2}")
+    assert session.status().round == other.status().round == 2
+    alone = make("b.db")
+    kit.answer(alone, first_round)
+    assert [q.items for q in session.ask(99)] == [q.items for q in alone.ask(99)]
+
+
+def test_threads_of_one_process_share_a_session(make, kit):
+    session = make()
+    asked: dict[str, list[int]] = {}
+
+    def work(name):
+        asked[name] = [question.id for question in kit.answer(session, 10, annotator=name)]
+
+    threads = [threading.Thread(target=work, args=(f"t{i}",)) for i in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    every = [number for numbers in asked.values() for number in numbers]
+    assert len(every) == len(set(every)) == session.status().answered

@@ -1,0 +1,178 @@
+"""Replay: batches are stored and compared, a plan is run once per process, answers are kept."""
+
+import dataclasses
+import sqlite3
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from askmeans.exceptions import ReplayWarning, SessionError
+from askmeans.queries import MembershipQueries, PairQueries
+from askmeans.sessions.config import Config
+from askmeans.sessions.replay import Replay, digest_of, keys_of
+from askmeans.sessions.store.sql import SqlStore
+from askmeans.strategies import named_strategy
+
+
+def test_the_batches_a_plan_issued_are_stored(make, kit):
+    session = make()
+    kit.answer(session)
+    stored = session._store.batches(1)
+    assert [batch.number for batch in stored] == list(range(1, len(stored) + 1))
+    rounds = {}
+    for answer in session.result().history:
+        rounds.setdefault(answer.round, []).append(answer.items)
+    for batch, items in zip(stored, rounds.values(), strict=True):
+        assert [session.question(number).items for number in batch.questions] == items
+
+
+def test_resuming_anywhere_asks_what_would_have_been_asked(make, again, kit):
+    whole, broken = make("one.db"), make("two.db")
+    expected = kit.answer(whole)
+    asked = []
+    while True:
+        session = again(broken)  # a new process for every few questions
+        part = kit.answer(session, 4)
+        asked += part
+        session.close()
+        if not part:
+            break
+    assert asked == expected
+    assert_array_equal(again(broken).result().memberships, whole.result().memberships)
+    digests = [[batch.digest for batch in s._store.batches(1)] for s in (whole, broken)]
+    assert digests[0] == digests[1]
+
+
+def test_the_plan_runs_once_per_process(make, again, kit, monkeypatch):
+    session = make()
+    kit.answer(session, 5)
+    made = []
+    original = Config.make_plan
+    monkeypatch.setattr(Config, "make_plan", lambda self, X: made.append(1) or original(self, X))
+    other = again(session)
+    kit.answer(other)
+    other.status()
+    assert len(made) == 1
+
+
+def test_an_undo_in_the_open_round_needs_no_replay(make, kit, monkeypatch):
+    session = make()
+    kit.answer(session, 5)
+    made = []
+    original = Config.make_plan
+    monkeypatch.setattr(Config, "make_plan", lambda self, X: made.append(1) or original(self, X))
+    session.undo()
+    session.ask()
+    assert made == []
+
+
+def forge(session, number):
+    """Let a stored batch be that of another version, which asked otherwise."""
+    with sqlite3.connect(session.url) as connection:
+        connection.execute(
+            "UPDATE askmeans_batches SET digest = 'other', made_by = 'askmeans 0.0' "
+            "WHERE number = ?",
+            (number,),
+        )
+    connection.close()
+
+
+def test_a_version_that_asks_otherwise_goes_on_from_the_answers_and_says_so(make, again, kit):
+    session = make()
+    first_round = session.status().open
+    asked = kit.answer(session, first_round + 3)
+    forge(session, 2)
+    other = again(session)
+    with pytest.warns(ReplayWarning, match=r"Round 2 was asked otherwise by askmeans 0\.0"):
+        rest = kit.answer(other)
+    assert not set(rest) & set(asked)  # nothing is asked again
+    assert any("Round 2" in note for note in other.status().notes)
+    whole = make("b.db")
+    assert asked + rest == kit.answer(whole)
+    # It is told to whoever opens it later, too.
+    assert any("Round 2" in note for note in again(session).status().notes)
+
+
+def test_a_question_of_another_versions_batch_can_still_be_answered(make, again, kit):
+    session = make()
+    kit.answer(session, session.status().open)
+    (open_there,) = session.ask(annotator="ann")
+    forge(session, 2)
+    with pytest.warns(ReplayWarning):
+        again(session).ask(annotator="bob")
+    receipt = session.tell(open_there.id, kit.knows(open_there), annotator="ann")
+    assert not receipt.late
+
+
+def test_a_session_of_another_default_keeps_its_strategy(make, again):
+    session = make(strategy="auto")
+    default = named_strategy("auto", "test")
+    sizes = {name: value for name, value in session.config.strategy.items() if name != "kind"}
+    assert session.config.strategy["kind"] == type(default).__name__
+    assert sizes == dataclasses.asdict(default)
+    assert again(session).config.make_strategy() == session.config.make_strategy()
+
+
+def test_the_seed_is_kept_when_none_is_given(make, again):
+    session = make(random_state=None)
+    assert [q.items for q in again(session).ask(9)] == [q.items for q in session.ask(9)]
+    by_generator = make("b.db", random_state=np.random.default_rng(0))
+    assert isinstance(by_generator.config.seed, int)
+
+
+def test_digests_tell_batches_apart():
+    one = MembershipQueries([0, 1], [0, 0])
+    assert digest_of(one) == digest_of(MembershipQueries([0, 1], [0, 0]))
+    others = [
+        MembershipQueries([1, 0], [0, 0]),
+        MembershipQueries([0, 1], [0, 1]),
+        MembershipQueries([0, 1], [0, 0], repeat=1),
+        PairQueries([[0, 1]]),
+        PairQueries([[1, 0]]),
+    ]
+    assert len({digest_of(batch) for batch in [one, *others]}) == 6
+
+
+def test_a_similarity_is_one_question_in_whatever_order():
+    assert keys_of(PairQueries([[3, 1]])) == keys_of(PairQueries([[1, 3]]))
+
+
+def test_a_session_of_a_lost_strategy_says_which_version_to_install(make, again):
+    session = make()
+    with sqlite3.connect(session.url) as connection:
+        connection.execute(
+            "UPDATE askmeans_sessions SET config = json_set(config, '$.strategy.kind', 'Gone')"
+        )
+    connection.close()
+    with pytest.raises(SessionError, match="install the version"):
+        again(session)
+
+
+def test_no_plan_steps_inside_a_write_transaction(make, again, kit, monkeypatch):
+    session = make()
+    inside = []
+    write, step = SqlStore.write, Replay._step
+
+    @contextmanager
+    def watched(self, *arguments, **options):
+        with write(self, *arguments, **options) as transaction:
+            inside.append(True)
+            try:
+                yield transaction
+            finally:
+                inside.pop()
+
+    def checked(self, work):
+        assert not inside
+        step(self, work)
+
+    monkeypatch.setattr(SqlStore, "write", watched)
+    monkeypatch.setattr(Replay, "_step", checked)
+    other = again(session)
+    asked = kit.answer(session)
+    other.undo(asked[0].id)  # learns of all those answers at once
+    session.tell(session.ask()[0].id, 0.9)
+    kit.answer(other)
+    assert other.status().state == "all done"

@@ -1,0 +1,468 @@
+"""Ask, tell, skip, cannot say, undo: what a session promises to one person."""
+
+import math
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from askmeans import ActiveFuzzyKMeans, run, sessions
+from askmeans.exceptions import (
+    AnswerError,
+    BudgetError,
+    DataError,
+    KeyConflictError,
+    ParameterError,
+    PlanError,
+    QueryError,
+    RankError,
+    SessionError,
+)
+from askmeans.plans.draft import Draft
+from askmeans.queries import Answer, Ledger
+from askmeans.sessions import SessionState
+
+
+@pytest.mark.parametrize("ask", ["membership", "similarity", "pairwise"])
+@pytest.mark.parametrize("budget", [None, 90])
+def test_a_session_asks_and_finds_exactly_what_a_run_does(make, kit, ask, budget):
+    session = make(ask=ask, budget=budget)
+    asked = kit.answer(session)
+    model = ActiveFuzzyKMeans(
+        3, oracle=kit.expert, strategy=kit.strategy, ask=ask, budget=budget, random_state=0
+    ).fit(kit.X)
+    result = session.result()
+    assert list(result.history) == list(model.history_)
+    assert [question.items for question in asked] == [
+        tuple(sorted(answer.items)) for answer in model.history_
+    ]
+    assert_array_equal(result.memberships, model.memberships_)
+    assert result.complete == model.complete_
+    assert (result.n_queries, result.n_rounds) == (model.n_queries_, model.n_rounds_)
+    done = SessionState.DONE if model.complete_ else SessionState.SPENT
+    assert session.status().state is done
+    assert session.ask() == []
+
+
+def test_an_answer_is_in_the_log_before_tell_returns(make, again):
+    session = make()
+    (question,) = session.ask()
+    receipt = session.tell(question.id, 0.25, key="mine")
+    other = again(session)  # another process, which never saw this one's memory
+    assert other.history() == [receipt]
+    assert (receipt.value, receipt.key, receipt.late, receipt.repeated) == (
+        0.25, "mine", False, False,
+    )  # fmt: skip
+
+
+def test_the_same_key_and_value_again_is_harmless_and_returns_the_first_result(make, again):
+    session = make()
+    (question,) = session.ask()
+    first = session.tell(question.id, 0.25, key="a")
+    for same in (session, again(session)):
+        second = same.tell(question.id, 0.25, key="a")
+        assert second.repeated
+        assert (second.event, second.at) == (first.event, first.at)
+    assert len(session.history()) == 1
+
+
+@pytest.mark.parametrize("change", ["value", "question", "annotator", "kind"])
+def test_the_same_key_for_something_else_is_refused_and_changes_nothing(make, change):
+    session = make()
+    first, second = session.ask(2)
+    session.tell(first.id, 0.25, key="a")
+    before = session.history()
+    other = {
+        "value": lambda: session.tell(first.id, 0.5, key="a"),
+        "question": lambda: session.tell(second.id, 0.25, key="a"),
+        "annotator": lambda: session.tell(first.id, 0.25, key="a", annotator="you"),
+        "kind": lambda: session.unsure(first.id, key="a"),
+    }[change]
+    with pytest.raises(KeyConflictError, match="key must be used for one answer only"):
+        other()
+    assert session.history() == before
+
+
+def test_an_answered_question_is_answered_otherwise_only_after_an_undo(make):
+    session = make()
+    (question,) = session.ask()
+    session.tell(question.id, 0.25)
+    assert session.tell(question.id, 0.25).repeated  # a double click
+    with pytest.raises(KeyConflictError, match="undo that first"):
+        session.tell(question.id, 0.5)
+    session.undo()
+    assert session.tell(question.id, 0.5).value == 0.5
+
+
+@pytest.mark.parametrize("value", [-0.1, 1.1, math.nan, math.inf, True, "0.5", None])
+def test_what_is_no_answer_is_refused(make, value):
+    session = make()
+    (question,) = session.ask()
+    with pytest.raises(AnswerError, match=r"number in \[0, 1\]"):
+        session.tell(question.id, value)
+    assert session.history() == []
+
+
+def test_numbers_of_numpy_are_taken(make):
+    session = make()
+    (question,) = session.ask()
+    session.tell(np.int64(question.id), np.float32(0.5))
+    assert session.history()[0].value == 0.5
+
+
+def test_a_question_that_does_not_exist_is_refused(make):
+    session = make()
+    for number in (0, 999, "1"):
+        with pytest.raises(QueryError, match="There must be a question"):
+            session.tell(number, 0.5)
+
+
+@pytest.mark.parametrize("name", ["", "  ", None, 3, "x" * 201])
+def test_an_annotator_has_a_name(make, name):
+    with pytest.raises(ParameterError, match="'annotator' parameter"):
+        make().ask(annotator=name)
+
+
+def test_skip_leaves_the_question_for_later(make, kit):
+    session = make()
+    (first,) = session.ask()
+    session.skip(first.id)
+    (second,) = session.ask()
+    assert second != first
+    session.skip(second.id)
+    # Skipped ones come again, the one skipped first before the other, when nothing else is left.
+    asked = kit.answer(session, session.status().open)
+    assert asked[-2:] == [first, second]
+
+
+def test_unsure_is_an_answer_and_costs_budget(make):
+    session = make(budget=3)
+    for question in session.ask(2):
+        session.unsure(question.id)
+    assert session.status().answered == 2
+    told = [answer.value for answer in session.result().history]
+    assert_array_equal(told, [math.nan, math.nan])
+
+
+def test_a_budget_is_never_exceeded(make, kit):
+    session = make(budget=5)
+    assert len(session.ask(100)) == 5
+    kit.answer(session)
+    assert (session.status().state, session.status().answered) == (SessionState.SPENT, 5)
+    number = session._live.replay.open(session._live.state)[0]  # known, but beyond the budget
+    with pytest.raises(BudgetError, match="budget of 5 questions"):
+        session.tell(number, 0.5)
+    session.undo()
+    assert len(session.ask(100)) == 1
+
+
+def test_undo_opens_the_question_again_and_gives_it_back(make):
+    session = make()
+    (question,) = session.ask()
+    session.tell(question.id, 0.75)
+    undone = session.undo()
+    assert (undone.question, undone.kind, undone.value, undone.void) == (
+        question, "answer", 0.75, (),
+    )  # fmt: skip
+    assert session.status().answered == 0
+    assert session.ask() == [question]
+
+
+def test_undo_tells_which_later_questions_it_makes_void(make, kit):
+    session = make()
+    first_round = session.status().open
+    asked = kit.answer(session, first_round + 4)
+    second_round = session.status().open + 4
+    undone = session.undo(asked[0].id)
+    assert len(undone.void) == second_round
+    assert set(asked[first_round:]) <= set(undone.void)
+    assert not set(asked[:first_round]) & set(undone.void)
+    assert session.ask() == [asked[0]]
+
+
+def test_answers_made_void_are_used_when_the_same_questions_come_again(make, kit):
+    session = make()
+    asked = kit.answer(session)
+    session.undo(asked[0].id)
+    assert session.status().state is SessionState.ASKING
+    again = kit.answer(session)  # the same answer leads to the same questions
+    assert again == [asked[0]]
+    assert session.status().state is SessionState.DONE
+
+
+def test_another_answer_after_an_undo_gives_what_it_gives_from_the_start(make, kit):
+    session, fresh = make("one.db"), make("two.db")
+    asked = kit.answer(session)
+    session.undo(asked[0].id)
+    other = 1.0 - kit.knows(asked[0])
+    session.tell(asked[0].id, other)
+    (question,) = fresh.ask()
+    fresh.tell(question.id, other)
+    kit.answer(session)
+    kit.answer(fresh)
+    assert_array_equal(session.result().memberships, fresh.result().memberships)
+
+
+def test_undo_takes_back_one_after_the_other_and_then_says_that_there_is_none(make):
+    session = make()
+    first, second = session.ask(2)
+    session.tell(first.id, 0.1)
+    session.skip(second.id)
+    assert (session.undo().kind, session.undo().kind) == ("skip", "answer")
+    with pytest.raises(SessionError, match="must be an answer or a skip of 'me'"):
+        session.undo()
+    with pytest.raises(SessionError, match=f"to question {first.id}"):
+        session.undo(first.id)
+
+
+def test_the_same_undo_again_undoes_nothing_more(make, again):
+    session = make()
+    first, second = session.ask(2)
+    session.tell(first.id, 0.1)
+    session.tell(second.id, 0.2)
+    undone = session.undo(key="z")
+    repeated = again(session).undo(key="z")
+    assert repeated.receipt.repeated
+    assert (repeated.question, repeated.void) == (undone.question, undone.void)
+    assert [receipt.value for receipt in session.history()] == [0.1]
+
+
+def test_a_repeated_answer_whose_first_was_undone_says_so_and_stays_undone(make):
+    session = make()
+    (question,) = session.ask()
+    session.tell(question.id, 0.1, key="a")
+    session.undo()
+    late_packet = session.tell(question.id, 0.1, key="a")
+    assert late_packet.repeated
+    assert late_packet.undone
+    assert session.history() == []
+
+
+def test_a_result_is_there_at_any_time_with_what_is_missing(make, kit):
+    session = make()
+    empty = session.result()
+    assert not empty.complete
+    assert empty.memberships.shape == (40, 3)
+    assert empty.missing.low > 0
+    assert any("unsupervised" in note for note in empty.notes)
+    errors = []
+    for _ in range(3):
+        kit.answer(session, 9)
+        result = session.result()
+        np.testing.assert_allclose(result.memberships.sum(axis=1), 1.0)
+        errors.append(abs(result.memberships - kit.U).mean())
+    assert errors[-1] < errors[0]
+    kit.answer(session)
+    assert session.result().complete
+    assert session.result().missing.high == 0
+
+
+def test_a_result_is_computed_again_only_when_answers_changed(make, kit):
+    session = make()
+    kit.answer(session, 8)
+    session.unsure(session.ask()[0].id)
+    first = session.result()
+    session.skip(session.ask()[0].id)
+    session.rename(0, "first")
+    assert session.result().clustering is first.clustering
+    assert session.result().cluster_names[0] == "first"
+    kit.answer(session, 1)
+    assert session.result().clustering is not first.clustering
+
+
+def test_a_result_does_not_disturb_what_is_asked(make, kit):
+    quiet, curious = make("one.db"), make("two.db")
+    for _ in range(12):
+        curious.result()
+        assert quiet.ask() == curious.ask()
+        kit.answer(quiet, 1)
+        kit.answer(curious, 1)
+
+
+def test_answers_that_allow_no_end_leave_the_session_stuck_until_an_undo(make):
+    session = make(ask="similarity", budget=60)
+    while questions := session.ask(100):
+        for question in questions:
+            session.tell(question.id, 1.0)  # all alike: there are no three clusters
+        if session.status().state is SessionState.STUCK:
+            break
+    with pytest.raises(RankError, match="3 clusters apart"):
+        session.ask()
+    result = session.result()
+    assert result.state is SessionState.STUCK
+    assert any("3 clusters apart" in note for note in result.notes)
+    assert result.memberships.shape == (40, 3)
+    undone = session.undo()
+    assert session.ask() == [undone.question]
+
+
+def test_a_plan_that_fails_is_told_and_no_answer_is_lost(make, kit, monkeypatch):
+    session = make()
+    first_round = session.status().open
+    monkeypatch.setattr(Draft, "rank", lambda _: 1 / 0)
+    kit.answer(session, first_round)
+    with pytest.raises(PlanError, match=r"failed in round 2 \(ZeroDivisionError"):
+        session.ask()
+    assert session.status().state is SessionState.STUCK
+    monkeypatch.undo()
+    session.undo()  # and the plan runs anew
+    kit.answer(session)
+    assert session.status().state is SessionState.DONE
+
+
+def test_a_paused_session_asks_nothing_and_still_takes_answers(make, again):
+    session = make()
+    (question,) = session.ask()
+    again(session).pause(annotator="boss")
+    assert session.ask() == []
+    assert session.status().state is SessionState.PAUSED
+    session.tell(question.id, 0.5)
+    session.resume()
+    assert len(session.ask()) == 1
+
+
+def test_clusters_go_by_a_typical_item_until_they_are_named(make, again):
+    items = [f"item {row}" for row in range(40)]
+    session = make(items=items)
+    names = session.cluster_names
+    assert len(set(names)) == 3
+    assert all(name.startswith("the group of item ") for name in names)
+    session.rename(1, "the good ones")
+    assert again(session).cluster_names == [names[0], "the good ones", names[2]]
+    for name in ("", "  ", names[0]):
+        with pytest.raises(ParameterError, match=r"Session.rename"):
+            session.rename(1, name)
+    with pytest.raises(ParameterError, match=r"Session.rename"):
+        session.rename(3, "fourth")
+
+
+def test_typical_items_are_those_that_answers_place_in_a_cluster(make):
+    session = make()
+    before = session.typical(0)
+    (question,) = session.ask()
+    session.tell(question.id, 1.0)
+    assert session.typical(question.cluster)[0] == question.items[0]
+    assert session.typical(0, n=4)[1:4] == before
+    session.undo()
+    assert session.typical(0) == before
+
+
+def test_similarities_name_no_clusters_until_there_is_a_result(make, kit):
+    session = make(ask="similarity", items=[f"item {row}" for row in range(40)])
+    assert session.cluster_names == ["group 1", "group 2", "group 3"]
+    kit.answer(session)
+    names = session.result().cluster_names
+    assert list(names) == session.cluster_names
+    best = session.result().memberships.argmax(axis=0)
+    assert list(names) == [f"the group of item {row}" for row in best]
+
+
+def test_answers_held_already_are_not_asked_and_cost_nothing(make, kit):
+    held = Ledger()
+    result = run(
+        kit.strategy.plan(kit.X, 3, fuzzifier=2.0, rng=np.random.default_rng(0)),
+        kit.expert,
+        budget=7,
+        ledger=held,
+    )
+    session = make(budget=4)
+    assert session.hold(result.history) == 7
+    assert session.hold(result.history) == 0  # twice is harmless
+    assert (session.status().held, session.status().answered) == (7, 0)
+    asked = kit.answer(session)
+    assert len(asked) == 4
+    known = {(answer.items, answer.cluster) for answer in result.history}
+    assert not known & {(question.items, question.cluster) for question in asked}
+    assert session.result().n_queries == 11
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error"),
+    [
+        ({"items": (40,)}, QueryError),
+        ({"items": (1, 2)}, QueryError),
+        ({"cluster": 3}, QueryError),
+        ({"cluster": None}, QueryError),
+        ({"kind": "guess"}, QueryError),
+        ({"value": 1.5}, AnswerError),
+    ],
+)
+def test_answers_held_are_taken_in_all_or_none(make, wrong, error):
+    fields = {"round": 0, "kind": "membership", "items": (1,), "cluster": 0, "repeat": 0}
+    session = make()
+    answers = [Answer(**fields, value=0.5), Answer(**({**fields, "value": 0.1} | wrong))]
+    with pytest.raises(error):
+        session.hold(answers)
+    assert session.history() == []
+    session.hold(answers[:1])
+    with pytest.raises(KeyConflictError, match="must stay what it was"):
+        session.hold([Answer(**fields, value=0.6)])
+
+
+def test_an_answer_held_to_an_answered_question_is_kept_late_and_changes_nothing(make):
+    session = make()
+    (question,) = session.ask()
+    session.tell(question.id, 0.25)
+    fields = {"round": 0, "kind": question.kind, "items": question.items, "repeat": 0}
+    session.hold([Answer(**fields, cluster=question.cluster, value=0.75)])
+    assert [receipt.late for receipt in session.history()] == [False, True]
+    assert session.result().history[0].value == 0.25
+
+
+def test_new_rows_get_memberships_and_keep_every_answer(make, again, kit):
+    session = make(ids=[f"a{row}" for row in range(40)])
+    kit.answer(session)
+    before = session.result()
+    session.add_rows(kit.X[:3], ids=["n0", "n1", "n2"])
+    for seen in (session, again(session)):
+        result = seen.result()
+        assert result.n_queries == before.n_queries
+        assert_array_equal(result.memberships[:40], before.memberships)
+        predicted = before.clustering.predictor(kit.X[:3])
+        assert_array_equal(result.memberships[40:], predicted)
+        assert list(result.ids[39:42]) == ["a39", "n0", "n1"]
+        assert seen.item(41).id == "n1"
+        assert seen.status().state is SessionState.DONE
+    with pytest.raises(DataError, match="'n1', which is there already"):
+        session.add_rows(kit.X[:1], ids=["n1"])
+    with pytest.raises(DataError, match="2 features"):
+        session.add_rows([[1.0]])
+
+
+def test_another_process_learns_of_new_rows(make, again, kit):
+    session = make()
+    other = again(session)
+    session.add_rows(kit.X[:2])
+    assert other.result().memberships.shape == (42, 3)
+    assert other.item(41).id == "41"
+
+
+def test_what_is_left_is_told_as_a_range_with_its_basis(make, kit):
+    session = make()
+    before = session.status().left
+    assert 0 < before.low <= before.high
+    assert "forecast" in before.basis
+    assert before.minutes == (before.low * 5 / 60, before.high * 5 / 60)
+    kit.answer(session, 8)
+    after = session.status().left
+    assert after.low <= before.low
+    assert "as so far" in after.basis  # the person's own pace
+    assert make("b.db", budget=3).status().left.high == 3
+
+
+def test_the_estimated_error_comes_from_the_answers_where_they_tell_it(make, kit):
+    session = make(ask="similarity")
+    assert "forecast" in session.status().error_basis
+    kit.answer(session)
+    report = session.status(estimate=True)
+    assert report.estimated_error < 1e-6  # exact answers
+    assert "answers so far" in report.error_basis
+
+
+def test_several_sessions_live_in_one_database(make, kit):
+    first, second = make(name="first"), make(name="second", random_state=1)
+    kit.answer(first, 3)
+    assert second.status().answered == 0
+    assert sessions.names(first.url) == ["first", "second"]
+    with pytest.raises(sessions.making.NoSessionError, match="'first', 'second'"):
+        sessions.open(first.url)
