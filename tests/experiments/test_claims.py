@@ -51,6 +51,7 @@ def test_the_book_finds_runs_by_figure_panel_setting_curve_and_x():
     book = Book({"figure_1-two": [series(2.0, 0.2)], "figure_1-one": [series(1.0, 0.1)]})
     assert book.panels("figure_1") == ["p"]
     assert book.panels("figure_1", "q") == book.panels("figure_2") == []
-    assert book.xs("figure_1", "p") == [1.0, 2.0]
+    assert book.xs("figure_1", "p", "c") == [1.0, 2.0]
+    assert book.xs("figure_1", "p", "d") == []
     assert book.values("figure_1", "p", "s", "c", [1.0, 2.0]).tolist() == [[0.1, 0.2]] * 2
     assert book.queries("figure_1", "p", "s", "c", [2.0]).tolist() == [[1.0], [2.0]]

@@ -103,9 +103,10 @@ class Book:
             dict.fromkeys(key[3] for key in self._series if key[:3] == (figure, panel, setting))
         )
 
-    def xs(self, figure: str, panel: str) -> list[float]:
-        """Where a panel's curves were measured."""
-        return sorted({key[4] for key in self._series if key[:2] == (figure, panel)})
+    def xs(self, figure: str, panel: str, curve: str) -> list[float]:
+        """Where a curve was measured."""
+        mine = (figure, panel, curve)
+        return sorted({key[4] for key in self._series if key[:2] + key[3:4] == mine})
 
     def values(
         self, figure: str, panel: str, setting: str, curve: str, xs: Sequence[float]

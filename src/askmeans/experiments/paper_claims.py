@@ -40,7 +40,7 @@ def _synthetic_setting(book: Book) -> list[Claim]:
     """How the data and the sizes are described."""
     found = []
     for panel in book.panels("figure_1", "a")[:1]:
-        xs = book.xs("figure_1", panel)
+        xs = book.xs("figure_1", panel, TWO_PHASE)
         measured = book.values("figure_1", panel, "beta", "target", xs)[0]
         stated = 4.0 / (1.0 + 3.0 * np.array(xs))
         worst = float(np.abs(measured / stated - 1.0).max())
@@ -62,7 +62,7 @@ def _against_beta(book: Book) -> list[Claim]:
     """Figure 1a, in both settings."""
     found = []
     for panel in book.panels("figure_1", "a"):
-        xs = book.xs("figure_1", panel)
+        xs = book.xs("figure_1", panel, TWO_PHASE)
         small, large = [x for x in xs if x >= SMALL_BETA], [x for x in xs if x <= LARGE_BETA]
         for setting in (synthetic.PAPER, synthetic.EQUAL):
             where = f"figure 1{panel}; {setting}"
@@ -87,7 +87,7 @@ def _against_questions(book: Book) -> list[Claim]:
     """Figure 1b: the error falls."""
     found = []
     for panel in book.panels("figure_1", "b"):
-        xs = book.xs("figure_1", panel)
+        xs = book.xs("figure_1", panel, TWO_PHASE)
         for curve in (TWO_PHASE, SEQUENTIAL):
             errors = np.log(book.values("figure_1", panel, synthetic.PAPER, curve, xs))
             asked = np.log(book.queries("figure_1", panel, synthetic.PAPER, curve, xs))
@@ -104,7 +104,7 @@ def _against_k(book: Book) -> list[Claim]:
     """Figure 1c, in both settings."""
     found = []
     for panel in book.panels("figure_1", "c"):
-        xs = book.xs("figure_1", panel)
+        xs = book.xs("figure_1", panel, TWO_PHASE)
         small, large = [x for x in xs if x <= SMALL_K], [x for x in xs if x >= LARGE_K]
         for setting in (synthetic.PAPER, synthetic.EQUAL):
             where = f"figure 1{panel}; {setting}"
@@ -123,7 +123,7 @@ def _real(book: Book) -> list[Claim]:
     """Figure 2: how accuracies compare and grow."""
     found = []
     for data in book.panels("figure_2"):
-        xs = [x for x in book.xs("figure_2", data) if x > 0]
+        xs = book.xs("figure_2", data, TWO_PHASE)
         curves = [c for c in book.curves("figure_2", data, "") if c.endswith("faithful")]
         first, last = xs[0], xs[-1]
         few = min(xs, key=lambda x: abs(x - FEW))
@@ -163,7 +163,7 @@ def _baselines(book: Book) -> list[Claim]:
         printed = real.PAPER_BASELINE[data]
         matched = book.get("figure_2", data, "", real.MATCHED, 0.0).values
         unmatched = book.get("figure_2", data, "", real.UNMATCHED, 0.0).values
-        xs = [x for x in book.xs("figure_2", data) if x > 0]
+        xs = book.xs("figure_2", data, TWO_PHASE)
         few = min(xs, key=lambda x: abs(x - FEW))
         asked = book.values("figure_2", data, "", TWO_PHASE, [few])[:, 0]
         found += [
@@ -220,7 +220,7 @@ def _appendices(book: Book) -> list[Claim]:
                   runs.values, below=allowed)
         )  # fmt: skip
     for data in book.panels("similarity"):
-        xs = book.xs("similarity", data)
+        xs = book.xs("similarity", data, "membership")
         by_membership = book.values("similarity", data, "", "membership", xs).mean(axis=1)
         by_similarity = book.values("similarity", data, "", "similarity", xs).mean(axis=1)
         found.append(
@@ -230,7 +230,7 @@ def _appendices(book: Book) -> list[Claim]:
                   by_similarity - by_membership, above=-0.01, below=0.01)
         )  # fmt: skip
     for data in book.panels("hidden"):
-        last = book.xs("hidden", data)[-1]
+        last = book.xs("hidden", data, "two-phase")[-1]
         asked = book.get("hidden", data, "", "two-phase", last).values
         alone = book.get("hidden", data, "", "no questions", last).values
         found.append(
@@ -252,7 +252,7 @@ def _log_ratio(book: Book, panel: str, setting: str, xs: list[float]) -> Floats:
 
 def _log_queries(book: Book, panel: str) -> Floats:
     """The same of their questions, in the paper's setting."""
-    xs = book.xs("figure_1", panel)
+    xs = book.xs("figure_1", panel, TWO_PHASE)
     mine = np.log(book.queries("figure_1", panel, synthetic.PAPER, SEQUENTIAL, xs))
     theirs = np.log(book.queries("figure_1", panel, synthetic.PAPER, TWO_PHASE, xs))
     averaged: Floats = (mine - theirs).mean(axis=1)
