@@ -8,6 +8,7 @@ SHELL := /bin/bash
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.installed
+BROWSER := $(VENV)/.browser
 
 # An environment whose interpreter is gone (an upgrade, a moved folder) is made anew.
 ifneq ($(shell $(BIN)/python -c 'print(1)' 2>/dev/null),1)
@@ -40,16 +41,22 @@ types: $(READY)  ## mypy, strict
 	@echo "== types: mypy --strict (about 20 seconds)"
 	@$(BIN)/mypy
 
-unit: $(READY)  ## pytest: tests, docstring examples, documentation
+# The tests of the page run in a real chromium, with axe-core looking for what shuts people out.
+$(BROWSER): $(READY) tools/install-browser.sh
+	@tools/install-browser.sh $(VENV)/axe
+	@touch $@
+
+unit: $(READY) $(BROWSER)  ## pytest: tests, docstring examples, documentation
 	@echo "== tests: pytest on every core (about 4 minutes)"
 	@$(BIN)/python -m pytest -q -n auto
 
-soak: $(READY)  ## what takes long: clients killed 200 times, 8 at once, long sequences (some minutes)
-	@echo "== soak: sessions under kills, crowds and long sequences (about 6 minutes)"
+soak: $(READY)  ## what takes long: clients killed 200 times, 20 annotators on the page, long sequences (some minutes)
+	@echo "== soak: sessions under kills, crowds and long sequences, the page under load (about 8 minutes)"
 	@ASKMEANS_SOAK=1 $(BIN)/python -m pytest -q tests/sessions/test_clients.py tests/sessions/test_any_sequence.py
+	@$(BIN)/python benchmarks/web.py --load
 
-bench: $(READY)  ## speed beside scikit-learn and the peers, and what questions bring (about 20 minutes)
-	@echo "== benchmarks: speed beside the peers, memory, imports, plans, budgets, similarity, noise, sessions (about 20 minutes)"
+bench: $(READY) $(BROWSER)  ## speed beside scikit-learn and the peers, and what questions bring (about 20 minutes)
+	@echo "== benchmarks: speed beside the peers, memory, imports, plans, budgets, similarity, noise, sessions, the page (about 21 minutes)"
 	@$(BIN)/python -m pip install -qq tqdm
 	@$(BIN)/python -m pip install -qq --no-deps scikit-fuzzy==0.5.0 fuzzy-c-means==2.3.1  # its pin of numpy is too old, it runs
 	@$(BIN)/python benchmarks/speed.py
@@ -61,6 +68,7 @@ bench: $(READY)  ## speed beside scikit-learn and the peers, and what questions 
 	@$(BIN)/python benchmarks/noise.py
 	@$(BIN)/python benchmarks/sessions.py
 	@$(BIN)/python benchmarks/experiments.py
+	@$(BIN)/python benchmarks/web.py --keys
 
 questions: $(READY)  ## how many questions buy how much, beside the rivals, 20 seeds (hours; resumes)
 	@$(BIN)/python -m pip install -qq makefun==1.16.0 iteration-utilities==0.13.0
@@ -68,5 +76,5 @@ questions: $(READY)  ## how many questions buy how much, beside the rivals, 20 s
 	@$(BIN)/python benchmarks/questions.py
 
 clean:  ## remove the environment and all caches
-	rm -rf $(VENV) demo .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) demo screenshots .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,4 +1,4 @@
-"""A session for the examples in the docstrings of askmeans.sessions: `fruit.db`."""
+"""A session for the examples in the docstrings of askmeans.sessions and web: `fruit.db`."""
 
 import shutil
 from pathlib import Path
@@ -34,8 +34,8 @@ def _fruit_for_examples(
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
 ) -> None:
-    """Run examples of sessions beside a copy of it."""
-    if "sessions" not in str(request.path):
+    """Run examples beside a copy of it."""
+    if not {"sessions", "web"} & set(request.path.parts):
         return
     from askmeans import sessions
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         plotting,
         queries,
         sessions,
+        web,
         wrappers,
     )
     from askmeans.driver import run
@@ -45,6 +46,7 @@ __all__ = [
     "queries",
     "run",
     "sessions",
+    "web",
     "wrappers",
 ]
 

@@ -1,5 +1,6 @@
 """How ask=, levels=, repeats=, strategy= and budget= become a plan: for all who drive one."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ from askmeans.plans.answers import Plan
 from askmeans.strategies import with_roughness
 from askmeans.wrappers import by_similarity, least_questions, repeated_adaptively
 from askmeans.wrappers.by_similarity import Route
+from askmeans.wrappers.repeated import Average
 
 __all__ = ["ASK", "check_asking", "make_plan"]
 
@@ -54,8 +56,9 @@ def make_plan(
     route: Route = "triplet" if ask == "similarity" else "pairwise"
     if budget is not None and repeats > 1 and similar:  # something is left for the repeats
         budget = max(budget // repeats, min(budget, least_questions(n_clusters, route)))
-    if similar:  # memberships that follow from similarities lie on no scale
-        strategy = with_roughness(strategy, levels=None, unknown_noise=repeats > 1)
+    if similar:  # memberships that follow from similarities lie on no scale, but are rough as it is
+        rounding = 0.0 if levels is None else 1.0 / (levels - 1) / math.sqrt(12.0)
+        strategy = with_roughness(strategy, levels=None, unknown_noise=False, row_noise=rounding)
     else:
         several = repeats > 1 and levels is not None
         strategy = with_roughness(strategy, levels=levels, unknown_noise=several)
@@ -70,7 +73,7 @@ def make_plan(
             n_clusters,
             rng=rng,
             route=route,
-            rough=True if repeats > 1 else rough,
+            rough=rough,
             levels=levels,
             budget=budget,
         )
@@ -80,4 +83,6 @@ def make_plan(
     # Played several times, each time from the same seed.
     seed = int(rng.integers(2**63))
     make(np.random.default_rng(seed)).close()  # what is refused is refused now
-    return repeated_adaptively(lambda: make(np.random.default_rng(seed)), repeats)
+    # Single answers to similarities are not fitted, so that one wrong among three must not count.
+    how: Average = "median" if similar else "mean"
+    return repeated_adaptively(lambda: make(np.random.default_rng(seed)), repeats, how=how)

@@ -17,7 +17,7 @@ from scipy.stats import chi2
 from askmeans.links import Link
 
 __all__ = ["RoughLink", "beyond", "half_step", "learn_rough_link", "noise_of_repeats",
-           "robust_scale", "spread", "tukey"]  # fmt: skip
+           "robust_scale", "spread", "tukey", "tukey_loss"]  # fmt: skip
 
 Floats = NDArray[np.float64]
 
@@ -33,15 +33,15 @@ _CUT = 4.685  # where Tukey's biweight ends: 95 % efficient when errors are Gaus
 class RoughLink:
     """A link, how far each answer is believed (0 to 1), and what it leaves unexplained.
 
-    `loss` is the mean square of believed answers less their prediction, cross-validated;
-    `scale` the typical size of a residual; `blend` how much of the link is the answers' own;
-    `mass` the weight of the answers that speak where each answer stands; `latent` has the answers
-    as they would be, on average, had they not been cut at the ends of the scale.
+    `held_out` has what each answer should be by the others, cross-validated; `scale` the typical
+    size of a residual; `blend` how much of the link is the answers' own; `mass` the weight of the
+    answers that speak where each answer stands; `latent` has the answers as they would be, on
+    average, had they not been cut at the ends of the scale.
     """
 
     link: Link
     belief: Floats
-    loss: float
+    held_out: Floats
     scale: float
     blend: float
     mass: Floats
@@ -83,14 +83,14 @@ def learn_rough_link(
             belief = tukey(residual / scale)
         latent = _uncut(y, fit, scale) if step == 0.0 else _within(fit, y, step, middle)
         fit = _isotonic(x, latent, w * belief)(x)
-    link, loss, blend = _blended(x, latent, w * belief, anchored=anchored)
+    link, held_out, blend = _blended(x, latent, w * belief, anchored=anchored)
     back = np.empty_like(order)
     back[order] = np.arange(len(order))
     block = np.unique(fit, return_inverse=True)[1]
     mass: Floats = np.bincount(block, weights=w * belief).astype(np.float64)[block]
     return RoughLink(
-        link=link, belief=belief[back], loss=loss, scale=scale, blend=blend, mass=mass[back],
-        latent=(_uncut(y, fit, scale) if step == 0.0 else y)[back],
+        link=link, belief=belief[back], held_out=held_out[back], scale=scale, blend=blend,
+        mass=mass[back], latent=(_uncut(y, fit, scale) if step == 0.0 else y)[back],
     )  # fmt: skip
 
 
@@ -98,6 +98,12 @@ def tukey(ratio: Floats) -> Floats:
     """Tukey's biweight: 1 for no deviation, 0 from 4.685 deviations on."""
     weights: Floats = np.square(np.clip(1.0 - np.square(ratio / _CUT), 0.0, None))
     return weights
+
+
+def tukey_loss(ratio: Floats) -> Floats:
+    """What a deviation costs under Tukey's biweight: about its square, and 1 from 4.685 on."""
+    costs: Floats = 1.0 - np.clip(1.0 - np.square(ratio / _CUT), 0.0, None) ** 3
+    return costs
 
 
 def robust_scale(residuals: Floats, weights: Floats) -> float:
@@ -207,8 +213,8 @@ def _mills(t: Floats) -> Floats:
     return ratio
 
 
-def _blended(x: Floats, y: Floats, w: Floats, *, anchored: bool) -> tuple[Link, float, float]:
-    """The isotonic regression, drawn to the closed form by cross-validation; loss and blend."""
+def _blended(x: Floats, y: Floats, w: Floats, *, anchored: bool) -> tuple[Link, Floats, float]:
+    """The isotonic regression, drawn to the closed form; cross-validated predictions, and blend."""
     whole = _isotonic(x, y, w)
     knots = np.unique(x)
     predicted = np.full(len(x), np.nan)
@@ -219,7 +225,6 @@ def _blended(x: Floats, y: Floats, w: Floats, *, anchored: bool) -> tuple[Link, 
             predicted[out] = _isotonic(x[~out], y[~out], w[~out])(x[out])
     if np.isnan(predicted).any() or len(knots) < _FOLDS:
         predicted = whole(x)
-    total = max(float(w.sum()), 1e-300)
     blend = 1.0
     if anchored:
         # Absolute errors: a few items unlike all others must not pull the rest between the two.
@@ -227,12 +232,11 @@ def _blended(x: Floats, y: Floats, w: Floats, *, anchored: bool) -> tuple[Link, 
         misses = [w @ np.abs(y - x - share * (predicted - x)) for share in shares]
         blend = float(shares[int(np.argmin(misses))])
         predicted = x + blend * (predicted - x)
-    loss = float(w @ np.square(y - predicted)) / total
     values = whole(knots)
     if anchored:
         grid = np.union1d(knots, np.linspace(0.0, 1.0, 65))
         knots, values = grid, (1.0 - blend) * grid + blend * whole(grid)
-    return Link(knots=knots, values=np.clip(values, 0.0, 1.0)), loss, blend
+    return Link(knots=knots, values=np.clip(values, 0.0, 1.0)), predicted, blend
 
 
 def _isotonic(x: Floats, y: Floats, w: Floats) -> Link:

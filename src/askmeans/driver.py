@@ -130,7 +130,7 @@ class _Driver:
                     stopped = self._answer(queries, advance)
                     answers = self.ledger.answers(queries)
                     if stopped:
-                        self.plan.throw(StopAsking(answers))
+                        self.plan.throw(StopAsking(answers, self._reached(queries)))
                         raise PlanError("A plan must return when StopAsking is thrown into it. "
                                         "Got more questions instead.")  # fmt: skip
                     queries = self.plan.send(answers)
@@ -195,6 +195,11 @@ class _Driver:
         self.n_asked += len(new)
         advance(len(new))
         return stopped
+
+    def _reached(self, queries: Queries) -> NDArray[np.bool_]:
+        """Which questions somebody was asked, whether or not they could say."""
+        still_open = set(self.ledger.unanswered(queries).identities())
+        return np.array([one not in still_open for one in queries.identities()], dtype=bool)
 
     def _checked(self, answers: Any, queries: Queries) -> Floats:
         """Answers as floats in [0, 1] or NaN, one for each question."""

@@ -505,13 +505,17 @@ def named_strategy(strategy: Any, owner: str) -> Any:
     return _NAMED[strategy]()
 
 
-def with_roughness(strategy: Any, *, levels: int | None, unknown_noise: bool) -> Any:
+def with_roughness(
+    strategy: Any, *, levels: int | None, unknown_noise: bool, row_noise: float = 0.0
+) -> Any:
     """The strategy for answers on such a scale, with noise to be estimated if there may be any.
 
-    A strategy that says what it expects of the answers, and one of somebody's own, stays as it is.
+    `row_noise` is that of whole rows, from similarities; only Stratified is better for it. A
+    strategy that says what it expects of the answers, and one of somebody's own, stays as it is.
     """
     faithful = getattr(strategy, "faithful", False)
     if not isinstance(strategy, Strategy) or faithful or strategy.roughness != EXACT:
         return strategy
-    changes: Any = {"levels": levels, "noise": "auto" if unknown_noise else 0.0}
+    noise = row_noise if isinstance(strategy, Stratified) else 0.0
+    changes: Any = {"levels": levels, "noise": "auto" if unknown_noise else noise}
     return replace(strategy, **changes)  # type: ignore[type-var]  # every strategy is a dataclass

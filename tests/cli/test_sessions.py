@@ -221,6 +221,45 @@ def test_answers_go_from_one_session_to_another(run, made):
         assert session.status().held == 9  # all or none
 
 
+@pytest.mark.filterwarnings("always")
+def test_export_and_import_leave_what_counts_as_it_was(run, made):
+    iris = ("iris.csv", "-k", 3, "--id", "flower", "--names", "setosa,versicolor,virginica",
+            "--strategy", "two-phase")  # fmt: skip
+    run("init", "two.db", *iris, "--annotations", 2)
+    for path, told in (("s.db", {"ann": 0.9, "bob": 0.1}), ("two.db", {"ann": 0.8, "bob": 0.2})):
+        with sessions.open(path) as session:
+            (question,) = session.ask(annotator="ann")
+            for name, value in told.items():
+                session.tell(question.id, value, annotator=name)
+            expected = session.result().history[0].value
+            unsure = session.ask(annotator="ann")[0]
+            session.unsure(unsure.id, annotator="ann")
+            session.tell(unsure.id, 0.3, annotator="bob")
+        run("export", path, "--out", "e", "--force")
+        run("init", "new.db", *iris, "--name", path)
+        assert run("import", "new.db", "e.answers.csv", "--name", path)[0] == 0
+        with sessions.open("new.db", path) as session:
+            values = [answer.value for answer in session.result().history]
+        assert values[0] == expected == {"s.db": 0.9, "two.db": 0.5}[path]
+        assert np.array_equal(values[1], {"s.db": np.nan, "two.db": 0.3}[path], equal_nan=True)
+    again = run("import", "two.db", "e.answers.csv")[1]
+    assert "0 answers taken in, 2 were there already." in again
+    (made.parent / "own.csv").write_text("item,cluster,value\nf0,0,1.0\nf0,0,0.5\n")
+    code, _, errors = run("import", "new.db", "own.csv", "--name", "s.db")
+    assert (code, "line 3: 0.5 replaces 1" in errors) == (0, True), errors
+
+
+def test_import_tells_what_had_been_answered_otherwise(run, made):
+    number = asked(run)["questions"][0]
+    (made.parent / "own.csv").write_text(
+        f"item,cluster,value\n{number['shown'][0]['id']},{number['cluster']},0.25\n"
+    )
+    run("tell", "s.db", number["id"], 0.75)
+    out = run("import", "s.db", "own.csv")[1]
+    assert "0 answers taken in, 0 were there already." in out
+    assert "1 had been answered here otherwise; those answers stay." in out
+
+
 def test_rows_are_added_and_clusters_renamed(run, made):
     frame = pd.read_csv(made.parent / "iris.csv").head(4)
     frame["flower"] = ["n0", "n1", "n2", "n3"]

@@ -2,15 +2,15 @@
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_breast_cancer, load_wine
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.mixture import GaussianMixture
 from sklearn.preprocessing import StandardScaler
 
-from askmeans import FuzzyKMeans, TwoPhase, run
+from askmeans import ActiveFuzzyKMeans, FuzzyKMeans, TwoPhase, metrics, run
 from askmeans.contradictions import find_suspects
 from askmeans.denoising import learn_rough_link
 from askmeans.items import ArrayItems
-from askmeans.oracles import CrowdOracle, HostileOracle, NoisyOracle, TableOracle
+from askmeans.oracles import CrowdOracle, HostileOracle, NoisyOracle, QuantizedOracle, TableOracle
 from askmeans.plans.answers import Answers, Averaged
 from askmeans.plans.search import search_cuts
 from askmeans.queries import MembershipQueries
@@ -86,6 +86,66 @@ def test_four_hundred_noisy_answers_of_a_search_find_a_smooth_link():
         counts.append(len(values))
     assert np.mean(errors) <= 0.03
     assert 300 < np.mean(counts) < 500
+
+
+def test_four_hundred_noisy_answers_spread_evenly_find_a_smooth_link():
+    errors = []
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        x = np.sort(rng.random(5000))
+        u = 1.0 / (1.0 + np.exp(-8.0 * (x - 0.5)))
+        rows = np.linspace(0, len(x) - 1, 400).astype(np.intp)
+        told = np.clip(u[rows] + 0.1 * rng.normal(size=400), 0.0, 1.0)
+        link = learn_rough_link(x[rows], told, np.ones(400), anchored=False).link
+        errors.append(np.abs(link(x) - u).mean())
+    assert np.mean(errors) <= 0.02
+
+
+@pytest.mark.parametrize("levels", [5, 11, 101])
+def test_adaptive_repetition_is_as_good_as_fixed_on_a_coarse_scale(levels):
+    X, U = wine_hidden()
+    fixed, adaptive = [], []
+    for seed in SEEDS:
+        noisy = NoisyOracle(TableOracle(U), std=0.1, random_state=seed)
+        oracle = QuantizedOracle(noisy, levels=levels)
+        make = maker(X, 3, seed, levels=levels, noise="auto")
+        thrice = run(repeated(make(), 3), oracle)
+        again = run(repeated_adaptively(make, 3), oracle, budget=thrice.n_queries)
+        fixed.append(off(thrice, U))
+        adaptive.append(off(again, U))
+    assert np.mean(adaptive) <= np.mean(fixed) + 0.005
+
+
+@pytest.mark.filterwarnings("ignore::askmeans.exceptions.AskmeansWarning")
+@pytest.mark.parametrize("ask", ["similarity", "pairwise"])
+@pytest.mark.parametrize("sigma", [0.0, 0.1])
+def test_one_hostile_annotator_in_ten_bends_similarities_little(ask, sigma):
+    X = standardised(load_iris)
+    U = fuzzy(X, 3)
+    clean, bent = [], []
+    for seed in range(2):
+        honest = NoisyOracle(TableOracle(U), std=sigma, random_state=seed)
+        hostile = HostileOracle(TableOracle(U), how="flipped")
+        crowd = CrowdOracle([honest] * 9 + [hostile], random_state=seed)
+        for oracle, errors in ((honest, clean), (crowd, bent)):
+            model = ActiveFuzzyKMeans(3, oracle=oracle, ask=ask, repeats=3, random_state=seed)
+            found = model.fit(X).memberships_
+            errors.append(metrics.membership_error(U, found, how="mean"))
+    assert np.mean(bent) <= 1.5 * np.mean(clean) + 0.02
+
+
+@pytest.mark.parametrize("ask", ["similarity", "pairwise"])
+def test_exact_similarities_asked_again_cost_what_they_must_and_change_nothing(ask):
+    X = standardised(load_iris)
+    oracle = TableOracle(fuzzy(X, 3))
+    once = ActiveFuzzyKMeans(3, oracle=oracle, ask=ask, random_state=0).fit(X)
+    again = ActiveFuzzyKMeans(3, oracle=oracle, ask=ask, repeats=3, random_state=0).fit(X)
+    assert again.n_queries_ <= 3.3 * once.n_queries_
+    errors = [
+        metrics.membership_error(oracle.memberships, one.memberships_, how="mean")
+        for one in (again, once)
+    ]
+    assert errors[0] <= errors[1] + 0.005
 
 
 @pytest.mark.parametrize("target", TARGETS)

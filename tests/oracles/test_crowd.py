@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from askmeans.exceptions import ParameterError, StopAsking
+from askmeans.exceptions import AnswerError, ParameterError, StopAsking
 from askmeans.oracles import CrowdOracle, HostileOracle, NoisyOracle, TableOracle
 from askmeans.queries import History, MembershipQueries, PairQueries, TripletQueries
 from askmeans.testing import OracleContract
@@ -74,6 +74,60 @@ def test_an_annotator_who_stops_stops_the_crowd_with_the_answers_so_far():
     assert 0 < np.isnan(stop.value.answers).sum() < len(rows)
 
 
+class Fails:
+    def __init__(self, error):
+        self.error = error
+
+    def answer(self, queries):  # noqa: ARG002 - fails whatever is asked
+        raise self.error
+
+
+def test_an_annotator_who_fails_does_not_take_the_others_answers_along():
+    crowd = CrowdOracle([TableOracle(U), Fails(RuntimeError("lost the line"))])
+    with pytest.raises(StopAsking) as stop:
+        crowd.answer(rows)
+    assert isinstance(stop.value.__cause__, RuntimeError)
+    told = crowd.who(rows) == 0
+    assert_allclose(stop.value.answers[told], U[rows.items, rows.clusters][told])
+    assert (stop.value.reached == told).all()
+
+
+def test_what_an_annotator_reached_is_passed_on():
+    class Tired:
+        def answer(self, queries):
+            raise StopAsking(np.full(len(queries), np.nan), np.arange(len(queries)) < 2)
+
+    crowd = CrowdOracle([TableOracle(U), NoisyOracle(Tired(), std=0.1)])
+    with pytest.raises(StopAsking) as stop:
+        crowd.answer(rows)
+    hers = stop.value.reached[crowd.who(rows) == 1]
+    assert hers[:2].all()
+    assert not hers[2:].any()
+
+
+def test_an_annotator_with_the_wrong_number_of_answers_is_refused():
+    class Short:
+        def answer(self, queries):  # noqa: ARG002 - says the same to everything
+            return np.array([0.5])
+
+    with pytest.raises(StopAsking) as stop:
+        CrowdOracle([TableOracle(U), Short()]).answer(rows)
+    assert isinstance(stop.value.__cause__, AnswerError)
+    assert "Annotator 1 of CrowdOracle (Short)" in str(stop.value.__cause__)
+
+
+def test_a_stop_does_not_make_a_hostile_annotator_honest():
+    class Tired:
+        def answer(self, queries):
+            truth = U[queries.items, queries.clusters]
+            raise StopAsking(np.where(np.arange(len(truth)) < 9, truth, np.nan))
+
+    with pytest.raises(StopAsking) as stop:
+        HostileOracle(Tired(), how="flipped").answer(rows)
+    assert_allclose(stop.value.answers[:9], 1.0 - U[rows.items, rows.clusters][:9])
+    assert np.isnan(stop.value.answers[9:]).all()
+
+
 def test_random_answers_have_nothing_to_do_with_the_truth():
     answers = HostileOracle(TableOracle(U)).answer(rows)
     assert abs(np.corrcoef(answers, U[rows.items, rows.clusters])[0, 1]) < 0.2
@@ -85,5 +139,7 @@ def test_what_is_no_crowd_is_refused():
         CrowdOracle([])
     with pytest.raises(ParameterError, match="must have 1 numbers from 0 up"):
         CrowdOracle([TableOracle(U)], shares=[-1.0])
+    with pytest.raises(ParameterError, match="finite"):
+        CrowdOracle([TableOracle(U)] * 2, shares=[np.inf, 1.0])
     with pytest.raises(ParameterError, match="'how' parameter of HostileOracle"):
         HostileOracle(TableOracle(U), how="kindly")

@@ -9,7 +9,10 @@ from numpy.testing import assert_allclose
 from askmeans import FuzzyKMeans, Sequential, TwoClusters, TwoPhase, run
 from askmeans.exceptions import MissingClusterWarning, ParameterError
 from askmeans.fuzzy import closed_form_memberships
+from askmeans.items import ArrayItems
 from askmeans.oracles import CrowdOracle, HostileOracle, NoisyOracle, QuantizedOracle, TableOracle
+from askmeans.plans.answers import Roughness
+from askmeans.plans.draft import Draft
 from askmeans.wrappers import repeated
 
 RNG = np.random.default_rng(0)
@@ -74,7 +77,31 @@ def test_noise_cannot_make_the_result_much_worse_than_no_questions():
         oracle = NoisyOracle(TableOracle(U), std=sigma)
         result = found(oracle, TwoPhase(noise="auto"))
         assert np.abs(result.clustering.memberships - U).mean() < 0.25 * sigma
-    assert result.clustering.diagnostics["centers_from"] in ("answers", "unsupervised")
+
+
+def test_centers_of_clustering_alone_are_taken_where_they_explain_the_answers_better():
+    U = FuzzyKMeans(3, n_init=5, random_state=0).fit(X).memberships_
+    chosen = [
+        found(NoisyOracle(TableOracle(U), std=0.1, random_state=s), TwoPhase(), seed=s, times=3)
+        for s in range(4)
+    ]
+    sources = [result.clustering.diagnostics["centers_from"] for result in chosen]
+    assert sources.count("unsupervised") >= 2
+
+
+@pytest.mark.parametrize(("seed", "times", "noise"), [(3, 3, 0.0), (5, 1, 0.1), (0, 1, "auto")])
+def test_a_target_unlike_the_data_is_not_explained_away_by_disbelief(seed, times, noise):
+    """Two of three blobs are one cluster and the third is two: clustering alone is wrong."""
+    rng = np.random.default_rng(seed)
+    items = np.vstack([rng.normal(at, size=(120, 2)) for at in ([0, 0], [8, 0], [4, 7])])
+    labels = np.repeat([0, 1, 1], 120)
+    labels[:120][items[:120, 0] > 0.6] = 2
+    U = np.eye(3)[labels] * 0.9 + 0.1 / 3
+    oracle = NoisyOracle(TableOracle(U), std=0.1, random_state=seed)
+    plan = TwoPhase(noise=noise).plan(items, 3, fuzzifier=2.0, rng=np.random.default_rng(seed))
+    result = run(repeated(plan, times) if times > 1 else plan, oracle)
+    assert result.clustering.diagnostics["centers_from"] == "answers"
+    assert np.abs(result.clustering.memberships - U).mean() < 0.06
 
 
 def test_repeats_that_differ_are_fitted_without_being_told():
@@ -159,3 +186,19 @@ def test_parameters_of_roughness_are_checked():
             TwoPhase(**parameters)
     with pytest.raises(ParameterError, match="'faithful' parameter of Sequential"):
         Sequential(faithful=True, levels=5)
+
+
+def test_an_answer_on_which_many_items_depend_is_worth_asking_again_most():
+    ends = np.concatenate([np.linspace(0, 1, 10), np.linspace(9, 10, 10)])
+    items = np.concatenate([ends, [5.0], np.linspace(4.5, 5.5, 180)])[:, None]
+    draft = Draft(
+        ArrayItems(items), 2, fuzzifier=2.0, order="distance", faithful=False,
+        rng=np.random.default_rng(0), roughness=Roughness(noise=0.05),
+    )  # fmt: skip
+    asking = draft.answers.ask(np.arange(21), np.zeros(21, dtype=np.intp), "sampling")
+    queries = next(asking)
+    U = closed_form_memberships(items, np.array([[0.5], [9.5]]), 2.0)
+    with pytest.raises(StopIteration):
+        asking.send(TableOracle(U).answer(queries))
+    queries, gains = draft.finish(complete=True).again
+    assert queries.items[gains.argmax()] == 20

@@ -13,9 +13,11 @@ from sklearn.preprocessing import scale
 
 from askmeans import ActiveFuzzyKMeans, FuzzyKMeans, Stratified, run
 from askmeans.exceptions import MissingClusterWarning
-from askmeans.oracles import NoisyOracle, TableOracle
+from askmeans.metrics import membership_error
+from askmeans.oracles import NoisyOracle, QuantizedOracle, TableOracle
 from askmeans.plans.stratified import stratified
 from askmeans.queries import Ledger
+from askmeans.wrappers import repeated
 
 LOADERS = {"iris": load_iris, "wine": load_wine, "cancer": load_breast_cancer}
 
@@ -261,3 +263,51 @@ def test_plans_take_their_randomness_from_the_generator_alone(target):
         return next(plan).items.tolist()
 
     assert first(3) == first(3)
+
+
+# ---- rough answers ----------------------------------------------------------------------------
+
+
+def hidden(seed):
+    """Iris as somebody sees it who knows all features; the plan sees half of them."""
+    X = scale(load_iris().data)
+    U = FuzzyKMeans(3, n_init=5, random_state=seed).fit(X).memberships_
+    return X[:, ::2], U
+
+
+def rough_error(strategy, X, U, seed):
+    oracle = NoisyOracle(TableOracle(U), std=0.2, random_state=seed)
+    plan = strategy.plan(X, 3, fuzzifier=2.0, rng=np.random.default_rng(seed))
+    return membership_error(U, run(plan, oracle, budget=80).clustering.memberships, how="mean")
+
+
+def test_noise_that_is_known_of_costs_less():
+    errors = []
+    for seed in range(5):
+        X, U = hidden(seed)
+        errors.append([rough_error(Stratified(noise=s), X, U, seed) for s in (0.0, 0.2, "auto")])
+    plain, known, estimated = np.mean(errors, axis=0)
+    assert known < plain - 0.005
+    assert estimated < plain
+
+
+def test_an_answer_on_a_scale_is_an_interval():
+    X, U = hidden(0)
+    oracle = QuantizedOracle(TableOracle(U), levels=5)
+    plan = Stratified(levels=5).plan(X, 3, fuzzifier=2.0, rng=np.random.default_rng(0))
+    result = run(plan, oracle, budget=60)
+    found = result.clustering.memberships
+    said = [(a.items[0], a.cluster, a.value) for a in result.history]
+    away = np.array([found[item, cluster] - value for item, cluster, value in said])
+    assert np.abs(away).max() > 0.01  # not at their word
+    assert np.quantile(np.abs(away), 0.8) <= 0.13  # but within, as far as rows that sum to one go
+    assert result.clustering.diagnostics["noise"] == pytest.approx(0.25 / 12**0.5)
+
+
+def test_answers_that_differ_when_asked_again_show_their_noise():
+    X, U = hidden(1)
+    oracle = NoisyOracle(TableOracle(U), std=0.1, random_state=0)
+    plan = Stratified().plan(X, 3, fuzzifier=2.0, rng=np.random.default_rng(0))
+    result = run(repeated(plan, 4), oracle, budget=400)
+    # The noise of an average of four, nearly: some were asked fewer times when the budget ended.
+    assert 0.04 < result.clustering.diagnostics["noise"] < 0.08

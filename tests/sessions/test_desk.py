@@ -1,5 +1,6 @@
 """Several annotators: leases in database time, late answers, several annotations, states."""
 
+import sqlite3
 import threading
 
 import pytest
@@ -191,3 +192,105 @@ def test_threads_of_one_process_share_a_session(make, kit):
         thread.join()
     every = [number for numbers in asked.values() for number in numbers]
     assert len(every) == len(set(every)) == session.status().answered
+
+
+def test_what_was_handed_out_may_be_answered_though_others_spent_the_budget(make, kit):
+    session = make(budget=17)
+    first = kit.answer(session, session.status().open)
+    held = session.ask(5, annotator="ann")
+    assert len(held) == 5
+    before = session.status().answered
+    session.undo(first[0].id)
+    session.tell(first[0].id, 1.0 - kit.knows(first[0]))
+    kit.answer(session)
+    # What somebody holds is kept for them, in the open round or not.
+    unanswered = {question.id for question in held} - {r.question for r in session.history()}
+    assert session.status().answered <= 17 - len(unanswered)
+    assert not any(session.tell(question.id, 0.5, annotator="ann").late for question in held)
+    assert before < session.status().answered <= 17
+
+
+def test_an_answer_to_what_was_handed_out_is_kept_late_beyond_the_budget(make, kit, end_leases):
+    session = make(budget=4)
+    held = session.ask(2, annotator="ann")
+    (skipped,) = session.ask(annotator="bob")
+    session.skip(skipped.id, annotator="bob")
+    end_leases(session)
+    kit.answer(session)
+    assert session.status().state is SessionState.SPENT
+    session.undo(held[0].id)
+    assert session.tell(held[0].id, 0.5).late is False
+    for question in held:
+        assert session.tell(question.id, 0.25, annotator="ann").late
+    assert session.tell(skipped.id, 0.25, annotator="bob").late
+    assert session.status().answered == 4
+    other = make("b.db", budget=2)
+    held = other.ask(2, annotator="ann")
+    end_leases(other)
+    beyond = other._live.replay.open(other._live.state)[2]
+    kit.answer(other, 1)
+    other.tell(beyond, 0.5, annotator="bob")
+    receipt = other.tell(held[1].id, 0.5, annotator="ann")
+    assert receipt.late
+    assert other.status().answered == 3
+
+
+def test_a_clock_set_back_blocks_no_question(make):
+    session = make()
+    (question,) = session.ask(annotator="ann")
+    with sqlite3.connect(session.url) as connection:  # as if it were given tomorrow
+        connection.execute("UPDATE askmeans_leases SET until = until + 86400")
+    connection.close()
+    assert session.status().leased == 0
+    assert session.ask(annotator="bob") == [question]
+    assert session.tell(question.id, 0.5, annotator="ann").late
+
+
+def test_whoever_undid_and_answers_again_takes_the_old_place(make, again, kit, end_leases):
+    session, fresh = make(), make("b.db")
+    (question,) = session.ask(annotator="ann")
+    end_leases(session)
+    session.ask(annotator="bob")
+    session.tell(question.id, 0.75, annotator="bob")
+    session.tell(question.id, 0.25, annotator="ann")
+    kit.answer(session)
+    undone = session.undo(question.id, annotator="bob")
+    assert (undone.reopened, undone.value_now) == (False, 0.25)
+    kit.answer(session)
+    assert not session.tell(question.id, 0.5, annotator="bob").late
+    kit.answer(session)
+    assert session.result().history[0].value == 0.5
+    fresh.tell(fresh.ask()[0].id, 0.5)
+    kit.answer(fresh)
+    for seen in (session, again(session)):  # the plan learns of it, too
+        assert seen.status().state is SessionState.DONE
+        assert_array_equal(seen.result().memberships, fresh.result().memberships)
+
+
+def test_an_answer_after_an_undo_does_not_displace_what_was_answered_meanwhile(make, end_leases):
+    session = make()
+    (question,) = session.ask(annotator="ann")
+    session.tell(question.id, 0.75, annotator="ann")
+    undone = session.undo(annotator="ann")
+    assert (undone.reopened, undone.value_now) == (True, None)
+    end_leases(session)
+    assert session.ask(annotator="bob") == [question]
+    session.tell(question.id, 0.25, annotator="bob")
+    assert session.tell(question.id, 0.5, annotator="ann").late
+    assert session.result().history[0].value == 0.25
+
+
+def test_a_second_key_of_the_same_answer_is_used_up_by_it(make, again):
+    session = make()
+    (question,) = session.ask()
+    first = session.tell(question.id, 0.25, key="a")
+    same = session.tell(question.id, 0.25, key="b")  # a double click
+    assert (same.repeated, same.event) == (True, first.event)
+    assert len(session.history()) == 1
+    session.undo()
+    for seen in (session, again(session)):
+        with pytest.raises(KeyConflictError, match="one answer only"):
+            seen.tell(question.id, 0.75, key="b")
+        late_packet = seen.tell(question.id, 0.25, key="b")
+        assert (late_packet.repeated, late_packet.undone) == (True, True)
+    assert session.history() == []

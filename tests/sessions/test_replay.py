@@ -9,9 +9,11 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from askmeans.exceptions import ReplayWarning, SessionError
+from askmeans.plans.draft import Draft
 from askmeans.queries import MembershipQueries, PairQueries
 from askmeans.sessions.config import Config
 from askmeans.sessions.replay import Replay, digest_of, keys_of
+from askmeans.sessions.state import State
 from askmeans.sessions.store.sql import SqlStore
 from askmeans.strategies import named_strategy
 
@@ -176,3 +178,40 @@ def test_no_plan_steps_inside_a_write_transaction(make, again, kit, monkeypatch)
     session.tell(session.ask()[0].id, 0.9)
     kit.answer(other)
     assert other.status().state == "all done"
+
+
+@pytest.mark.parametrize("signal", [KeyboardInterrupt, SystemExit])
+def test_an_interrupt_within_a_step_of_the_plan_does_not_end_the_session(
+    make, kit, monkeypatch, signal
+):
+    session, whole = make("one.db"), make("two.db")
+    expected = kit.answer(whole)
+    first_round = session.status().open
+    asked = kit.answer(session, first_round)
+    rank = Draft.rank
+
+    def interrupted(draft):
+        monkeypatch.setattr(Draft, "rank", rank)
+        raise signal
+
+    monkeypatch.setattr(Draft, "rank", interrupted)
+    with pytest.raises(signal):
+        session.ask()
+    assert session.status().state == "asking"
+    assert asked + kit.answer(session) == expected
+
+
+def test_an_interrupt_while_events_are_taken_in_loses_none(make, kit, monkeypatch):
+    session = make()
+    (question,) = session.ask()
+    give = State._give
+
+    def interrupted(state, event):
+        monkeypatch.setattr(State, "_give", give)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(State, "_give", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        session.tell(question.id, 0.5)
+    assert [receipt.value for receipt in session.history()] == [0.5]
+    assert session.ask() != [question]

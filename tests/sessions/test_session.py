@@ -399,14 +399,55 @@ def test_answers_held_are_taken_in_all_or_none(make, wrong, error):
         session.hold([Answer(**fields, value=0.6)])
 
 
-def test_an_answer_held_to_an_answered_question_is_kept_late_and_changes_nothing(make):
+@pytest.mark.parametrize("value", [0.25, 0.75])
+def test_an_answer_held_to_an_answered_question_changes_nothing(make, value):
     session = make()
     (question,) = session.ask()
     session.tell(question.id, 0.25)
     fields = {"round": 0, "kind": question.kind, "items": question.items, "repeat": 0}
-    session.hold([Answer(**fields, cluster=question.cluster, value=0.75)])
-    assert [receipt.late for receipt in session.history()] == [False, True]
-    assert session.result().history[0].value == 0.25
+    answers = [Answer(**fields, cluster=question.cluster, value=value)]
+    report = session.take_in(answers)
+    assert (report.new, report.there, report.otherwise) == (0, value == 0.25, value == 0.75)
+    assert len(session.history()) == 1
+    session.undo()
+    assert session.ask() == [question]  # what was undone does not count by another way
+    assert session.hold(answers) == 1
+
+
+def test_an_answer_held_is_not_added_to_the_same_that_waits_for_a_second_annotator(make):
+    session = make(annotations=2)
+    (question,) = session.ask()
+    session.tell(question.id, 0.25)
+    fields = {"round": 0, "kind": question.kind, "items": question.items, "repeat": 0}
+    assert session.hold([Answer(**fields, cluster=question.cluster, value=0.25)]) == 0
+    assert session.ask(annotator="ann") == [question]
+
+
+def test_two_answers_held_to_one_question_must_agree(make):
+    session = make(ask="similarity")
+    fields = {"round": 0, "kind": "pair", "cluster": None, "repeat": 0}
+    one, same, other = (
+        Answer(**fields, items=items, value=value)
+        for items, value in (((1, 3), 0.25), ((3, 1), 0.25), ((3, 1), 0.75))
+    )
+    with pytest.raises(KeyConflictError, match=r"Got 0\.25 and 0\.75; nothing was taken in"):
+        session.hold([one, other])
+    assert session.history() == []
+    assert session.hold([one, same]) == 1
+
+
+def test_a_similarity_held_in_another_order_is_not_asked(make, kit):
+    whole, session = make("one.db", ask="pairwise"), make("two.db", ask="pairwise")
+    asked = kit.answer(whole, 5)
+    assert all(question.items[0] < question.items[1] for question in asked)
+    session.hold(
+        Answer(
+            round=0, kind="pair", items=question.items[::-1], cluster=None, repeat=0,
+            value=kit.knows(question),
+        )
+        for question in asked
+    )  # fmt: skip
+    assert [q.items for q in session.ask(3)] == [q.items for q in whole.ask(3)]
 
 
 def test_new_rows_get_memberships_and_keep_every_answer(make, again, kit):

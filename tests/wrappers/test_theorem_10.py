@@ -58,7 +58,9 @@ def test_runs_that_number_the_clusters_otherwise_are_matched():
         return by_similarity(plan, len(X), 3, rng=rng)
 
     found = run(repeated_solver(similar, 3), TableOracle(U))
-    assert metrics.membership_error(U, found.clustering.memberships, how="mean") < 0.03
+    memberships = found.clustering.memberships
+    assert metrics.membership_error(U, memberships, how="mean") < 0.03
+    assert np.abs(found.clustering.predictor(X) - memberships).mean() < 0.03
 
 
 def test_what_is_no_average_is_refused():

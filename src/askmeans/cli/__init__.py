@@ -68,8 +68,22 @@ def demo(
     out: Annotated[Path, typer.Option(help="Folder for the picture.", file_okay=False)] = Path(
         "demo"
     ),
+    web: Annotated[
+        bool, typer.Option("--web", help="Be the expert yourself, on a page in the browser.")
+    ] = False,
+    port: Annotated[
+        int, typer.Option(help="The page's port; 0 for any that is free.")
+    ] = session_commands.PORT,
+    no_browser: Annotated[
+        bool, typer.Option("--no-browser", help="Do not open the page in a browser.")
+    ] = False,
 ) -> None:
     """Cluster Iris alone and with questions to a simulated expert; draw a picture."""
+    if web:
+        from askmeans.cli.serve import run_demo
+
+        run_demo(out, port, open_browser=not no_browser)
+        return
     from askmeans.cli.demo import run
 
     run(out)

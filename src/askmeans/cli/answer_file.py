@@ -2,9 +2,9 @@
 
 One row an answer: kind, the ids of the items, the cluster and its name, the number of clusters, the
 repeat, the value (empty for "cannot say") and a note. Rows are only ever appended; an undone answer
-is a row of its own. Of several rows about one question the last counts. A file of one's own needs
-the columns item, cluster and value only; it is brought into this form, all rows kept, when first
-read.
+is a row of its own. Of several rows about one question the last counts; with a column annotator, the
+median of what each said last, but for rows whose column counts says no. A file of one's own needs the
+columns item, cluster and value only; it is brought into this form, all rows kept, when first read.
 """
 
 import csv
@@ -24,6 +24,7 @@ _COLUMNS = [
     "kind", "item", "item_2", "item_3", "cluster", "cluster_name", "clusters", "repeat", "value",
     "note",
 ]  # fmt: skip
+_OPTIONAL = ["annotator", "counts"]  # as `askmeans export` writes them
 _UNDONE, _UNSURE = "undone", "cannot say"
 _WIDTHS = {"membership": 1, "pair": 2, "triplet": 3}
 
@@ -44,13 +45,25 @@ class AnswerFile:
 
         With `untouched` the file is only read, whatever its form.
         """
-        held: dict[Question, float] = {}
+        held: dict[Question, dict[str, float]] = {}
         for number, row in self._read(untouched=untouched):
-            question, value = self._parse(row, f"{self.path}, line {number}")
-            held.pop(question, None)
+            where = f"{self.path}, line {number}"
+            question, value = self._parse(row, where)
+            if row.get("counts", "").lower() in ("false", "no", "0"):
+                continue
+            said, who = held.pop(question, {}), row.get("annotator", "")
+            before = said.pop(who, None)
+            if not who:  # of nobody's own: it replaces all
+                said = {}
             if value is not None:
-                held[question] = value
-        return _as_ledger(held)
+                said[who] = value
+                if before is not None and value != before and not math.isnan(value + before):
+                    _warn(
+                        f"{where}: {value:g} replaces {before:g}, an answer to the same question."
+                    )
+            if said:
+                held[question] = said
+        return _as_ledger({question: _median(said) for question, said in held.items()})
 
     def append(self, question: Queries, value: float | None) -> None:
         """Keep an answer (or, for None, that one was undone) before returning."""
@@ -98,21 +111,19 @@ class AnswerFile:
         ]
         whole = text.endswith("\n")
         if not whole and rows and text.splitlines()[-1].count(",") < len(header) - 1:
-            warnings.warn(  # a crash while it was written: it was never confirmed
-                f"{self.path}: the last line is not complete and is left out.",
-                AskmeansWarning,
-                stacklevel=3,
-            )
+            # A crash while it was written: it was never confirmed.
+            _warn(f"{self.path}: the last line is not complete and is left out.")
             rows.pop()
-        if not untouched and (header != _COLUMNS or not whole):
-            self._rewrite([row for _, row in rows])
+        columns = [*_COLUMNS, *(name for name in _OPTIONAL if name in header)]
+        if not untouched and (header != columns or not whole):
+            self._rewrite([row for _, row in rows], columns)
         return rows
 
-    def _rewrite(self, rows: list[dict[str, str]]) -> None:
+    def _rewrite(self, rows: list[dict[str, str]], columns: list[str]) -> None:
         """The same rows in our own columns; a crash leaves the old file or the new one."""
         part = self.path.with_name(f"{self.path.name}.{os.getpid()}.part")
         with part.open("w", newline="", encoding="utf-8") as file:
-            writer = csv.DictWriter(file, _COLUMNS, restval="", extrasaction="ignore")
+            writer = csv.DictWriter(file, columns, restval="", extrasaction="ignore")
             writer.writeheader()
             writer.writerows(rows)
             file.flush()
@@ -182,6 +193,17 @@ def _value(text: str, where: str) -> float:
     if value < 0.0 or value > 1.0:
         raise AnswerError(f"{where}: an answer must lie in [0, 1]. Got {value} instead.")
     return value
+
+
+def _median(said: dict[str, float]) -> float:
+    """The median of those who could say."""
+    told = [value for value in said.values() if not math.isnan(value)]
+    return float(np.median(told)) if told else math.nan
+
+
+def _warn(text: str) -> None:
+    """Warn of what a file holds."""
+    warnings.warn(text, AskmeansWarning, stacklevel=4)
 
 
 def _as_ledger(held: dict[Question, float]) -> Ledger:

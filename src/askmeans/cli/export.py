@@ -6,13 +6,11 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from askmeans.cli.sessions import opened, say, show_json
 from askmeans.cli.tables import write_text
 from askmeans.exceptions import DataError
-from askmeans.sessions import Session, SessionResult
 from askmeans.sessions.store import file_of
+from askmeans.sessions.tables import Table, answers_table, centers_table, memberships_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,9 +30,9 @@ def run(
         _check(list(files.values()), force=force)
         result = session.result()
         tables = {
-            "memberships": _memberships(result),
-            "centers": _centers(session, result),
-            "answers": _answers(session),
+            "memberships": _frame(memberships_table(result)),
+            "centers": _frame(centers_table(session, result)),
+            "answers": _frame(answers_table(session)),
         }
         if format == "json":
             whole = {key: json.loads(t.to_json(orient="records")) for key, t in tables.items()}
@@ -77,65 +75,11 @@ def _check(files: list[Path], *, force: bool) -> None:
         )
 
 
-def _memberships(result: SessionResult) -> "pd.DataFrame":
-    """One row an item."""
+def _frame(table: Table) -> "pd.DataFrame":
+    """A table of the session as a frame."""
     import pandas as pd
 
-    names = list(result.cluster_names)
-    table = pd.DataFrame(result.memberships, columns=pd.Index(names))
-    table.insert(0, "id" if "id" not in names else "id_", list(result.ids))
-    return table
-
-
-def _centers(session: Session, result: SessionResult) -> "pd.DataFrame":
-    """One row a cluster, in the data's own units."""
-    import pandas as pd
-
-    centers = result.clustering.centers
-    if session.config.units is not None:
-        middle, width = np.array(session.config.units)
-        centers = centers * width + middle
-    features = session.config.feature_names or [f"x{j}" for j in range(centers.shape[1])]
-    table = pd.DataFrame(centers, columns=pd.Index(features))
-    table.insert(0, "cluster" if "cluster" not in features else "cluster_", result.cluster_names)
-    return table
-
-
-def _answers(session: Session) -> "pd.DataFrame":
-    """One row an answer that stands, in the form that `askmeans import` and `fit` read."""
-    import pandas as pd
-
-    ids = session.rows.ids()
-    named = session.config.cluster_names is not None
-    rows = []
-    for receipt in session.history():
-        if receipt.kind == "skip":
-            continue
-        assert receipt.question is not None
-        question = session.question(receipt.question)
-        cluster = question.cluster
-        items = [ids[row] for row in question.items]
-        rows.append(
-            {
-                "kind": question.kind,
-                **dict.fromkeys(("item", "item_2", "item_3"), ""),
-                **dict(zip(("item", "item_2", "item_3"), items, strict=False)),
-                "cluster": "" if cluster is None else str(cluster),
-                "cluster_name": session.cluster_names[cluster] if named and cluster is not None
-                else "",
-                "clusters": str(session.config.n_clusters),
-                "repeat": question.repeat,
-                "value": receipt.value,
-                "note": "cannot say" if receipt.value is None else "",
-                "question": question.id,
-                "annotator": receipt.annotator,
-                "late": receipt.late,
-                "at": receipt.at,
-            }
-        )  # fmt: skip
-    columns = ["kind", "item", "item_2", "item_3", "cluster", "cluster_name", "clusters", "repeat",
-               "value", "note", "question", "annotator", "late", "at"]  # fmt: skip
-    return pd.DataFrame(rows, columns=pd.Index(columns))
+    return pd.DataFrame(table.rows, columns=pd.Index(table.columns))
 
 
 def _write(table: "pd.DataFrame", path: Path) -> None:

@@ -13,6 +13,7 @@ __all__ = ["register"]
 
 STOPPED = 3  # exit code of a run that ended before all was asked
 VARIABLE = "ASKMEANS_DB"
+PORT = 8420
 
 Database = Annotated[
     str, typer.Argument(envvar=VARIABLE, metavar="DB", help="Path or URL of the database.")
@@ -45,6 +46,7 @@ def register(app: typer.Typer) -> None:
     app.command()(tell)
     app.command()(undo)
     app.command()(answer)
+    app.command()(serve)
     app.command()(status)
     app.command()(export)
     app.command("import")(import_)
@@ -203,6 +205,21 @@ def answer(database: Database, annotator: Annotator = "me", name: Name = None) -
 
     if not run(database, name, annotator):
         raise typer.Exit(STOPPED)
+
+
+def serve(
+    database: Database,
+    host: Annotated[str, typer.Option(help="Address of this machine itself.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="The port; 0 for any that is free.")] = PORT,
+    no_browser: Annotated[
+        bool, typer.Option("--no-browser", help="Do not open the page in a browser.")
+    ] = False,
+    name: Name = None,
+) -> None:
+    """Open a page on which people answer in the browser, and see the clusters take shape."""
+    from askmeans.cli.serve import run
+
+    run(database, name, host, port, open_browser=not no_browser)
 
 
 def status(

@@ -15,12 +15,12 @@ from askmeans.cli.answer_file import AnswerFile
 from askmeans.cli.tables import plain
 from askmeans.exceptions import AnswerError, DataError, ParameterError
 from askmeans.oracles.console import parse_reply, show_values, wording
-from askmeans.sessions import Question, Receipt, Session
+from askmeans.sessions import Question, Receipt, Session, Undone
 from askmeans.sessions import open as open_session
 from askmeans.sessions.store import file_of, upgrade_store
 
-__all__ = ["ask", "describe", "opened", "pause", "rename", "say", "status", "take_in", "tell",
-           "undo", "upgrade"]  # fmt: skip
+__all__ = ["after_undo", "ask", "describe", "opened", "pause", "rename", "say", "status",
+           "take_in", "tell", "undo", "upgrade"]  # fmt: skip
 
 
 def opened(database: str, name: str | None, *, as_json: bool = False) -> Session:
@@ -115,10 +115,12 @@ def undo(
                     "kind": undone.kind,
                     "value": undone.value,
                     "void": void,
+                    "reopened": undone.reopened,
+                    "value_now": undone.value_now,
                 },
             )
             return
-        say(f"Question {undone.question.id} is open again.")
+        say(after_undo(undone))
         if void:
             say(f"Questions that followed from it: {', '.join(map(str, void))}. They may not come.")
 
@@ -159,11 +161,13 @@ def take_in(database: str, name: str | None, file: Path, *, as_json: bool) -> No
     with closing(opened(database, name, as_json=as_json)) as session:
         ids = session.rows.ids()[: len(session.rows.base)]
         held = AnswerFile(file, ids, session.cluster_names).ledger(untouched=True)
-        count = session.hold(held.history)
+        report = session.take_in(held.history)
         if as_json:
-            show_json(session, {"read": len(held.history), "new": count})
-        else:
-            say(f"{count} answers taken in, {len(held.history) - count} were there already.")
+            show_json(session, {"read": len(held.history), **dataclasses.asdict(report)})
+            return
+        say(f"{report.new} answers taken in, {report.there} were there already.")
+        if report.otherwise:
+            say(f"{report.otherwise} had been answered here otherwise; those answers stay.")
 
 
 def rename(database: str, name: str | None, cluster: str, text: str) -> None:
@@ -203,6 +207,17 @@ def _kept(receipt: Receipt) -> str:
     again = ", as before" if receipt.repeated else ""
     late = " (late)" if receipt.late else ""
     return f"Kept: {what} to question {receipt.question}{late}{again}."
+
+
+def after_undo(undone: Undone) -> str:
+    """What became of the question of an undo."""
+    if undone.reopened:
+        return f"Question {undone.question.id} is open again."
+    now = "'cannot say'" if undone.value_now is None else f"{undone.value_now:g}"
+    return (
+        f"Your {undone.kind} to question {undone.question.id} is taken back. Somebody else answered "
+        f"it, too: {now} counts now, unless you answer again."
+    )
 
 
 def _whole(text: str, what: str) -> int:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from askmeans.checks import check_choice, check_number
 from askmeans.driver import Oracle
-from askmeans.exceptions import ParameterError, StopAsking
+from askmeans.exceptions import AnswerError, ParameterError, StopAsking
 from askmeans.oracles.noisy import uniform_of
 from askmeans.queries import Answer, MembershipQueries, PairQueries, Queries, TripletQueries
 
@@ -51,13 +51,15 @@ class CrowdOracle:
     ) -> None:
         if not len(annotators):
             raise ParameterError(
-                "The 'annotators' parameter of CrowdOracle must have somebody. Got nobody instead."
+                "The 'annotators' parameter of CrowdOracle must have somebody. Got nobody instead; "
+                "pass a list of oracles."
             )
         parts = np.ones(len(annotators)) if shares is None else np.asarray(shares, np.float64)
-        if parts.shape != (len(annotators),) or not (parts >= 0.0).all() or parts.sum() <= 0.0:
+        if parts.shape != (len(annotators),) or not _are_shares(parts):
             raise ParameterError(
                 f"The 'shares' parameter of CrowdOracle must have {len(annotators)} numbers from 0 "
-                f"up, not all 0. Got {shares!r} instead."
+                f"up, finite and not all 0. Got {shares!r} instead; pass one for each annotator, "
+                "or None."
             )
         check_number(random_state, "random_state", "CrowdOracle", integer=True)
         self.annotators = list(annotators)
@@ -128,6 +130,11 @@ class CrowdOracle:
         ndarray of shape (n_questions,)
             The answers.
 
+        Raises
+        ------
+        StopAsking
+            When an annotator raises it or fails; with the answers so far.
+
         Examples
         --------
         >>> from askmeans.oracles import TableOracle
@@ -136,17 +143,34 @@ class CrowdOracle:
         array([0.])
         """
         who = self.who(queries)
-        answers = np.full(len(queries), np.nan)
+        answers, reached = np.full(len(queries), np.nan), np.zeros(len(queries), dtype=bool)
         for place, annotator in enumerate(self.annotators):
             mine = who == place
             if not mine.any():
                 continue
             try:
-                answers[mine] = annotator.answer(queries.take(mine))
+                answers[mine] = self._checked(annotator.answer(queries.take(mine)), mine, place)
             except StopAsking as stop:
-                answers[mine] = stop.answers
-                raise StopAsking(answers) from stop.__cause__
+                answers[mine] = self._checked(stop.answers, mine, place)
+                reached[mine] = ~np.isnan(answers[mine]) if stop.reached is None else stop.reached
+                raise StopAsking(answers, reached) from stop.__cause__
+            except KeyboardInterrupt:
+                raise StopAsking(answers, reached) from None
+            except Exception as error:  # the others' answers are not thrown away with it
+                raise StopAsking(answers, reached) from error
+            reached |= mine
         return answers
+
+    def _checked(self, answers: object, mine: NDArray[np.bool_], place: int) -> Floats:
+        """An annotator's answers, one for each question."""
+        values = np.asarray(answers, np.float64)
+        if values.shape != (mine.sum(),):
+            raise AnswerError(
+                f"Annotator {place} of CrowdOracle ({type(self.annotators[place]).__name__}) must "
+                f"return one number for each of {mine.sum()} questions. Got shape {values.shape} "
+                "instead; return NaN for 'cannot say'."
+            )
+        return values
 
 
 class HostileOracle:
@@ -204,11 +228,23 @@ class HostileOracle:
         >>> liar.answer(PairQueries([[0, 1]]))
         array([0.])
         """
-        truth = np.asarray(self.oracle.answer(queries), np.float64)
+        try:
+            return self._bent(queries, self.oracle.answer(queries))
+        except StopAsking as stop:
+            bent = np.where(np.isnan(stop.answers), np.nan, self._bent(queries, stop.answers))
+            raise StopAsking(bent, stop.reached) from stop.__cause__
+
+    def _bent(self, queries: Queries, truth: Floats) -> Floats:
+        """Wrong answers in place of true ones."""
         if self.how == "flipped":
-            flipped: Floats = np.clip(1.0 - truth, 0.0, 1.0)
+            flipped: Floats = np.clip(1.0 - np.asarray(truth, np.float64), 0.0, 1.0)
             return flipped
         return uniform_of(queries, self.random_state + 104729)
+
+
+def _are_shares(parts: Floats) -> bool:
+    """Whether numbers can be shares: finite, from 0 up, not all 0."""
+    return bool(np.isfinite(parts).all() and (parts >= 0.0).all() and parts.sum() > 0.0)
 
 
 def _as_query(answer: Answer) -> Queries:

@@ -99,7 +99,7 @@ class NoisyOracle:
         try:
             return self._disturbed(self.oracle.answer(queries), noise)
         except StopAsking as stop:
-            raise StopAsking(self._disturbed(stop.answers, noise)) from stop.__cause__
+            raise StopAsking(self._disturbed(stop.answers, noise), stop.reached) from stop.__cause__
 
     def _disturbed(self, answers: Floats, noise: Floats) -> Floats:
         """Answers with their errors."""

@@ -13,8 +13,17 @@ from askmeans.fuzzy.simplex import onto_simplex
 from askmeans.queries import MembershipQueries, Queries
 from askmeans.results import Clustering
 
-__all__ = ["EXACT", "ROUNDING", "Answers", "Asking", "Averaged", "Plan", "Roughness",
-           "keep_answers"]  # fmt: skip
+__all__ = [
+    "EXACT",
+    "ROUNDING",
+    "Answers",
+    "Asking",
+    "Averaged",
+    "Held",
+    "Plan",
+    "Roughness",
+    "keep_answers",
+]  # fmt: skip
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -42,18 +51,31 @@ class Roughness:
 EXACT = Roughness()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Held:
+    """Answers held besides those asked for: batches, and for each its answers, one row a repeat.
+
+    `rough` asks for a fit as of rough answers, even where none differ.
+    """
+
+    batches: tuple[tuple[Queries, Floats], ...]
+    rough: bool = False
+
+
 class Averaged(NDArray[np.float64]):
     """Answers that are averages; `each` has what was averaged, one row a repeat, NaN for none.
 
-    A plan may look at it, and else sees an array of answers like any other.
+    `held` has answers to other questions. A plan may look at both, and else sees an array of
+    answers like any other.
     """
 
     each: Floats
+    held: Held | None
 
-    def __new__(cls, answers: Floats, each: Floats) -> Self:
-        """Put the two together."""
+    def __new__(cls, answers: Floats, each: Floats, held: Held | None = None) -> Self:
+        """Put them together."""
         averaged = np.asarray(answers, dtype=np.float64).view(cls)
-        averaged.each = each
+        averaged.each, averaged.held = each, held
         return averaged
 
 
@@ -70,6 +92,8 @@ class Answers:
         self._values = np.empty((0, n_clusters))
         self._asked: set[tuple[int, int]] = set()
         self._told: list[tuple[Rows, Rows, Floats]] = []
+        self._held: Held | None = None
+        self._seem_rough = False
         self.raw: Counter[str] = Counter()
         self.distinct: Counter[str] = Counter()
         self.rounds: Counter[str] = Counter()
@@ -92,8 +116,26 @@ class Answers:
         places, clusters, values = zip(*self._told, strict=True)
         return np.concatenate(places), np.concatenate(clusters), np.concatenate(values)
 
+    def take_held(self) -> None:
+        """Take in answers that are held but were not asked for: they count for the fit as well."""
+        if self._held is None:
+            return
+        held, self._held = self._held, None
+        self._seem_rough = held.rough
+        for batch, each in held.batches:
+            if isinstance(batch, MembershipQueries):
+                keys = zip(batch.items.tolist(), batch.clusters.tolist(), strict=True)
+                new = np.array([key not in self._asked for key in keys], dtype=bool)
+                told = np.isnan(each).sum(axis=0) < len(each)
+                mine = np.flatnonzero(new & told)
+                if len(mine):
+                    means = np.nanmean(each[:, mine], axis=0)
+                    self._keep(batch.take(mine), Averaged(means, each[:, mine]))
+
     def differ(self) -> bool:
-        """Whether a question that was asked again was answered otherwise."""
+        """Whether a question that was asked again was answered otherwise; or it shall seem so."""
+        if self._seem_rough:
+            return True
         places, clusters, values = self.single()
         low = np.full((len(self._places), self.n_clusters), np.inf)
         high = -low
@@ -171,6 +213,8 @@ class Answers:
             self._values = room
         places = np.array([self._places[item] for item in batch.items.tolist()], dtype=np.intp)
         each = answers.each if isinstance(answers, Averaged) else answers[None]
+        if isinstance(answers, Averaged) and answers.held is not None:
+            self._held = answers.held
         # A sample drawn with replacement names an item twice: that is one answer.
         once = np.unique(np.column_stack([places, batch.clusters]), axis=0, return_index=True)[1]
         repeats, column = np.nonzero(~np.isnan(each[:, once]))

@@ -154,7 +154,8 @@ class Draft:
         )  # fmt: skip
 
     def finish(self, *, complete: bool) -> Clustering:
-        """The best clustering from the answers so far."""
+        """The best clustering from the answers so far, and from those held besides."""
+        self.answers.take_held()
         if self.is_rough:
             return finish_rough(self, complete=complete)
         # Answers since the items were ranked may tell of a cluster that was missing then; the

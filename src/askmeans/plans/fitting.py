@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
+from askmeans.denoising import robust_scale, tukey_loss
 from askmeans.fuzzy.model import closed_form_memberships
 from askmeans.items import Ranking
 from askmeans.plans.answers import EXACT, Roughness, keep_answers
@@ -29,6 +30,8 @@ Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
 _PASSES = 1  # more change little
+_LEAST_SCALE = 0.01
+_MARGIN = 0.5  # standard errors by which clustering alone must be better
 
 
 def fit_draft(draft: "Draft") -> RoughFit:
@@ -53,8 +56,9 @@ def finish_rough(draft: "Draft", *, complete: bool) -> Clustering:
     """The best clustering from rough answers."""
     fit = fit_draft(draft)
     alone = _without_questions(draft, fit)
-    source = "unsupervised" if alone.loss < fit.loss else "answers"
-    fit = min(fit, alone, key=lambda candidate: candidate.loss)
+    source = "answers"
+    if _explains_better(alone, fit):
+        source, fit = "unsupervised", alone
     draft.scorer = fit.scorer
     draft.ranking = ranking = draft.items.rank(fit.scorer)
     links = fit.plain_links
@@ -92,6 +96,21 @@ def _without_questions(draft: "Draft", fit: RoughFit) -> RoughFit:
     scorer = draft.scorer_for(matched_centers(draft), _believed(fit))
     roughness = draft.roughness if draft.roughness != EXACT else Roughness(noise=None)
     return fit_rough(points, scorer, fit.singles, roughness)
+
+
+def _explains_better(alone: RoughFit, fit: RoughFit) -> bool:
+    """Whether the centres without questions explain the same answers better, and not by chance.
+
+    Both are measured in the same deviations, and an answer that one of them disbelieves costs it as
+    much as an answer can: disbelieving is no way to look better.
+    """
+    if not len(fit.missed):
+        return False
+    ones = np.ones(len(fit.missed))
+    scale = max(robust_scale(one.missed, ones) for one in (alone, fit))
+    losses = [tukey_loss(one.missed / max(scale, _LEAST_SCALE)) for one in (fit, alone)]
+    gain = losses[0] - losses[1]
+    return bool(gain.mean() > _MARGIN * gain.std() / np.sqrt(len(gain)))
 
 
 def _believed(fit: RoughFit) -> Floats:

@@ -101,7 +101,7 @@ class RoughFit:
     noise: float
     misfit: float
     step: float
-    loss: float
+    missed: Floats  # every direct answer less what the others say, cross-validated
 
     @property
     def plain_links(self) -> list[Link]:
@@ -235,7 +235,7 @@ def fit_rough(points: Floats, scorer: Scorer, singles: Singles, roughness: Rough
     for j, found in enumerate(links):
         if found is not None:
             prediction[:, j] = found.link(coordinates[:, j])
-    losses = [found.loss for found in links if found is not None]
+    held_out = np.clip(_gathered(links, singles, "held_out"), 0.0, 1.0)
     residual = singles.values - prediction[singles.places, singles.clusters]
     residual = beyond(residual, step)[singles.direct]
     unexplained = spread(singles.values[singles.direct], residual, np.ones(len(residual)))
@@ -258,7 +258,7 @@ def fit_rough(points: Floats, scorer: Scorer, singles: Singles, roughness: Rough
         noise=float(noise),
         misfit=float(np.sqrt(max(unexplained**2 - noise**2, 0.0))),
         step=step if unexplained <= 2.0 * step else 0.0,
-        loss=float(np.mean(losses)) if losses else 0.0,
+        missed=beyond(singles.values - held_out, step)[singles.direct],
     )
 
 

@@ -21,6 +21,7 @@ from askmeans.completions.evidence import Evidence, Predict
 from askmeans.completions.pool import Pool
 from askmeans.exceptions import MissingClusterWarning, StopAsking
 from askmeans.fuzzy.model import closed_form_memberships
+from askmeans.fuzzy.simplex import onto_simplex
 from askmeans.items import Items
 from askmeans.plans.answers import (
     EXACT,
@@ -221,7 +222,7 @@ class Study:
             error = max(error, 2.0 / self.k * 0.5 / (len(told) + 1.0))
         answered = len(told) / self.items.n
         # What noise leaves in rows that were answered; a normal error is .8 of it on average.
-        own = 0.8 * self.noise() * math.sqrt(self._own_share())
+        own = 0.8 * min(self.noise() * math.sqrt(self._own_share()), math.sqrt(self.blend.misfit))
         return error * (1.0 - answered) + own * answered
 
     def settled(self, precision: float) -> bool:
@@ -246,8 +247,14 @@ class Study:
         else:
             predict = self._predictor()
             U = np.concatenate([predict(self.items.take(rows)) for rows in self._chunks()])
-        told, items = U[self.answers.items], self.answers.items
-        keep_answers(told, np.arange(len(items)), self.answers.values)
+        items, values, levels = self.answers.items, self.answers.values, self.roughness.levels
+        told = U[items]
+        if levels is not None and self.roughness.noise == 0.0 and not self.answers.differ():
+            half = 0.5 / (levels - 1)  # an answer on a scale is an interval
+            inside = np.clip(told, values - half, values + half)
+            U[items] = onto_simplex(np.where(np.isnan(values), told, inside))
+            return U
+        keep_answers(told, np.arange(len(items)), values)
         share = self._own_share()
         U[items] = share * told + (1.0 - share) * U[items]
         return U

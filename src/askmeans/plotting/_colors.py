@@ -1,26 +1,17 @@
-"""Cluster colours that colour-blind readers can tell apart, and their mixtures."""
+"""Cluster colours for pictures, as many as there are clusters."""
 
 import numpy as np
 from matplotlib import colormaps
-from matplotlib.colors import to_rgb
 from numpy.typing import NDArray
 
-# Okabe and Ito's set ("Color Universal Design", 2008); black last, for it darkens every mixture.
-_OKABE_ITO = (
-    "#0072B2",  # blue
-    "#E69F00",  # orange
-    "#009E73",  # bluish green
-    "#CC79A7",  # reddish purple
-    "#D55E00",  # vermillion
-    "#56B4E9",  # sky blue
-    "#F0E442",  # yellow
-    "#000000",  # black
-)
+from askmeans.colors import PALETTE, blend
+
+__all__ = ["blend", "cluster_palette"]
 
 
 def cluster_palette(n_clusters: int) -> NDArray[np.float64]:
     """Colours (n_clusters, 3) in RGB; a cluster keeps its colour however many follow it."""
-    colors = np.array([to_rgb(name) for name in _OKABE_ITO])
+    colors = PALETTE
     # Past eight, each next colour is the one of inferno farthest from all before it: inferno's
     # lightness is monotone, so it stays legible without hue; its ends are too pale, too dark.
     candidates = colormaps["inferno"](np.linspace(0.1, 0.9, 256))[:, :3]
@@ -28,26 +19,3 @@ def cluster_palette(n_clusters: int) -> NDArray[np.float64]:
         gaps = np.linalg.norm(candidates[:, None] - colors, axis=2).min(axis=1)
         colors = np.vstack([colors, candidates[gaps.argmax()]])
     return colors[:n_clusters]
-
-
-def blend(memberships: NDArray[np.float64], palette: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Mix the colours of the clusters, weighted by membership, in linear light.
-
-    Rows need not sum to one; an item that belongs nowhere gets the even mixture.
-    """
-    totals = memberships.sum(axis=1, keepdims=True)
-    even = np.full_like(memberships, 1.0 / memberships.shape[1])
-    shares = np.divide(memberships, totals, out=even, where=totals > 0)
-    # Mixed as plain sRGB numbers, blue and orange would meet in green, a third cluster's colour.
-    mixed: NDArray[np.float64] = _to_srgb(shares @ _to_linear(palette)).clip(0.0, 1.0)
-    return mixed
-
-
-def _to_linear(srgb: NDArray[np.float64]) -> NDArray[np.float64]:
-    """SRGB values to light intensities (IEC 61966-2-1)."""
-    return np.where(srgb <= 0.04045, srgb / 12.92, ((srgb + 0.055) / 1.055) ** 2.4)
-
-
-def _to_srgb(linear: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Light intensities to sRGB values, the inverse."""
-    return np.where(linear <= 0.0031308, linear * 12.92, 1.055 * linear ** (1 / 2.4) - 0.055)

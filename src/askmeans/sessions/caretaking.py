@@ -13,7 +13,7 @@ from askmeans.sessions.events import EventKind, NewEvent
 from askmeans.sessions.held import take_held
 from askmeans.sessions.live import Live
 from askmeans.sessions.outcome import Outcome
-from askmeans.sessions.reports import Receipt
+from askmeans.sessions.reports import Held, Receipt
 from askmeans.sessions.rows import Rows
 from askmeans.sessions.store.contract import SessionRecord, Store
 
@@ -55,6 +55,13 @@ class Caretaking:
         """What the clusters are called now."""
         with self._desk.lock:
             return self._outcome.cluster_names()
+
+    @property
+    def last_event(self) -> int:
+        """The number of the last event, 0 before the first; what was computed at it still holds."""
+        with self._desk.lock:
+            self._live.refresh()
+            return self._live.state.last
 
     def pause(self, *, annotator: str = ME) -> Receipt:
         """Hand out no questions until `resume`; answers are still taken.
@@ -151,6 +158,8 @@ class Caretaking:
     def hold(self, answers: Iterable[Answer]) -> int:
         """Take in answers that are held already: they cost no budget and are not asked.
 
+        What was answered in the session stays as it is.
+
         Parameters
         ----------
         answers : iterable of askmeans.queries.Answer
@@ -168,7 +177,7 @@ class Caretaking:
         AnswerError
             If one is no number from 0 to 1; then none is taken in.
         KeyConflictError
-            If one was held with another value; then none is taken in.
+            If one was held with another value, or there are two; then none is taken in.
 
         Examples
         --------
@@ -180,16 +189,39 @@ class Caretaking:
         >>> session.status().held
         1
         """
+        return self.take_in(answers).new
+
+    def take_in(self, answers: Iterable[Answer]) -> Held:
+        """Do as `hold` does, and tell what became of each.
+
+        Parameters
+        ----------
+        answers : iterable of askmeans.queries.Answer
+            As in `hold`.
+
+        Returns
+        -------
+        Held
+            How many were new, there already, or answered otherwise in the session.
+
+        Examples
+        --------
+        >>> from askmeans.queries import Answer
+        >>> session = open("fruit.db")
+        >>> session.take_in([Answer(round=0, kind="membership", items=(3,), cluster=0, repeat=0,
+        ...                         value=0.0)])
+        Held(new=1, there=0, otherwise=0)
+        """
         listed = list(answers)
         with self._desk.lock:
             with self._store.write(self._record.id) as transaction:
                 self._live.take(transaction.events(self._live.state.last))
-                count = take_held(
+                held = take_held(
                     transaction, listed, self._live.state, len(self.rows.base),
                     self.config.n_clusters,
                 )  # fmt: skip
             self._live.refresh()
-        return count
+        return held
 
     def add_rows(self, X: Any, *, items: Any = None, ids: Any = None) -> None:
         """Add items; they get memberships from what the answers taught, and no answer is lost.

@@ -6,6 +6,7 @@ Rules of this file:
 - What is checked is checked inside the transaction, against all events there are. Nothing is
   changed in memory before the commit.
 - Two hold the same question at once only if several annotations of it are wanted.
+- The budget limits what is handed out. An answer to a question that was handed out is always kept.
 """
 
 import json
@@ -13,9 +14,11 @@ import math
 import threading
 import uuid
 from collections import Counter
+from dataclasses import replace
 
 from askmeans.exceptions import BudgetError, KeyConflictError, ParameterError, SessionError
 from askmeans.sessions.events import ANSWERS, Event, EventKind, NewEvent, Standing
+from askmeans.sessions.leases import in_force
 from askmeans.sessions.live import Live
 from askmeans.sessions.reports import Question, Receipt, SessionState, Undone
 from askmeans.sessions.store.contract import Lease, Transaction
@@ -30,7 +33,7 @@ class Desk:
         self.live = live
         self.lock = threading.RLock()
 
-    def ask(self, n: int, annotator: str) -> list[Question]:
+    def ask(self, n: int, annotator: str, *, whole_row: bool = False) -> list[Question]:
         """Questions for somebody, leased; none where `state_for` says why."""
         check_annotator(annotator)
         live = self.live
@@ -47,7 +50,10 @@ class Desk:
                     if live.must_advance:
                         continue  # somebody was quicker
                     now, leases = transaction.now(), transaction.leases()
-                    chosen = self._choose(n, annotator, leases, now)
+                    held_now = self._in_force(leases, now)
+                    chosen = self._choose(n, annotator, held_now, leases)
+                    if whole_row and chosen:
+                        chosen += self._same_row(chosen[0], annotator, held_now, leases)
                     until = now + live.config.lease_seconds
                     for number in chosen:
                         transaction.lease(Lease(question=number, annotator=annotator, until=until))
@@ -58,26 +64,22 @@ class Desk:
     ) -> Receipt:
         """Append an answer, an unsure or a skip, unless it is there already."""
         check_annotator(annotator)
+        live, own_key = self.live, key is not None
         key = as_key(key)
-        live = self.live
         with self.lock:
             number = self.question(number).id  # refuses what is no question
+            new = NewEvent(kind=kind, key=key, annotator=annotator, question=number, value=value)
             with live.store.write(live.record.id) as transaction:
                 live.take(transaction.events(live.state.last))
-                known = self._known(key, kind, number, value, annotator)
-                if known is not None:
+                known = self._known(new)
+                if known is None:
+                    event = self._append(transaction, new)
+                elif own_key and key not in live.state.by_key:  # the key is used up, too
+                    event = transaction.append(replace(new, kind=EventKind.AGAIN))
+                else:
                     return self.receipt(known, repeated=True)
-                self._check_move(kind, number, annotator)
-                late = self._is_late(transaction, kind, number, annotator)
-                event = transaction.append(
-                    NewEvent(
-                        kind=kind, key=key, annotator=annotator, question=number, value=value,
-                        late=late,
-                    )
-                )  # fmt: skip
-                transaction.release(number, annotator)
             live.take([event])
-            return self.receipt(event)
+            return self.receipt(known or event, repeated=known is not None)
 
     def undo(self, number: int | None, annotator: str, key: str | None) -> Undone:
         """Append an undo of somebody's last answer or skip, or of that to a question."""
@@ -112,6 +114,11 @@ class Desk:
             self.live.take([done])
             return self.receipt(done)
 
+    def held(self) -> list[Lease]:
+        """Leases in force."""
+        now, leases = self.live.store.leases(self.live.record.id)
+        return self._in_force(leases, now)
+
     def state_for(self, annotator: str | None, held: list[Lease]) -> SessionState:
         """What the session is doing, for somebody or for anybody."""
         live = self.live
@@ -124,7 +131,7 @@ class Desk:
         if live.state.paused:
             return SessionState.PAUSED
         anybody = annotator is None or live.replay.numbers is None
-        if anybody or self._choose(1, annotator or "", held, 0.0):
+        if anybody or self._choose(1, annotator or "", held, held):
             return SessionState.ASKING
         return SessionState.WAITING
 
@@ -141,6 +148,7 @@ class Desk:
 
     def receipt(self, event: Event, *, repeated: bool = False) -> Receipt:
         """That an event was kept."""
+        state = self.live.state
         return Receipt(
             event=event.id,
             kind=str(event.kind),
@@ -150,8 +158,9 @@ class Desk:
             key=event.key,
             at=event.at,
             late=event.late,
-            undone=event.id in self.live.state.undone,
+            undone=event.id in state.undone,
             repeated=repeated,
+            counts=event.question is not None and event in state.answers(event.question),
         )
 
     def _is_anything_for(self, annotator: str) -> bool:
@@ -159,54 +168,95 @@ class Desk:
         if not self.live.open():
             return False
         now, leases = self.live.store.leases(self.live.record.id)
-        return bool(self._choose(1, annotator, leases, now))
+        return bool(self._choose(1, annotator, self._in_force(leases, now), leases))
 
-    def _choose(self, n: int, annotator: str, leases: list[Lease], now: float) -> list[int]:
+    def _in_force(self, leases: list[Lease], now: float) -> list[Lease]:
+        """Those of the leases that are in force."""
+        return in_force(leases, now, self.live.config.lease_seconds)
+
+    def _reserved(self, annotator: str, held: list[Lease]) -> set[int]:
+        """Questions that others hold and whose answers will cost budget."""
+        others = {lease.question for lease in held if lease.annotator != annotator}
+        return {number for number in others if not self.live.state.answers(number)}
+
+    def _choose(
+        self, n: int, annotator: str, held_now: list[Lease], leases: list[Lease]
+    ) -> list[int]:
         """Open questions for somebody, at most n, in the order they should get them.
 
         Their own leases come first, then those of theirs that ended, then the plan's order; what
         they skipped comes last, the longest ago first.
         """
         state = self.live.state
-        own = {lease.question: lease.until for lease in leases if lease.annotator == annotator}
-        others = Counter(
-            lease.question for lease in leases if lease.annotator != annotator and lease.until > now
-        )
+        once = {lease.question for lease in leases if lease.annotator == annotator}
+        own = {lease.question for lease in held_now if lease.annotator == annotator}
+        others = Counter(lease.question for lease in held_now if lease.annotator != annotator)
         held, ended, new, skipped = [], [], [], []
-        for number in self.live.open():
+        open_ = self.live.open(self._reserved(annotator, held_now))
+        still = set(open_) & once  # of one's own, those still to come
+        for number in open_:
+            still.discard(number)
             mine = state.mine(number, annotator)
             if mine is not None and mine.kind in ANSWERS:
                 continue
-            if own.get(number, -math.inf) > now:
+            if number in own:
                 held.append(number)
             elif others[number] >= state.annotations - len(state.answers(number)):
                 continue
             elif mine is not None:
                 skipped.append(mine)
-            elif number in own:
+            elif number in once:
                 ended.append(number)
             else:
                 new.append(number)
-                if len(new) >= n and not own:
-                    break  # enough, and nothing that would come before
+            if len(held) + len(ended) + len(new) >= n and not still:
+                break  # enough, and nothing that would come before
         skipped.sort(key=lambda event: event.id)
         return [*held, *ended, *new, *(e.question for e in skipped if e.question is not None)][:n]
 
-    def _known(
-        self, key: str, kind: EventKind, number: int, value: float | None, annotator: str
-    ) -> Event | None:
-        """The event that is this one already: by its key, or the same said again."""
-        known = self.live.state.by_key.get(key)
-        if known is not None:
-            _check_same(known, kind, number, value, annotator)
-            return known
-        mine = self.live.state.mine(number, annotator)
-        if mine is not None and mine.kind in ANSWERS and (mine.kind, mine.value) == (kind, value):
-            return mine
-        return None
+    def _same_row(
+        self, first: int, annotator: str, held_now: list[Lease], leases: list[Lease]
+    ) -> list[int]:
+        """Other open questions for somebody about the item of a membership question."""
+        kind, items, _, _ = self.live.key(first)
+        if kind != "membership":
+            return []
+        open_ = self.live.open(self._reserved(annotator, held_now))
+        same = [n for n in open_ if n != first and self.live.key(n)[1] == items]
+        free = set(self._choose(len(open_), annotator, held_now, leases)) if same else ()
+        return [n for n in same if n in free and self.live.state.mine(n, annotator) is None]
 
-    def _check_move(self, kind: EventKind, number: int, annotator: str) -> None:
-        """Refuse what is not legal, and what the budget does not allow."""
+    def _known(self, new: NewEvent) -> Event | None:
+        """The event that is this one already: by its key, or the same said again."""
+        assert new.question is not None
+        known = self.live.state.by_key.get(new.key)
+        if known is not None:
+            _check_same(known, new.kind, new.question, new.value, new.annotator)
+            return known
+        mine = self.live.state.mine(new.question, new.annotator)
+        same = mine is not None and (mine.kind, mine.value) == (new.kind, new.value)
+        return mine if same and new.kind in ANSWERS else None
+
+    def _append(self, transaction: Transaction, new: NewEvent) -> Event:
+        """Keep an answer, an unsure or a skip, and let go of its lease."""
+        assert new.question is not None
+        now, number, annotator = transaction.now(), new.question, new.annotator
+        mine = [
+            lease
+            for lease in transaction.leases()
+            if (lease.question, lease.annotator) == (number, annotator)
+        ]
+        self._check_move(new.kind, number, annotator, leased=bool(mine))
+        late = new.kind in ANSWERS and self._is_late(number, annotator, mine, now)
+        event = transaction.append(replace(new, late=late))
+        if new.kind is EventKind.SKIP and mine:  # they may come back to it
+            transaction.lease(Lease(question=number, annotator=annotator, until=now))
+        else:
+            transaction.release(number, annotator)
+        return event
+
+    def _check_move(self, kind: EventKind, number: int, annotator: str, *, leased: bool) -> None:
+        """Refuse what is not legal, and what was not handed out and the budget does not allow."""
         live = self.live
         if not live.state.may(kind, number, annotator):
             mine = live.state.mine(number, annotator)
@@ -216,25 +266,24 @@ class Desk:
                 f"Question {number} must be answered once by {annotator!r}. Got another "
                 f"{kind.value} after {said}; undo that first."
             )
-        if kind in ANSWERS and live.left == 0 and not live.state.answers(number):
+        if kind in ANSWERS and not leased and self._is_beyond(number):
             raise BudgetError(
                 f"The budget of {live.config.budget} questions must not be exceeded. Got an answer "
                 f"to question {number} beyond it; make a session with a larger one."
             )
 
-    def _is_late(
-        self, transaction: Transaction, kind: EventKind, number: int, annotator: str
-    ) -> bool:
-        """Whether an answer comes after its lease ended or after the question was settled."""
-        if kind not in ANSWERS:
-            return False
-        if self.live.state.is_settled(number):
+    def _is_beyond(self, number: int) -> bool:
+        """Whether an answer to a question would exceed the budget."""
+        return self.live.left == 0 and not self.live.state.answers(number)
+
+    def _is_late(self, number: int, annotator: str, mine: list[Lease], now: float) -> bool:
+        """Whether an answer comes after its lease ended, after the question was settled or after
+        the budget was spent.
+        """
+        state = self.live.state
+        if state.is_settled(number) and not state.has_place(number, annotator):
             return True
-        now = transaction.now()
-        return any(
-            lease.question == number and lease.annotator == annotator and lease.until <= now
-            for lease in transaction.leases()
-        )
+        return self._is_beyond(number) or (bool(mine) and not self._in_force(mine, now))
 
     def _to_undo(self, number: int | None, annotator: str) -> Event:
         """The event that an undo is about."""
@@ -268,18 +317,15 @@ class Desk:
         """Let whoever undid an answer have the question next, unless somebody else holds it."""
         assert event.question is not None
         now = transaction.now()
-        held = any(
-            lease.question == event.question and lease.until > now for lease in transaction.leases()
-        )
-        if not held:
-            until = now + self.live.config.lease_seconds
-            transaction.lease(
-                Lease(question=event.question, annotator=event.annotator, until=until)
-            )
+        mine = [lease for lease in transaction.leases() if lease.question == event.question]
+        until = now if self._in_force(mine, now) else now + self.live.config.lease_seconds
+        transaction.lease(Lease(question=event.question, annotator=event.annotator, until=until))
 
     def _undone(self, undo: Event, *, repeated: bool = False) -> Undone:
         """What an undo took back."""
         assert undo.question is not None
+        settled = self.live.state.is_settled(undo.question)
+        value = self.live.state.value(undo.question)
         taken = next(e for e in self.live.state.by_key.values() if e.id == undo.target)
         return Undone(
             receipt=self.receipt(undo, repeated=repeated),
@@ -287,6 +333,8 @@ class Desk:
             kind=str(taken.kind),
             value=taken.value,
             void=tuple(self.question(number) for number in json.loads(undo.text or "[]")),
+            reopened=not settled,
+            value_now=None if not settled or math.isnan(value) else value,
         )
 
 

@@ -19,6 +19,7 @@ class EventKind(StrEnum):
     UNSURE = "unsure"  # "cannot say": NaN for the plan
     HELD = "held"  # an answer from before the session; costs no budget
     SKIP = "skip"  # the question stays open, for later
+    AGAIN = "again"  # the same answer with another key, which is used up by it
     UNDO = "undo"  # takes an answer, an unsure, a held answer or a skip back
     PAUSE = "pause"
     RESUME = "resume"

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from askmeans.exceptions import AnswerError, KeyConflictError, QueryError
 from askmeans.queries import Answer
 from askmeans.sessions.events import EventKind, NewEvent
+from askmeans.sessions.reports import Held
 from askmeans.sessions.state import State
 from askmeans.sessions.store.contract import QuestionKey, Transaction
 
@@ -22,20 +23,36 @@ def take_held(
     state: State,
     n_items: int,
     n_clusters: int,
-) -> int:
-    """Append those that are new, all or none; how many they were."""
-    told = {_key(answer, n_items, n_clusters): answer.value for answer in answers}
+) -> Held:
+    """Append those that are new, all or none; how many they were.
+
+    What was answered here is left as it is: an answer twice would stay when it is undone.
+    """
+    told: dict[QuestionKey, float | None] = {}
+    for answer in answers:
+        key = _key(answer, n_items, n_clusters)
+        value = None if math.isnan(answer.value) else float(answer.value)
+        if told.setdefault(key, value) != value:
+            raise KeyConflictError(
+                f"The answer held to {key} must be one. Got {told[key]} and {value}; nothing was "
+                "taken in."
+            )
     numbers = transaction.add_questions(list(told))
-    count = 0
-    for number, (key, value) in zip(numbers, told.items(), strict=True):
-        kept = None if math.isnan(value) else float(value)
+    count = otherwise = 0
+    for number, (key, kept) in zip(numbers, told.items(), strict=True):
         mine = state.mine(number, HOLDER)
         if mine is not None:
             if mine.value != kept:
                 raise KeyConflictError(
-                    f"The answer held to {key} must stay what it was. Got {value} after "
+                    f"The answer held to {key} must stay what it was. Got {kept} after "
                     f"{mine.value}; nothing was taken in."
                 )
+            continue
+        if state.is_settled(number):
+            value = state.value(number)
+            otherwise += kept != (None if math.isnan(value) else value)
+            continue
+        if any(event.value == kept for event in state.answers(number)):
             continue
         count += 1
         transaction.append(
@@ -45,10 +62,9 @@ def take_held(
                 annotator=HOLDER,
                 question=number,
                 value=kept,
-                late=state.is_settled(number),
             )
         )
-    return count
+    return Held(new=count, there=len(told) - count - otherwise, otherwise=otherwise)
 
 
 def _key(answer: Answer, n_items: int, n_clusters: int) -> QuestionKey:

@@ -5,13 +5,13 @@ may be called within one; `advance` computes, so it may not.
 """
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from typing import Any
 
 from askmeans import __version__
-from askmeans.exceptions import QueryError, ReplayWarning
+from askmeans.exceptions import AskmeansError, QueryError, ReplayWarning
 from askmeans.sessions.config import Config
-from askmeans.sessions.events import Event, EventKind
+from askmeans.sessions.events import Event
 from askmeans.sessions.replay import QuestionBook, Replay
 from askmeans.sessions.state import State
 from askmeans.sessions.store.contract import QuestionKey, SessionRecord, Store, StoredBatch
@@ -49,12 +49,18 @@ class Live:
 
     def take(self, events: Sequence[Event]) -> None:
         """Fold events in; a plan that was told what no longer holds is let go."""
-        self.state.fold(events)
-        if self._replay is None or all(event.kind is not EventKind.UNDO for event in events):
+        try:
+            self.state.fold(events)
+        except BaseException:  # half folded: read the log anew
+            self.state = State(self.config.annotations)
+            self._forget()
+            raise
+        if self._replay is None:
             return
-        if not self._replay.holds(self.state):
+        # An undo, or an answer after one, may change what the plan was told.
+        if not self._replay.holds(self.state, {event.question for event in events}):
             self._replay.close()
-            self._replay, self._unsettled = None, (None, [])
+            self._forget()
 
     def advance(self, *, write: bool = True) -> None:
         """Step the plan as far as the answers allow, and keep the batch it asks there.
@@ -65,12 +71,22 @@ class Live:
             start = self.config.start(self.record.fingerprint)
             self._replay = Replay(lambda: self.config.make_plan(self.X), start)
         replay = self._replay
-        while not replay.is_over:
-            if replay.numbers is None and not self._number(replay, write=write):
-                return
-            if self.unsettled():
-                return
-            replay.send(self.state)
+        try:
+            while not replay.is_over:
+                if replay.numbers is None and not self._number(replay, write=write):
+                    return
+                if self.unsettled():
+                    return
+                replay.send(self.state)
+        except AskmeansError:
+            raise
+        except BaseException:  # Ctrl-C within a step: the plan is dead, not at its end
+            self._forget()
+            raise
+
+    def _forget(self) -> None:
+        """Let the plan be made anew from the log."""
+        self._replay, self._unsettled = None, (None, [])
 
     @property
     def must_advance(self) -> bool:
@@ -87,14 +103,18 @@ class Live:
             self._unsettled = (now, self.replay.open(self.state))
         return self._unsettled[1]
 
-    def open(self) -> list[int]:
-        """Questions that may be answered now: not settled, and within the budget."""
+    def open(self, reserved: Set[int] = frozenset()) -> list[int]:
+        """Questions that may be answered now: not settled, and within the budget.
+
+        Of the budget, what others hold (`reserved`, in this batch or not) is kept for them.
+        """
         left = self.left
         if left < 0:
             return self.unsettled()
+        left = max(0, left - len(reserved))
         found = []
         for number in self.unsettled():
-            if not self.state.answers(number):
+            if number not in reserved and not self.state.answers(number):
                 if left == 0:
                     continue
                 left -= 1

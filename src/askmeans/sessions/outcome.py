@@ -227,7 +227,7 @@ class Outcome:
             if event.kind in ANSWERS and event.annotator in last:
                 gaps.append(event.at - last[event.annotator].at)
             last[event.annotator] = event
-        gaps = [gap for gap in gaps if gap < _BREAK]
+        gaps = [gap for gap in gaps if 0.0 <= gap < _BREAK]  # a clock may be set back
         if len(gaps) < _PACE:
             return SECONDS_PER_QUESTION, f"{SECONDS_PER_QUESTION:g} seconds a question"
         seconds = statistics.median(gaps)

@@ -10,7 +10,7 @@ Rules of this file:
 """
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -122,11 +122,12 @@ class Replay:
         self.prefix = digest.hexdigest()
         self._step(lambda: self._plan.send(values))
 
-    def holds(self, state: State) -> bool:
-        """Whether what the plan was told is still so; an undo may have changed it."""
+    def holds(self, state: State, changed: Iterable[int | None]) -> bool:
+        """Whether what the plan was told of these questions is still so."""
         return all(
-            state.is_settled(number) and _same(state.value(number), value)
-            for number, value in self.sent.items()
+            state.is_settled(number) and _same(state.value(number), self.sent[number])
+            for number in changed
+            if number in self.sent and number is not None
         )
 
     def later_than(self, question: int) -> list[int]:

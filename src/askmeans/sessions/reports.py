@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from askmeans.queries import History
 from askmeans.results import Clustering
 
-__all__ = ["Estimate", "Question", "Receipt", "SessionResult", "SessionState", "Status", "Undone"]
+__all__ = ["Estimate", "Held", "Question", "Receipt", "SessionResult", "SessionState", "Status",
+           "Undone"]  # fmt: skip
 
 
 class SessionState(StrEnum):
@@ -86,6 +87,9 @@ class Receipt:
         Whether it was taken back since.
     repeated : bool
         Whether it was there already: the same key, or the same answer, again.
+    counts : bool
+        Whether it is an answer that goes into the result; one after others had settled the question
+        is kept in reserve.
 
     Examples
     --------
@@ -103,6 +107,31 @@ class Receipt:
     late: bool = False
     undone: bool = False
     repeated: bool = False
+    counts: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Held:
+    """What became of answers from before the session.
+
+    Parameters
+    ----------
+    new : int
+        How many were taken in.
+    there : int
+        How many the session had already.
+    otherwise : int
+        How many questions had been answered otherwise in the session; that stays.
+
+    Examples
+    --------
+    >>> Held(new=1, there=0, otherwise=0).new
+    1
+    """
+
+    new: int
+    there: int
+    otherwise: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,7 +143,7 @@ class Undone:
     receipt : Receipt
         The undo itself.
     question : Question
-        The question, which is open again.
+        The question.
     kind : str
         What was taken back: "answer", "unsure" or "skip".
     value : float or None
@@ -122,11 +151,15 @@ class Undone:
     void : tuple of Question
         Later questions that followed from the answer. They may not be asked any more; answers to
         them stay, and are used when they are.
+    reopened : bool
+        Whether the question is open again; if not, an answer that had come later moved up.
+    value_now : float or None
+        The answer that counts now; None where there is none, or where nobody could say.
 
     Examples
     --------
-    >>> Undone.__slots__[-1]
-    'void'
+    >>> "void" in Undone.__slots__
+    True
     """
 
     receipt: Receipt
@@ -134,6 +167,8 @@ class Undone:
     kind: str
     value: float | None
     void: tuple[Question, ...]
+    reopened: bool = True
+    value_now: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -70,6 +70,26 @@ class Session(Caretaking):
         check_number(n, "n", "Session.ask", integer=True, minimum=1)
         return self._desk.ask(int(n), annotator)
 
+    def ask_row(self, *, annotator: str = ME) -> list[Question]:
+        """One question for somebody, and with a membership the other open ones of its item.
+
+        Parameters
+        ----------
+        annotator : str, default="me"
+            Who will answer.
+
+        Returns
+        -------
+        list of Question
+            The question that `ask` returns comes first. What they skipped does not come along.
+
+        Examples
+        --------
+        >>> [question.items for question in open("fruit.db").ask_row()]
+        [(3,)]
+        """
+        return self._desk.ask(1, annotator, whole_row=True)
+
     def tell(
         self, question_id: int, value: float, *, annotator: str = ME, key: str | None = None
     ) -> Receipt:
@@ -90,7 +110,8 @@ class Session(Caretaking):
         Returns
         -------
         Receipt
-            What was kept. `late` where the lease had ended or the question was settled.
+            What was kept. `late` where the lease had ended, the question was settled or the
+            budget was spent.
 
         Raises
         ------
@@ -101,7 +122,7 @@ class Session(Caretaking):
         KeyConflictError
             If the key was used for something else, or the question answered otherwise before.
         BudgetError
-            If the budget is spent.
+            If the budget is spent and the question was never handed out to them.
 
         Examples
         --------
@@ -170,7 +191,10 @@ class Session(Caretaking):
     def undo(
         self, question_id: int | None = None, *, annotator: str = ME, key: str | None = None
     ) -> Undone:
-        """Take back one's last answer or skip; its question is open again, and one's own.
+        """Take back one's last answer or skip.
+
+        Its question is open again, and one's own; unless somebody else had answered it later, whose
+        answer counts then. Answering again takes the old place in either case.
 
         Parameters
         ----------
@@ -227,8 +251,7 @@ class Session(Caretaking):
             check_annotator(annotator)
         with self._desk.lock:
             self._catch_up()
-            now, leases = self._store.leases(self._record.id)
-            held = [lease for lease in leases if lease.until > now]
+            held = self._desk.held()
             report = self._outcome.status(self._desk.state_for(annotator, held), held)
         return self._outcome.with_error(report, self.result()) if estimate else report
 
@@ -248,9 +271,7 @@ class Session(Caretaking):
         """
         with self._desk.lock:
             self._catch_up()
-            now, leases = self._store.leases(self._record.id)
-            held = [lease for lease in leases if lease.until > now]
-            work = self._outcome.prepare(self._desk.state_for(None, held))
+            work = self._outcome.prepare(self._desk.state_for(None, self._desk.held()))
         return self._outcome.result(work)
 
     def item(self, row: int) -> Item:

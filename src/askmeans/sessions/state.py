@@ -4,7 +4,8 @@ Rules of this file:
 - Folding the same events in the same order gives the same state; nothing else goes in.
 - A question is settled once as many annotators as wanted have answered, or an answer was held from
   before. Its value is the median of the answers up to there, of those who could say; later ones
-  are kept and change nothing. Undoing one of the first lets the next one move up.
+  are kept and change nothing. Undoing one of the first lets the next one move up; whoever undid it
+  and answers again takes the old place.
 """
 
 import math
@@ -35,6 +36,8 @@ class State:
         self._stacks: dict[
             str, list[Event]
         ] = {}  # annotator -> what they may undo, last at the end
+        # (question, annotator) -> answers that moved up when they undid theirs
+        self._behind: dict[tuple[int, str], set[int]] = {}
 
     def fold(self, events: Iterable[Event]) -> None:
         """Take events in, in their order."""
@@ -42,7 +45,10 @@ class State:
             assert event.id > self.last
             self.last = event.id
             self.by_key[event.key] = event
-            if event.kind is EventKind.UNDO:
+            if event.kind is EventKind.AGAIN:
+                assert event.question is not None
+                self.by_key[event.key] = self._mine[event.question, event.annotator]
+            elif event.kind is EventKind.UNDO:
                 self._take_back(event)
             elif event.question is not None:
                 self._give(event)
@@ -95,6 +101,11 @@ class State:
         given = self._answers.get(question, ())
         return len(given) >= self.annotations or any(e.kind is EventKind.HELD for e in given)
 
+    def has_place(self, question: int, annotator: str) -> bool:
+        """Whether somebody's answer would count, as the one did that they undid."""
+        undone = (question, annotator) in self._behind
+        return undone and self._place(question, annotator) < self.annotations
+
     def value(self, question: int) -> float:
         """The answer to a settled question; NaN where nobody could say."""
         told = [event.value for event in self.answers(question) if event.value is not None]
@@ -129,7 +140,9 @@ class State:
         self._mine[place] = event
         self._stacks.setdefault(event.annotator, []).append(event)
         if event.kind in ANSWERS:
-            self._answers.setdefault(event.question, []).append(event)
+            where = self._place(*place)
+            self._answers.setdefault(event.question, []).insert(where, event)
+            self._behind.pop(place, None)
             self._count(event.question)
 
     def _take_back(self, undo: Event) -> None:
@@ -141,10 +154,21 @@ class State:
         self.undone.add(event.id)
         self._stacks[event.annotator].remove(event)
         if event.kind in ANSWERS:
-            self._answers[undo.question].remove(event)
+            answers = self._answers[undo.question]
+            behind = {later.id for later in answers[answers.index(event) + 1 :]}
+            answers.remove(event)
+            if self.is_settled(undo.question):  # else the place is given to whoever answers next
+                self._behind[undo.question, undo.annotator] = behind
             if not self._answers[undo.question]:
                 del self._answers[undo.question]
             self._count(undo.question)
+
+    def _place(self, question: int, annotator: str) -> int:
+        """Where somebody's answer would stand among those there are."""
+        behind = self._behind.get((question, annotator), ())
+        answers = self._answers.get(question, ())
+        places = (place for place, event in enumerate(answers) if event.id in behind)
+        return next(places, len(answers))
 
     def _count(self, question: int) -> None:
         """Keep what the budget counts."""

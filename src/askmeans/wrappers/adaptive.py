@@ -1,22 +1,25 @@
 """Asking again what matters: all questions once, then those again whose answers matter most.
 
 An answer matters when others contradict it, when many items take their membership from it, when it
-is the only one about its item. What an answer means for the rest shows only when all are there, so
-the plan is played again with better answers, which costs nothing: same data, seed and answers, same
-questions.
+is the only one about its item. That it is near a threshold of the search does not count: all
+answers are fitted together in the end, and no threshold is left. What an answer means for the rest
+shows only when all are there, so the plan is played again with better answers. Better answers may
+lead it elsewhere; what was answered on the way left is handed to it as held (`Averaged.held`).
 """
 
 import math
+import warnings
 from collections import Counter
 from collections.abc import Callable, Generator
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from askmeans.contradictions import expected_answers
 from askmeans.denoising import robust_scale
-from askmeans.exceptions import StopAsking
-from askmeans.plans.answers import Averaged, Plan
+from askmeans.exceptions import AskmeansError, AskmeansWarning, PlanError, StopAsking
+from askmeans.plans.answers import Averaged, Held, Plan
 from askmeans.queries import MembershipQueries, PairQueries, Queries, TripletQueries
 from askmeans.results import Clustering
 from askmeans.wrappers.repeated import Average, aggregate, check_repeats, stop_plan
@@ -79,28 +82,49 @@ def _adapt(
 ) -> Generator[Queries, Floats, Clustering]:
     """Play, ask again, play again."""
     book = _Book(how)
-    clustering, stopped = yield from _play(make_plan(), book, stopped=False)
+    clustering, stopped, used = yield from _play(make_plan(), book, stopped=False)
+    book.replaying = True
     most = times * len(book)
+    guide = clustering  # says what to ask again
+    named = any(kind == "membership" for kind, _ in book.questions)
+    if times > 1 and named and not stopped and clustering.again is None:
+        # Answers taken at their word tell nothing of each other: fit the same ones as rough.
+        guide, *_ = yield from _play(make_plan(), book, stopped=True, rough=True)
     for number in range(_PASSES):
         left = most - book.n_asked
         if stopped or left <= 0:
             break
-        for batch, numbers in book.most_wanted(clustering, -(-left // (_PASSES - number))):
+        for batch, numbers in book.most_wanted(guide, -(-left // (_PASSES - number))):
             try:
                 book.record_again(numbers, (yield batch))
             except StopAsking as stop:
-                book.record_again(numbers, stop.answers)
+                book.record_again(numbers, stop.answers, reached=_reached(stop))
                 stopped = True
                 break
-        clustering, stopped = yield from _play(make_plan(), book, stopped=stopped)
-    clustering.diagnostics["repeats"] = book.n_asked / max(len(book), 1)
-    return clustering
+        try:
+            found, stopped, now = yield from _play(make_plan(), book, stopped=stopped)
+        except (PlanError, StopAsking):
+            raise
+        except AskmeansError as error:  # what was found before stands
+            warnings.warn(f"Better answers ended the plan with an error, so the result is the one "
+                          f"before them ({error}). Ask more.",
+                          AskmeansWarning, stacklevel=2)  # fmt: skip
+            clustering = replace(clustering, complete=False)
+            break
+        if not stopped or now >= used:  # one that was cut off may have seen less
+            clustering, used = found, now
+        guide = clustering
+    return replace(
+        clustering,
+        diagnostics=clustering.diagnostics | {"repeats": book.n_asked / max(len(book), 1)},
+    )
 
 
 def _play(
-    plan: Plan, book: "_Book", *, stopped: bool
-) -> Generator[Queries, Floats, tuple[Clustering, bool]]:
-    """A plan to its end, asking only what was never asked; whether it was stopped."""
+    plan: Plan, book: "_Book", *, stopped: bool, rough: bool = False
+) -> Generator[Queries, Floats, tuple[Clustering, bool, int]]:
+    """A plan to its end, asking only what was never asked; whether it was stopped; answers used."""
+    used: set[int] = set()
     try:
         queries = next(plan)
         while True:
@@ -109,13 +133,17 @@ def _play(
                 try:
                     book.record(new, (yield new))
                 except StopAsking as stop:
-                    book.record(new, stop.answers, reached=~np.isnan(stop.answers))
+                    book.record(new, stop.answers, reached=_reached(stop))
                     stopped = True
+            answers = book.averaged(queries, rough=rough)
+            used |= book.known(queries)
             if len(new) and stopped:
-                stop_plan(plan, book.averaged(queries))
-            queries = plan.send(book.averaged(queries))
+                stop_plan(plan, answers)
+            queries = plan.send(answers)
     except StopIteration as end:
-        return end.value, stopped
+        if end.value.again is not None:  # it knows of what was held, too
+            used |= book.known(end.value.again[0])
+        return end.value, stopped, sum(len(book.told[number]) for number in used)
     finally:
         plan.close()
 
@@ -130,6 +158,8 @@ class _Book:
         self.questions: list[tuple[str, tuple[int, ...]]] = []  # kind, items and cluster
         self.next_repeat: Counter[tuple[str, tuple[int, ...]]] = Counter()
         self.n_asked = 0
+        self.replaying = False
+        self._held: tuple[int, Held] | None = None
 
     def __len__(self) -> int:
         return len(self.told)
@@ -156,21 +186,48 @@ class _Book:
                 self.next_repeat[question] = max(self.next_repeat[question], repeats[row] + 1)
                 self.n_asked += 1
 
-    def record_again(self, numbers: list[int], answers: Floats) -> None:
+    def record_again(
+        self, numbers: list[int], answers: Floats, *, reached: NDArray[np.bool_] | None = None
+    ) -> None:
         """Keep further answers; who could not say adds nothing, but was asked."""
-        self.n_asked += len(numbers)
+        self.n_asked += len(numbers) if reached is None else int(reached.sum())
         for number, answer in zip(numbers, answers.tolist(), strict=True):
             if not math.isnan(answer):
                 self.told[number].append(answer)
 
-    def averaged(self, queries: Queries) -> Averaged:
-        """Averages, with what was averaged; NaN where nothing is known."""
+    def known(self, queries: Queries) -> set[int]:
+        """Numbers of those that were asked."""
+        return {self.numbers[key] for key in _keys(queries) if key in self.numbers}
+
+    def averaged(self, queries: Queries, *, rough: bool = False) -> Averaged:
+        """Averages, with what was averaged, NaN where nothing is known; and all else that is held.
+
+        Nothing is held besides in the first play.
+        """
         numbers = [self.numbers.get(key, -1) for key in _keys(queries)]
+        each = self._each(numbers)
+        held = self._everything() if self.replaying else None
+        if held is not None and rough:
+            held = replace(held, rough=True)
+        return Averaged(aggregate(each, self.how), each, held)
+
+    def _everything(self) -> Held:
+        """All answers, by kind; made anew only when there are more."""
+        if self._held is None or self._held[0] != self.n_asked:
+            batches = []
+            for kind in sorted({kind for kind, _ in self.questions}):
+                mine = [n for n, question in enumerate(self.questions) if question[0] == kind]
+                batches.append((self._batch(kind, mine, [0] * len(mine)), self._each(mine)))
+            self._held = self.n_asked, Held(batches=tuple(batches))
+        return self._held[1]
+
+    def _each(self, numbers: list[int]) -> Floats:
+        """All answers to these questions, one row a repeat; none for -1."""
         told = [self.told[number] if number >= 0 else [] for number in numbers]
-        each = np.full((max(1, *map(len, told)), len(told)), np.nan)
+        each = np.full((max(map(len, told), default=1) or 1, len(told)), np.nan)
         for column, values in enumerate(told):
             each[: len(values), column] = values
-        return Averaged(aggregate(each, self.how), each)
+        return each
 
     def most_wanted(self, clustering: Clustering, size: int) -> list[tuple[Queries, list[int]]]:
         """So many questions to ask again, the most useful first: batches and question numbers."""
@@ -226,6 +283,11 @@ class _Book:
         if kind == "membership":
             return MembershipQueries(table[:, 0], table[:, 1], repeat=repeats)
         return (PairQueries if kind == "pair" else TripletQueries)(table, repeat=repeats)
+
+
+def _reached(stop: StopAsking) -> NDArray[np.bool_]:
+    """Which questions of the open batch were asked."""
+    return ~np.isnan(stop.answers) if stop.reached is None else stop.reached
 
 
 def _keys(queries: Queries) -> list[Key]:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from askmeans.checks import check_choice, check_number
 from askmeans.exceptions import BudgetError, ParameterError, PlanError, StopAsking
-from askmeans.plans.answers import Asking, Plan
+from askmeans.plans.answers import Asking, Averaged, Held, Plan
 from askmeans.queries import MembershipQueries, Queries
 from askmeans.results import Clustering
 from askmeans.wrappers.geometry import extreme_rows, simplex_least_squares
@@ -202,8 +202,9 @@ def _drive(plan: Plan, translator: "_Translator") -> Generator[Queries, Floats, 
                 else:
                     answers = yield queries
             except StopAsking as stop:
-                so_far = stop.answers if known is None else translator.look_up(known)
-                plan.throw(StopAsking(so_far))
+                reached = stop.reached if known is None else None
+                so_far = stop.answers if known is None else translator.told(known)
+                plan.throw(StopAsking(so_far, reached))
                 raise PlanError(
                     "A plan must return when StopAsking is thrown into it. "
                     "Got more questions instead."
@@ -258,7 +259,32 @@ class _Translator:
             yield from self._bootstrap(items)
         if any(item not in self.rows for item in items.tolist()):
             yield from self._ask_rows(items)
-        return self.look_up(queries)
+        return self.told(queries)
+
+    def told(self, queries: MembershipQueries) -> Floats:
+        """What is known of these memberships, with the rows that follow from pairs held besides."""
+        answers = self.look_up(queries)
+        rows = self._held_rows()
+        if not rows and not self.similar.differ:
+            return answers
+        items = np.repeat(np.array(list(rows), dtype=np.intp), self.k)
+        batch = MembershipQueries(items, np.tile(np.arange(self.k), len(rows)))
+        each = np.array(list(rows.values())).reshape(1, -1)
+        # Answers that differ when repeated are rough, and so are memberships that follow from them.
+        held = Held(batches=((batch, each),), rough=self.similar.differ)
+        return Averaged(answers, answers[None], held)
+
+    def _held_rows(self) -> dict[int, Floats]:
+        """Rows of items that were compared with enough others, but not asked for."""
+        if self.anchors is None:
+            return {}
+        rows = {}
+        for item in self.similar.partners:
+            if item not in self.rows:
+                row = self._solved(item, self.anchors)
+                if row is not None:
+                    rows[item] = row
+        return rows
 
     def look_up(self, queries: MembershipQueries) -> Floats:
         """What is known of these memberships; NaN where nothing is."""
@@ -298,10 +324,17 @@ class _Translator:
 
     def _solve_rows(self, items: Rows, anchors: Rows) -> None:
         """Rows of the items that were compared with anchors enough to tell all clusters apart."""
-        design = np.array([self.rows[anchor] for anchor in anchors.tolist()])
-        limit = _WORSE * np.linalg.cond(design)
-        for item in items.tolist():
-            target = np.array([self.similar(item, anchor) for anchor in anchors.tolist()])
-            told = ~np.isnan(target)
-            if told.sum() >= self.k and (told.all() or np.linalg.cond(design[told]) <= limit):
-                self.rows[item] = simplex_least_squares(design[told], target[told])
+        solved = {item: self._solved(item, anchors) for item in items.tolist()}
+        self.rows.update({item: row for item, row in solved.items() if row is not None})
+
+    def _solved(self, item: int, anchors: Rows) -> Floats | None:
+        """The row of an item from all it was compared with; None where that is too little."""
+        limit = _WORSE * np.linalg.cond([self.rows[anchor] for anchor in anchors.tolist()])
+        held = [other for other in self.similar.partners.get(item, ()) if other in self.rows]
+        others = list(dict.fromkeys([*anchors.tolist(), *held]))
+        design = np.array([self.rows[other] for other in others])
+        target = np.array([self.similar(item, other) for other in others])
+        told = ~np.isnan(target)
+        if told.sum() < self.k or not (told.all() or np.linalg.cond(design[told]) <= limit):
+            return None
+        return simplex_least_squares(design[told], target[told])

@@ -95,9 +95,9 @@ def with_repeat(queries: Queries, repeat: NDArray[np.int64]) -> Queries:
     return TripletQueries(queries.triplets, repeat=repeat)
 
 
-def stop_plan(plan: Plan, answers: Floats) -> None:
+def stop_plan(plan: Plan, answers: Floats, reached: NDArray[np.bool_] | None = None) -> None:
     """Throw StopAsking into a plan, which ends by StopIteration; refuse one that goes on."""
-    plan.throw(StopAsking(answers))
+    plan.throw(StopAsking(answers, reached))
     raise PlanError(
         "A plan must return when StopAsking is thrown into it. Got more questions instead."
     )
@@ -114,7 +114,10 @@ def _repeat(plan: Plan, times: int, how: Average) -> Generator[Queries, Floats, 
             try:
                 answers = yield with_repeat(many, many.repeat * times + number)
             except StopAsking as stop:
-                stop_plan(plan, _averaged(stop.answers, times, how))
+                reached = None
+                if stop.reached is not None:
+                    reached = np.logical_or.reduce(stop.reached.reshape(times, -1), axis=0)
+                stop_plan(plan, _averaged(stop.answers, times, how), reached)
             queries = plan.send(_averaged(answers, times, how))
     except StopIteration as end:
         clustering: Clustering = end.value

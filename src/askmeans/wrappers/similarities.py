@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans.exceptions import StopAsking
-from askmeans.plans.answers import Asking
+from askmeans.plans.answers import ROUNDING, Asking, Averaged, Held
 from askmeans.queries import PairQueries, TripletQueries
 
 __all__ = ["Similarities", "square_by_square"]
@@ -23,10 +23,15 @@ class Similarities:
     def __init__(self) -> None:
         self.asked: Counter[str] = Counter(bootstrap_pairs=0, triplets=0, row_pairs=0)
         self._told: dict[tuple[int, int], float] = {}
+        self._held: dict[tuple[int, int], float] = {}
+        self._seen: Held | None = None
+        self.partners: dict[int, list[int]] = {}  # with whom else answers are held of an item
+        self.differ = False  # whether repeats of a question did
 
     def __call__(self, p: int, q: int) -> float:
         """What is known of a pair; NaN where nothing is."""
-        return self._told.get((min(p, q), max(p, q)), math.nan)
+        pair = min(p, q), max(p, q)
+        return self._told.get(pair, self._held.get(pair, math.nan))
 
     def ask(self, pairs: Rows, part: str) -> Asking[None]:
         """Ask pairs that were not asked before, and keep the answers."""
@@ -73,6 +78,24 @@ class Similarities:
         """Write similarities down."""
         for (p, q), value in zip(batch.pairs.tolist(), answers.tolist(), strict=True):
             self._told[min(p, q), max(p, q)] = value
+        held = answers.held if isinstance(answers, Averaged) else None
+        if held is not None and held is not self._seen:
+            self._seen = held
+            self._hold(held)
+
+    def _hold(self, held: Held) -> None:
+        """Write down what is known of pairs besides those asked for."""
+        self._held, self.partners = {}, {}
+        for batch, each in held.batches:
+            if not isinstance(batch, PairQueries):
+                continue
+            for (p, q), values in zip(batch.pairs.tolist(), each.T, strict=True):
+                told = values[~np.isnan(values)]
+                if len(told):
+                    self._held[min(p, q), max(p, q)] = float(np.median(told))
+                    self.partners.setdefault(p, []).append(q)
+                    self.partners.setdefault(q, []).append(p)
+                    self.differ |= bool(np.ptp(told) > ROUNDING)
 
 
 def square_by_square(items: Rows) -> Rows:

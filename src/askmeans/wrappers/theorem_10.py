@@ -113,7 +113,7 @@ def _run_once(
                 answers = yield with_repeat(queries, queries.repeat * times + number)
             except StopAsking as stop:
                 stopped = True
-                stop_plan(plan, stop.answers)
+                stop_plan(plan, stop.answers, stop.reached)
             queries = plan.send(answers)
     except StopIteration as end:
         return end.value, stopped

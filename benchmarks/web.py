@@ -1,0 +1,195 @@
+"""The page: from a key press to the next question in a browser; 20 annotators at once.
+
+`--keys` answers Iris to its end in chromium. `--load` lets 20 annotators answer for 60 seconds, as
+the page's script does, and compares what was confirmed to them with what the database holds.
+"""
+
+import argparse
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import urlencode
+
+import numpy as np
+
+from askmeans import TwoPhase, sessions
+
+FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-quic",
+         "--no-first-run", "--disable-background-networking", "--disable-component-update",
+         "--disable-sync"]  # fmt: skip
+ANNOTATORS = 20
+SECONDS = 60.0
+ROWS = 6000
+# Times a key press until the next question is in the page and a frame was drawn after it.
+WATCH = """
+window.times = [];
+document.addEventListener("keydown", () => { window.began = performance.now(); }, true);
+new MutationObserver(() => requestAnimationFrame(() => {
+  if (window.began) window.times.push(performance.now() - window.began);
+  window.began = 0;
+})).observe(document.querySelector("main"), { childList: true });
+"""
+
+
+@contextmanager
+def serving(*arguments: str) -> Iterator[str]:
+    """An `askmeans` command that serves a page; gives its address."""
+    command = [sys.executable, "-c", "from askmeans.cli import main; main()", *arguments]
+    process = subprocess.Popen([*command, "--port", "0", "--no-browser"], stdout=subprocess.PIPE,
+                               text=True)  # fmt: skip
+    assert process.stdout is not None
+    try:
+        for line in process.stdout:
+            if found := re.search(r"http://\S+(?=/ )", line):
+                yield found[0]
+                break
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def keys(folder: Path) -> None:
+    """Print how long the next question takes, on Iris."""
+    from playwright.sync_api import sync_playwright
+
+    chromium = shutil.which(os.environ.get("CHROMIUM", "chromium"))
+    with serving("demo", "--web", "--out", str(folder)) as address, sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=chromium, args=FLAGS)
+        page = browser.new_page()
+        page.goto(f"{address}/name")
+        page.fill("#name", "ann")
+        page.click("button.main")
+        page.wait_for_selector("#desk[data-ready]", state="attached")
+        page.evaluate(WATCH)
+        place = 0
+        while page.get_attribute("#desk", "data-question"):
+            page.wait_for_selector("#desk[data-ready]", state="attached")
+            count = page.evaluate("times.length")
+            page.keyboard.press("15"[place % 2])
+            page.wait_for_function("n => times.length > n", arg=count)
+            place += 1
+        times = page.evaluate("times")
+        browser.close()
+    middle, high = np.percentile(times, [50, 95])
+    print(
+        f"key press to the next question, Iris, {len(times)} answers: median {middle:.0f} ms, "
+        f"p95 {high:.0f} ms"
+    )
+
+
+class Annotator(threading.Thread):
+    """Somebody who answers as quickly as the page allows, over one connection."""
+
+    def __init__(self, address: str, name: str, until: float) -> None:
+        super().__init__(daemon=True)
+        self.name = name
+        self.until = until
+        self.times: list[float] = []
+        self.confirmed: dict[int, float] = {}
+        self.errors: list[str] = []
+        host, port = address.removeprefix("http://").split(":")
+        self._host = f"{host}:{port}"
+        self._socket = socket.create_connection((host, int(port)))
+        self._file = self._socket.makefile("rb")
+
+    def run(self) -> None:
+        """Answer until the time is over."""
+        rng = np.random.default_rng(sum(map(ord, self.name)))
+        status, page, token = self._request("GET", "/help", None)
+        self._cookie = f"askmeans_token={token}; askmeans_name={self.name}"
+        _, page, _ = self._request("GET", "/", None)
+        while time.monotonic() < self.until:
+            question = re.search(
+                r'data-session="(\w+)" .*data-question="(\d+)" data-key="([^"]+)"', page
+            )
+            if question is None:
+                self.errors.append("no question")
+                return
+            value = float(rng.integers(5)) / 4
+            fields = {"token": token, "session": question[1], "annotator": self.name,
+                      "question": question[2], "key": question[3], "value": value}  # fmt: skip
+            began = time.perf_counter()
+            status, page, _ = self._request("POST", "/answer", urlencode(fields))
+            self.times.append(time.perf_counter() - began)
+            if status == 200 and f"to question {question[2]}." in page:
+                self.confirmed[int(question[2])] = value
+            else:
+                self.errors.append(f"{status} {page[:200]}")
+
+    _cookie = ""
+
+    def _request(self, method: str, path: str, body: str | None) -> tuple[int, str, str]:
+        """One request: status, body and a token that was set."""
+        data = (body or "").encode()
+        head = (
+            f"{method} {path} HTTP/1.1\r\nHost: {self._host}\r\nX-Askmeans: part\r\n"
+            f"Cookie: {self._cookie}\r\nContent-Type: application/x-www-form-urlencoded\r\n"
+            f"Content-Length: {len(data)}\r\n\r\n"
+        )
+        self._socket.sendall(head.encode() + data)
+        status = int(self._file.readline().split()[1])
+        length, token = 0, ""
+        while (line := self._file.readline().decode().strip()) != "":
+            name, _, value = line.partition(":")
+            if name.lower() == "content-length":
+                length = int(value)
+            if found := re.search(r"askmeans_token=([^;]+)", value):
+                token = found[1]
+        return status, self._file.read(length).decode(), token
+
+
+def load(folder: Path) -> None:
+    """Print how 20 annotators fare at once, and that nothing was lost or counted twice."""
+    path = folder / "load.db"
+    X = np.random.default_rng(0).normal(size=(ROWS, 2))
+    sessions.create(
+        path, X, n_clusters=3, cluster_names=["a", "b", "c"],
+        strategy=TwoPhase(sample_size=ROWS // 2), random_state=0,
+    ).close()  # fmt: skip
+    with serving("serve", str(path)) as address:
+        until = time.monotonic() + SECONDS
+        people = [Annotator(address, f"ann{place}", until) for place in range(ANNOTATORS)]
+        for person in people:
+            person.start()
+        for person in people:
+            person.join()
+    times = np.array([t for person in people for t in person.times]) * 1000.0
+    confirmed = {(p.name, q): v for p in people for q, v in p.confirmed.items()}
+    with sessions.open(path) as session:
+        kept = [((r.annotator, r.question), r.value) for r in session.history()]
+    errors = [error for person in people for error in person.errors]
+    assert not errors, errors[:3]
+    assert len({question for (_, question), _ in kept}) == len(kept), "a question answered twice"
+    assert dict(kept) == confirmed, "an answer was lost, or is another one"
+    middle, high = np.percentile(times, [50, 95])
+    print(
+        f"{ANNOTATORS} annotators for {SECONDS:.0f} s: {len(kept)} answers, "
+        f"{len(kept) / SECONDS:.0f} per second, answer and next question median {middle:.0f} ms, "
+        f"p95 {high:.0f} ms; no error, none lost, none twice"
+    )
+
+
+def main() -> None:
+    """Run what was asked for; both, where nothing was."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--keys", action="store_true")
+    parser.add_argument("--load", action="store_true")
+    chosen = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        if chosen.keys or not chosen.load:
+            keys(Path(folder))
+        if chosen.load or not chosen.keys:
+            load(Path(folder))
+
+
+if __name__ == "__main__":
+    main()

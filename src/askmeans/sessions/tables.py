@@ -1,0 +1,85 @@
+"""What a session gives away: memberships, centres and answers as plain tables, keyed by id."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from askmeans.sessions.reports import SessionResult
+from askmeans.sessions.session import Session
+
+__all__ = ["Table", "answers_table", "centers_table", "memberships_table"]
+
+_ITEMS = ("item", "item_2", "item_3")
+_ANSWERS = ["kind", *_ITEMS, "cluster", "cluster_name", "clusters", "repeat", "value", "note",
+            "question", "annotator", "late", "counts", "at"]  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """Names of columns, and rows of plain values."""
+
+    columns: list[str]
+    rows: list[list[Any]]
+
+    def records(self) -> list[dict[str, Any]]:
+        """Every row by its columns."""
+        return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
+
+
+def memberships_table(result: SessionResult) -> Table:
+    """One row an item."""
+    names = list(result.cluster_names)
+    rows = zip(result.ids, result.memberships.tolist(), strict=True)
+    return Table(
+        columns=["id" if "id" not in names else "id_", *names],
+        rows=[[name, *memberships] for name, memberships in rows],
+    )
+
+
+def centers_table(session: Session, result: SessionResult) -> Table:
+    """One row a cluster, in the data's own units."""
+    centers = result.clustering.centers
+    if session.config.units is not None:
+        middle, width = np.array(session.config.units)
+        centers = centers * width + middle
+    features = session.config.feature_names or [f"x{j}" for j in range(centers.shape[1])]
+    return Table(
+        columns=["cluster" if "cluster" not in features else "cluster_", *features],
+        rows=[
+            [name, *center]
+            for name, center in zip(result.cluster_names, centers.tolist(), strict=True)
+        ],
+    )
+
+
+def answers_table(session: Session) -> Table:
+    """One row an answer that stands, in the form that `askmeans import` and `fit` read."""
+    ids = session.rows.ids()
+    names = None if session.config.cluster_names is None else session.cluster_names
+    rows: list[list[Any]] = []
+    for receipt in session.history():
+        if receipt.kind == "skip":
+            continue
+        assert receipt.question is not None
+        question = session.question(receipt.question)
+        cluster = question.cluster
+        items = [ids[row] for row in question.items]
+        rows.append(
+            [
+                question.kind,
+                *(items + [""] * len(_ITEMS))[: len(_ITEMS)],
+                "" if cluster is None else str(cluster),
+                "" if cluster is None or names is None else names[cluster],
+                str(session.config.n_clusters),
+                question.repeat,
+                receipt.value,
+                "cannot say" if receipt.value is None else "",
+                question.id,
+                receipt.annotator,
+                receipt.late,
+                receipt.counts,
+                receipt.at,
+            ]
+        )
+    return Table(columns=list(_ANSWERS), rows=rows)

@@ -1,0 +1,18 @@
+"""The page: people answer a session's questions in a browser, and see the clusters take shape."""
+
+from askmeans.exceptions import MissingExtraError
+
+try:
+    import fastapi  # noqa: F401  # only to say clearly what is missing
+    import jinja2  # noqa: F401
+    import uvicorn  # noqa: F401
+except ModuleNotFoundError as error:
+    raise MissingExtraError(
+        f"The page needs {error.name}, which is not installed. "
+        'Install it with pip install "askmeans[serve]".'
+    ) from error
+
+from askmeans.web.app import create_app
+from askmeans.web.runner import serve
+
+__all__ = ["create_app", "serve"]

@@ -1,0 +1,133 @@
+"""What happens at a desk: the next question, an answer, an undo, a change; in words for people."""
+
+import hashlib
+import secrets
+import time
+from dataclasses import dataclass
+
+from askmeans.exceptions import AskmeansError, QueryError
+from askmeans.sessions import Question, Receipt, Session, Status
+from askmeans.web.cards import Card, Cards
+from askmeans.web.scale import say, say_fully
+
+__all__ = ["Desk", "Sheet"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sheet:
+    """All that the answering page shows."""
+
+    annotator: str
+    status: Status
+    card: Card | None
+    key: str  # of the answer to come
+    undo_key: str
+    shown: float  # when it was drawn up, by the server's clock that only goes forward
+    can_undo: bool
+    trouble: str | None = None  # why there is no question, where the session is stuck
+
+
+class Desk:
+    """One session, as the people at its desks use it."""
+
+    def __init__(self, session: Session, settle_seconds: float) -> None:
+        self.session = session
+        self.cards = Cards(session)
+        told = (session.url, session.name, session.fingerprint, session.config.seed)
+        self.mark = hashlib.sha256(repr(told).encode()).hexdigest()[:16]  # of this session
+        self._settle = settle_seconds
+
+    def sheet(self, annotator: str, wanted: int | None = None) -> Sheet:
+        """The next question for somebody, or the one they want to see or change."""
+        session = self.session
+        trouble = None
+        row: list[Question] = []
+        try:
+            row = session.ask_row(annotator=annotator)
+        except AskmeansError as error:  # the answers do not allow to go on: say so, offer undo
+            trouble = str(error)
+        mine = {r.question: r for r in session.history(annotator=annotator)}
+        card = None
+        if wanted is not None:
+            card = self._wanted(wanted, annotator, row, mine.get(wanted))
+        elif row:
+            card = self.cards.card(row[0], annotator, row)
+        return Sheet(
+            annotator=annotator,
+            status=session.status(annotator=annotator),
+            card=card,
+            key=secrets.token_urlsafe(12),
+            undo_key=secrets.token_urlsafe(12),
+            shown=time.monotonic(),
+            can_undo=bool(mine),
+            trouble=trouble,
+        )
+
+    def is_too_quick(self, shown: float) -> bool:
+        """Whether a question had just appeared: the second half of a double click, no answer."""
+        return 0.0 <= time.monotonic() - shown < self._settle
+
+    def give(self, question: int, annotator: str, key: str, value: float | str) -> str:
+        """Keep an answer, "unsure" or "skip"; an answer given before is changed. What was kept."""
+        session = self.session
+        if value == "skip":
+            receipt = session.skip(question, annotator=annotator, key=key)
+        elif value == "unsure":
+            receipt = session.unsure(question, annotator=annotator, key=key)
+        else:
+            receipt = session.tell(question, float(value), annotator=annotator, key=key)
+        return _said(receipt, session.config.ask)
+
+    def change(self, question: int, annotator: str, key: str, value: float | str) -> str:
+        """Put another answer in the place of one's own; the same again changes nothing."""
+        mine = {r.question: r for r in self.session.history(annotator=annotator)}.get(question)
+        kept = None if mine is None else ("unsure" if mine.value is None else mine.value)
+        if mine is not None and mine.kind == "skip":
+            kept = None
+        followed = 0
+        if kept is not None and kept != value and mine is not None and mine.key != key:
+            undone = self.session.undo(question, annotator=annotator, key=f"{key}-undo")
+            followed = len(undone.void)
+        text = self.give(question, annotator, key, value)
+        if followed:
+            text += f" {_many(followed)} followed from the old answer and may not come again."
+        return text
+
+    def undo(self, annotator: str, key: str, question: int | None) -> str:
+        """Take an answer or a skip back. What was taken back."""
+        undone = self.session.undo(question, annotator=annotator, key=key)
+        what = (
+            "the skip"
+            if undone.kind == "skip"
+            else say_fully(undone.value, self.session.config.ask)
+        )
+        text = f"Taken back: {what} to question {undone.question.id}."
+        if undone.void:
+            text += f" {_many(len(undone.void))} followed from it and may not come again."
+        return text
+
+    def _wanted(
+        self, number: int, annotator: str, row: list[Question], mine: Receipt | None
+    ) -> Card:
+        """A question of the open row, or one that was answered or skipped before."""
+        question = self.session.question(number)
+        if number in {q.id for q in row}:
+            return self.cards.card(question, annotator, row)
+        if mine is None:
+            raise QueryError(f"Question {number} must be open for {annotator!r}. Got another one.")
+        before = "skipped" if mine.kind == "skip" else say(mine.value)
+        return self.cards.card(question, annotator, before=before)
+
+
+def _said(receipt: Receipt, ask: str) -> str:
+    """What was kept, in a sentence."""
+    if receipt.kind == "skip":
+        return f"Skipped question {receipt.question}: it comes again later, or for somebody else."
+    late = " (it came late, and counts if nobody was quicker)" if receipt.late else ""
+    again = ", as before" if receipt.repeated else ""
+    return f"Saved: {say_fully(receipt.value, ask)} to question {receipt.question}{again}{late}."
+
+
+def _many(count: int) -> str:
+    """So many later questions."""
+    return "One later question" if count == 1 else f"{count} later questions"

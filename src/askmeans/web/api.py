@@ -1,0 +1,132 @@
+"""The API: what the pages do, for programs; JSON, described by OpenAPI."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request
+from fastapi.security import APIKeyHeader
+from starlette.responses import Response
+
+from askmeans.sessions import Item, Question, Receipt, Status, Undone
+from askmeans.web.guard import check_token
+from askmeans.web.house import House
+from askmeans.web.models import (
+    Annotator,
+    AnswerIn,
+    AskIn,
+    ErrorOut,
+    ItemOut,
+    QuestionOut,
+    ReceiptOut,
+    ResultOut,
+    StatusOut,
+    UndoIn,
+    UndoneOut,
+)
+
+__all__ = ["make_api"]
+
+_WAIT = 30.0
+_header = APIKeyHeader(
+    name="X-CSRF-Token",
+    auto_error=False,
+    scheme_name="token",
+    description="The value of the cookie askmeans_token, which any GET sets.",
+)
+
+
+def _token(request: Request, told: Annotated[str | None, Depends(_header)]) -> None:
+    """Refuse a request without the page's token."""
+    check_token(request, told)
+
+
+def _errors(*statuses: int) -> dict[int | str, dict[str, type[ErrorOut]]]:
+    """What else an operation may answer."""
+    return {status: {"model": ErrorOut} for status in (*statuses, 422, 500, 503)}
+
+
+_CHANGES = [Depends(_token)]
+
+
+def make_api(house: House) -> APIRouter:
+    """The routes of one session's API."""
+    router = APIRouter(prefix="/api", tags=["session"])
+    session = house.session
+
+    @router.get("/status", response_model=StatusOut, responses=_errors())
+    def status(annotator: Annotated[Annotator | None, Query()] = None) -> Status:
+        """Where the session stands, for somebody or for anybody."""
+        return session.status(annotator=annotator)
+
+    @router.post(
+        "/ask", response_model=list[QuestionOut], dependencies=_CHANGES,
+        responses=_errors(400, 403, 409, 413),
+    )  # fmt: skip
+    def ask(asked: AskIn) -> list[Question]:
+        """Questions for somebody, leased to them; empty where `status` says why."""
+        return session.ask(asked.n, annotator=asked.annotator)
+
+    @router.post(
+        "/answers", response_model=ReceiptOut, dependencies=_CHANGES,
+        responses=_errors(400, 403, 404, 409, 413),
+    )  # fmt: skip
+    def answer(told: AnswerIn) -> Receipt:
+        """Keep an answer, a "cannot say" or a skip; it is on disk when this returns."""
+        who = {"annotator": told.annotator, "key": told.key}
+        if (told.kind == "answer") != (told.value is not None):
+            raise HTTPException(409, "A value must come with the kind 'answer', and only with it.")
+        if told.value is not None:
+            return session.tell(told.question, told.value, **who)
+        if told.kind == "skip":
+            return session.skip(told.question, **who)
+        return session.unsure(told.question, **who)
+
+    @router.post(
+        "/undo", response_model=UndoneOut, dependencies=_CHANGES,
+        responses=_errors(400, 403, 404, 409, 413),
+    )  # fmt: skip
+    def undo(told: UndoIn) -> Undone:
+        """Take back an answer or a skip."""
+        return session.undo(told.question, annotator=told.annotator, key=told.key)
+
+    @router.get("/history", response_model=list[ReceiptOut], responses=_errors())
+    def history(annotator: Annotated[Annotator | None, Query()] = None) -> list[Receipt]:
+        """Answers and skips that stand, in the order given."""
+        return session.history(annotator=annotator)
+
+    @router.get("/items/{row}", response_model=ItemOut, responses=_errors(404))
+    def item(row: Annotated[int, Path(ge=0, le=2**53)]) -> Item:
+        """An item as people see it."""
+        if row >= len(session.rows):
+            raise HTTPException(404, f"There is no item {row}.")
+        return session.item(row)
+
+    _add_result(router, house)
+    return router
+
+
+def _add_result(router: APIRouter, house: House) -> None:
+    """The result, computed aside and told apart by its tag."""
+
+    @router.get(
+        "/result",
+        response_model=ResultOut,
+        responses=_errors() | {304: {"description": "Nothing new since the tag sent."}},
+    )
+    def result(request: Request, response: Response) -> ResultOut | Response:
+        """The clustering so far: the newest that is ready."""
+        picture = house.pictures.latest(_WAIT)
+        if picture is None:
+            raise HTTPException(503, "The first result is not ready yet. Ask again in a moment.")
+        if request.headers.get("if-none-match") == picture.tag:
+            return Response(status_code=304, headers={"etag": picture.tag})
+        response.headers["etag"] = picture.tag
+        found = picture.result
+        return ResultOut(
+            complete=found.complete,
+            state=str(found.state),
+            event=picture.event,
+            n_queries=found.n_queries,
+            cluster_names=list(found.cluster_names),
+            ids=list(found.ids),
+            memberships=found.memberships.tolist(),
+        )

@@ -1,0 +1,123 @@
+"""The application: routes, guard, and errors that tell a client no more than it needs."""
+
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from http import HTTPStatus
+from pathlib import Path
+
+from fastapi import FastAPI, HTTPException, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException as StarletteHTTPException
+from starlette.responses import JSONResponse, Response
+from starlette.staticfiles import StaticFiles
+
+from askmeans import __version__
+from askmeans.checks import check_number
+from askmeans.exceptions import AskmeansError
+from askmeans.sessions import open as open_session
+from askmeans.web.api import make_api
+from askmeans.web.guard import HEADERS, Guard
+from askmeans.web.house import STATIC, House, status_of
+from askmeans.web.pages import make_router
+
+__all__ = ["create_app"]
+
+_log = logging.getLogger("askmeans.web")
+_CRASHED = "Something went wrong here; no answer that was confirmed is lost. The log says more."
+
+
+def create_app(url: str | Path, name: str | None = None, *, settle_seconds: float = 0.3) -> FastAPI:
+    """The page of a session, as an ASGI application for this machine.
+
+    Parameters
+    ----------
+    url : str or Path
+        The session's database: a path, or sqlite:///PATH.
+    name : str or None, default=None
+        The session's name; None where there is only one.
+    settle_seconds : float, default=0.3
+        How long after a question appeared a form without script is not taken as its answer: it is
+        the second half of a double click.
+
+    Returns
+    -------
+    fastapi.FastAPI
+        The application; `serve` runs it.
+
+    Raises
+    ------
+    NoSessionError
+        If there is no such database or session.
+    StoreError
+        If the database cannot be used.
+
+    Examples
+    --------
+    >>> app = create_app("fruit.db")
+    >>> app.title
+    'askmeans: main'
+    """
+    check_number(settle_seconds, "settle_seconds", "web.create_app", minimum=0)
+    house = House(open_session(url, name), float(settle_seconds))
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        yield
+        house.close()
+
+    app = FastAPI(
+        title=f"askmeans: {house.session.name}",
+        version=__version__,
+        description=(
+            "Questions of a session, and answers to them. POST needs the token of the page: the "
+            "cookie askmeans_token, repeated in the header X-CSRF-Token."
+        ),
+        lifespan=lifespan,
+        docs_url=None,  # those pages load from elsewhere
+        redoc_url=None,
+        openapi_url="/api/openapi.json",
+    )
+    app.state.house = house
+    app.include_router(make_api(house))
+    app.include_router(make_router(house))
+    app.mount("/static", StaticFiles(directory=STATIC), name="static")
+    app.add_middleware(Guard)
+    _add_handlers(app, house)
+    return app
+
+
+def _add_handlers(app: FastAPI, house: House) -> None:
+    """Errors as pages, or as JSON under /api; never with a trace."""
+
+    def told(request: Request, status: int, text: str) -> Response:
+        if request.url.path.startswith("/api"):
+            return JSONResponse({"detail": text}, status)
+        title = HTTPStatus(status).phrase
+        return house.page(request, "error.html", status_code=status, title=title, text=text)
+
+    @app.exception_handler(StarletteHTTPException)
+    def refused(request: Request, error: HTTPException) -> Response:
+        response = told(request, error.status_code, str(error.detail))
+        response.headers.update(error.headers or {})
+        return response
+
+    @app.exception_handler(RequestValidationError)
+    def unreadable(request: Request, error: RequestValidationError) -> Response:
+        parts = [f"{'.'.join(map(str, e['loc'][1:]))}: {e['msg']}" for e in error.errors()[:5]]
+        return told(request, 422, "; ".join(parts))
+
+    @app.exception_handler(AskmeansError)
+    def ours(request: Request, error: AskmeansError) -> Response:
+        status = status_of(error)
+        if status >= 500:
+            _log.error("%s %s", request.url.path, error)
+        return told(request, status, str(error))
+
+    @app.exception_handler(Exception)
+    def crashed(request: Request, error: Exception) -> Response:
+        _log.exception("%s failed", request.url.path, exc_info=error)
+        is_api = request.url.path.startswith("/api")
+        response = JSONResponse({"detail": _CRASHED}, 500) if is_api else Response(_CRASHED, 500)
+        response.headers.update(HEADERS)  # it is sent from outside the guard
+        return response

@@ -1,0 +1,224 @@
+"""What a person sees of a question: its items side by side, what differs, the row it belongs to."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from askmeans.sessions import Item, Question, Session
+
+__all__ = ["Card", "Cards", "Cell", "Entry", "ItemView"]
+
+_SAMPLE = 2000  # rows from which the range of a column is told
+_DIFFERENT = 0.1  # of that range, from which two numbers differ
+_SHOWN = 12  # fields shown at once; the others unfold
+_TYPICAL = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """A field of an item."""
+
+    name: str
+    value: str
+    differs: bool = False
+    place: float | None = None  # of a number between the smallest and the largest, 0 to 1
+    others: tuple[float, ...] = ()  # where the numbers it is compared with lie
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemView:
+    """An item as it is drawn."""
+
+    row: int
+    name: str
+    text: str | None
+    image: str | None
+    cells: tuple[Cell, ...]
+
+    @property
+    def first_cells(self) -> tuple[Cell, ...]:
+        """Those shown at once."""
+        return self.cells[:_SHOWN]
+
+    @property
+    def more_cells(self) -> tuple[Cell, ...]:
+        """Those that unfold."""
+        return self.cells[_SHOWN:]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One cluster in the row of an item: asked now, asked too, or answered."""
+
+    cluster: int
+    name: str
+    question: int | None  # None where nothing is asked
+    value: float | None
+    answered: bool
+    active: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Card:
+    """A question, ready to be drawn."""
+
+    question: Question
+    items: tuple[ItemView, ...]
+    cluster_name: str | None = None
+    typical: tuple[ItemView, ...] = ()
+    entries: tuple[Entry, ...] = ()
+    before: str | None = None  # what was answered, where an answer is being changed
+
+    @property
+    def given(self) -> float:
+        """What of the row was given away already."""
+        return sum(entry.value or 0.0 for entry in self.entries if entry.answered)
+
+
+class Cards:
+    """Draws up the questions of one session."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._ranges = _ranges(session)
+
+    def card(
+        self,
+        question: Question,
+        annotator: str,
+        row: Sequence[Question] = (),
+        *,
+        before: Any = None,
+    ) -> Card:
+        """A question beside what belongs to it; `row` are the open questions about its item."""
+        items = tuple(self.item(number) for number in question.items)
+        if question.kind != "membership":
+            return Card(question=question, items=_marked(items), before=before)
+        assert question.cluster is not None
+        name = self._session.cluster_names[question.cluster]
+        rows = self._session.typical(question.cluster, n=_TYPICAL + 1)
+        typical = tuple(self.item(n) for n in rows if n != question.items[0])[:_TYPICAL]
+        marked = _marked((items[0], *typical), against_first=True)
+        return Card(
+            question=question,
+            items=marked[:1],
+            cluster_name=name,
+            typical=marked[1:],
+            entries=self._entries(question, annotator, row),
+            before=before,
+        )
+
+    def item(self, row: int) -> ItemView:
+        """One item."""
+        return self._view(self._session.item(row))
+
+    def label(self, question: Question) -> str:
+        """A question in a line."""
+        names = " and ".join(self._session.item(row).label for row in question.items)
+        if question.cluster is None:
+            return names
+        return f"{names} in {self._session.cluster_names[question.cluster]}"
+
+    def _entries(
+        self, question: Question, annotator: str, row: Sequence[Question]
+    ) -> tuple[Entry, ...]:
+        """The clusters of an item's row, in their order; empty where only one is asked."""
+        told: dict[int, tuple[int, float | None]] = {}
+        for receipt in self._session.history(annotator=annotator):
+            if receipt.kind == "skip" or receipt.question is None:
+                continue
+            other = self._session.question(receipt.question)
+            if other.items == question.items and other.cluster is not None:
+                told[other.cluster] = (other.id, receipt.value)
+        asked = {q.cluster: q.id for q in (question, *row)}
+        if len(asked.keys() | told.keys()) < 2:
+            return ()
+        entries = []
+        for cluster, name in enumerate(self._session.cluster_names):
+            number, value = told.get(cluster, (None, None))
+            entries.append(
+                Entry(
+                    cluster=cluster,
+                    name=name,
+                    question=asked.get(cluster, number),
+                    value=value,
+                    answered=cluster in told,
+                    active=cluster == question.cluster,
+                )
+            )
+        return tuple(entries)
+
+    def _view(self, item: Item) -> ItemView:
+        """An item with its fields as text, and where its numbers lie."""
+        cells = tuple(
+            Cell(name=name, value=_as_text(value), place=self._place(name, value))
+            for name, value in item.fields.items()
+        )
+        # A text is its own label: it is shown below, so the name is what else it is called.
+        name = item.label
+        if item.text:
+            name = f"item {item.id}" if item.id.isdigit() else item.id
+        return ItemView(
+            row=item.row, name=name, text=item.text or None, image=item.image or None, cells=cells
+        )
+
+    def _place(self, name: str, value: Any) -> float | None:
+        """Where a number lies in its column."""
+        span = self._ranges.get(name)
+        if span is None or not _is_number(value):
+            return None
+        low, high = span
+        return min(1.0, max(0.0, (float(value) - low) / (high - low)))
+
+
+def _ranges(session: Session) -> dict[str, tuple[float, float]]:
+    """Smallest and largest of every column of numbers, from a spread of rows."""
+    n = len(session.rows)
+    found: dict[str, tuple[float, float]] = {}
+    for row in range(0, n, max(1, math.ceil(n / _SAMPLE))):
+        for name, value in session.item(row).fields.items():
+            if _is_number(value):
+                low, high = found.get(name, (value, value))
+                found[name] = (min(low, value), max(high, value))
+    return {name: (low, high) for name, (low, high) in found.items() if high > low}
+
+
+def _marked(items: tuple[ItemView, ...], *, against_first: bool = False) -> tuple[ItemView, ...]:
+    """Items with those cells marked that differ from all the others, or from the first item's."""
+    drawn = []
+    for place, item in enumerate(items):
+        others = items[:place] + items[place + 1 :]
+        if against_first and place > 0:
+            others = items[:1]
+        by_name = [{cell.name: cell for cell in other.cells} for other in others]
+        cells = tuple(_compared(cell, [b.get(cell.name) for b in by_name]) for cell in item.cells)
+        drawn.append(replace(item, cells=cells))
+    return tuple(drawn)
+
+
+def _compared(cell: Cell, others: Sequence[Cell | None]) -> Cell:
+    """A cell beside those of the same name."""
+    there = [other for other in others if other is not None]
+    places = tuple(other.place for other in there if other.place is not None)
+    differs = bool(there) and all(_differ(cell, other) for other in there)
+    return replace(cell, differs=differs, others=places)
+
+
+def _differ(a: Cell, b: Cell) -> bool:
+    """Whether two cells differ: numbers by a good part of their range."""
+    if a.place is not None and b.place is not None:
+        return abs(a.place - b.place) > _DIFFERENT
+    return a.value != b.value
+
+
+def _is_number(value: Any) -> bool:
+    """Whether it is a number that can be compared."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _as_text(value: Any) -> str:
+    """A field as people read it."""
+    if value is None:
+        return "no value"
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

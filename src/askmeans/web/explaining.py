@@ -1,0 +1,129 @@
+"""Why an item is where it is, and the scale explained with items of the data."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from askmeans.sessions import Session
+from askmeans.web.answering import Desk
+from askmeans.web.drawing import colors_of
+from askmeans.web.picture import Picture
+from askmeans.web.scale import say
+
+__all__ = ["Example", "Reason", "Why", "explain_item", "worked_example"]
+
+_SAMPLE = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reason:
+    """A cluster, how much the item belongs to it, and what speaks for that."""
+
+    name: str
+    color: str
+    value: float
+    distance: float | None
+    answers: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Why:
+    """An item's memberships, and the answers about it."""
+
+    summary: str
+    reasons: tuple[Reason, ...]
+    similar: tuple[str, ...]
+    n_answers: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Example:
+    """Items of the data that show the ends of the scale."""
+
+    one: str
+    near: str
+    far: str
+    cluster: str | None
+
+
+def explain_item(session: Session, row: int, picture: Picture | None) -> Why | None:
+    """Memberships of an item with the answers and distances behind them."""
+    if picture is None:
+        return None
+    result = picture.result
+    told: dict[int, list[str]] = {}
+    similar = []
+    for receipt in session.history():
+        if receipt.kind == "skip" or receipt.question is None:
+            continue
+        question = session.question(receipt.question)
+        if row not in question.items:
+            continue
+        text = f"{receipt.annotator} answered “{say(receipt.value)}”"
+        if question.cluster is not None:
+            told.setdefault(question.cluster, []).append(text)
+        else:
+            others = [session.item(other).label for other in question.items if other != row]
+            similar.append(f"With {' and '.join(others)}: {text}.")
+    memberships = result.memberships[row]
+    distances = _distances(session, row, result.clustering.centers)
+    colors = colors_of(len(memberships))
+    reasons = tuple(
+        Reason(
+            name=name,
+            color=colors[j],
+            value=float(memberships[j]),
+            distance=None if distances is None else float(distances[j]),
+            answers=tuple(told.get(j, ())),
+        )
+        for j, name in enumerate(result.cluster_names)
+    )
+    n_answers = sum(map(len, told.values())) + len(similar)
+    return Why(
+        summary=_summary(n_answers, bool(told), distances, result.cluster_names),
+        reasons=tuple(sorted(reasons, key=lambda reason: -reason.value)),
+        similar=tuple(similar),
+        n_answers=n_answers,
+    )
+
+
+def worked_example(desk: Desk) -> Example:
+    """An item, one much like it, and one as different as can be; the same every time."""
+    session = desk.session
+    X = np.asarray(session.rows.base[:_SAMPLE], dtype=np.float64)
+    first = session.config.typical[0][0] if session.config.typical else 0
+    if first >= len(X):
+        first = 0
+    gaps = np.linalg.norm(X - X[first], axis=1)
+    far = int(gaps.argmax())
+    gaps[first] = np.inf
+    near = int(gaps.argmin())
+    cluster = session.cluster_names[0] if session.config.ask == "membership" else None
+    names = [session.item(row).label for row in (first, near, far)]
+    return Example(one=names[0], near=names[1], far=names[2], cluster=cluster)
+
+
+def _distances(
+    session: Session, row: int, centers: np.ndarray[tuple[int, int], np.dtype[np.float64]]
+) -> np.ndarray[tuple[int], np.dtype[np.float64]] | None:
+    """How far an item is from the centres; None for one added later."""
+    if row >= len(session.rows.base) or not np.isfinite(centers).all():
+        return None
+    gaps = np.asarray(session.rows.base[row], dtype=np.float64) - centers
+    distances: np.ndarray[tuple[int], np.dtype[np.float64]] = np.linalg.norm(gaps, axis=1)
+    return distances
+
+
+def _summary(n_answers: int, is_placed: bool, distances: object, names: tuple[str, ...]) -> str:
+    """Where the memberships come from, in a sentence."""
+    if is_placed:
+        return "People placed this item themselves; what they answered stands."
+    if n_answers:
+        return "People compared this item with others; its memberships follow from that."
+    if distances is None:
+        return "Nobody was asked about this item; it goes where others like it went."
+    nearest = names[int(np.argmin(np.asarray(distances)))]
+    return (
+        f"Nobody was asked about this item. It lies nearest to the centre of {nearest}, and "
+        "answers about others taught how membership falls with distance."
+    )

@@ -1,0 +1,95 @@
+"""What all routes share: the session, its desk, its pictures, and how a page is drawn."""
+
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+from fastapi import Request
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from starlette.responses import HTMLResponse, Response
+
+from askmeans.exceptions import (
+    AnswerError,
+    AskmeansError,
+    BudgetError,
+    DataError,
+    KeyConflictError,
+    ParameterError,
+    QueryError,
+    SessionError,
+    StoreBusyError,
+)
+from askmeans.sessions import Session
+from askmeans.web.answering import Desk
+from askmeans.web.forms import annotator_of
+from askmeans.web.picture import Pictures
+from askmeans.web.scale import say
+
+__all__ = ["STATIC", "House", "status_of"]
+
+STATIC = Path(__file__).parent / "static"
+_STATUS: list[tuple[type[AskmeansError], int]] = [  # the first that fits
+    (QueryError, 404),
+    (KeyConflictError, 409),
+    (BudgetError, 409),
+    (AnswerError, 422),
+    (ParameterError, 422),
+    (DataError, 422),
+    (SessionError, 409),
+    (StoreBusyError, 503),
+]
+
+
+def status_of(error: AskmeansError) -> int:
+    """The HTTP status that tells an error."""
+    return next((status for kind, status in _STATUS if isinstance(error, kind)), 500)
+
+
+class House:
+    """One session being served."""
+
+    def __init__(self, session: Session, settle_seconds: float) -> None:
+        self.session = session
+        self.desk = Desk(session, settle_seconds)
+        self.pictures = Pictures(session)
+        self._templates = Environment(
+            loader=PackageLoader("askmeans.web"),
+            autoescape=True,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+        self._templates.filters["say"] = say
+
+    def page(
+        self,
+        request: Request,
+        template: str,
+        *,
+        status_code: int = 200,
+        headers: dict[str, str] | None = None,
+        **values: Any,
+    ) -> Response:
+        """A page; a sentence left for it by the last request is shown once."""
+        left = unquote(request.cookies.get("askmeans_said", ""))
+        told = {"said": left.removeprefix("!"), "failed": left.startswith("!")}
+        html = self._templates.get_template(template).render(
+            {
+                "session": self.session,
+                "annotator": annotator_of(request),
+                "token": request.state.token,
+                "mark": self.desk.mark,
+                "path": request.url.path,
+                **told,
+                **{name: value for name, value in values.items() if value != "" or name != "said"},
+            }
+        )
+        response = HTMLResponse(html, status_code, headers=headers)
+        if left:
+            response.delete_cookie("askmeans_said")
+        return response
+
+    def close(self) -> None:
+        """Let go of the thread and the database."""
+        self.pictures.close()
+        self.session.close()

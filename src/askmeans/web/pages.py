@@ -1,0 +1,274 @@
+"""The pages: every form is sent and answered by a redirect; a script may ask for the part alone."""
+
+import re
+from pathlib import Path
+from typing import Annotated, Any, NoReturn
+from urllib.parse import quote
+
+from fastapi import APIRouter, HTTPException, Query, Request
+from starlette.responses import FileResponse, RedirectResponse, Response
+
+from askmeans.exceptions import AskmeansError, ParameterError
+from askmeans.web.answering import Sheet
+from askmeans.web.explaining import explain_item, worked_example
+from askmeans.web.exporting import EXPORTS, export
+from askmeans.web.forms import LONGEST_NAME, Form, SentForm, annotator_of, remember
+from askmeans.web.house import House, status_of
+from askmeans.web.scale import points_of, say, slider_step
+
+__all__ = ["make_router"]
+
+_IMAGES = {".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".gif": "image/gif",
+           ".webp": "image/webp", ".avif": "image/avif", ".bmp": "image/bmp",
+           ".svg": "image/svg+xml"}  # fmt: skip
+_WAIT = 5.0  # seconds a page waits for the newest picture before it shows the last
+_HISTORY = 200  # answers on one page
+_TOO_QUICK = "That came just after the question appeared, so nothing was saved. Please look again."
+
+Number = Annotated[int | None, Query(ge=1, le=2**53)]
+
+
+def make_router(house: House) -> APIRouter:
+    """The routes of one session's pages."""
+    router = APIRouter(include_in_schema=False)
+    _add_answering(router, house)
+    _add_person(router, house)
+    _add_picture(router, house)
+    _add_tools(router, house)
+    return router
+
+
+def _add_answering(router: APIRouter, house: House) -> None:
+    """The question, answers and undo."""
+    desk = house.desk
+
+    @router.get("/")
+    def answer_page(request: Request, question: Number = None) -> Response:
+        annotator = annotator_of(request)
+        if annotator is None:
+            return RedirectResponse("/name", 303)
+        return _sheet(house, request, desk.sheet(annotator, question))
+
+    @router.post("/answer")
+    def answer(request: Request, form: SentForm) -> Response:
+        annotator = _seated(house, form)
+        value = _value(form)
+        by_script = _is_script(request)
+        shown = form.get("shown")
+        if not by_script and shown is not None and desk.is_too_quick(form.number("shown")):
+            return _go_on(house, request, annotator, _TOO_QUICK)
+        give = desk.change if form.get("change") else desk.give
+        try:
+            text = give(form.whole("question"), annotator, form.text("key"), value)
+        except AskmeansError as error:
+            return _go_on(house, request, annotator, str(error), status_of(error))
+        return _go_on(house, request, annotator, text)
+
+    @router.post("/undo")
+    def undo(request: Request, form: SentForm) -> Response:
+        annotator = _seated(house, form)
+        question = form.whole("question") if form.get("question") else None
+        try:
+            text = desk.undo(annotator, form.text("key"), question)
+        except AskmeansError as error:
+            return _go_on(house, request, annotator, str(error), status_of(error))
+        return _go_on(house, request, annotator, text)
+
+
+def _add_person(router: APIRouter, house: House) -> None:
+    """Who answers, what they answered, and what answers mean."""
+    desk = house.desk
+
+    @router.get("/name")
+    def name_page(request: Request) -> Response:
+        people = list(house.session.status().annotators)
+        return house.page(request, "name.html", people=people, longest=LONGEST_NAME)
+
+    @router.post("/name")
+    def name(form: SentForm) -> Response:
+        told = form.text("name")
+        if len(told) > LONGEST_NAME or not told.isprintable():
+            raise HTTPException(422, f"A name must have at most {LONGEST_NAME} letters.")
+        response = RedirectResponse("/", 303)
+        remember(response, told)
+        return response
+
+    @router.get("/history")
+    def history(request: Request) -> Response:
+        annotator = annotator_of(request)
+        if annotator is None:
+            return RedirectResponse("/name", 303)
+        receipts = house.session.history(annotator=annotator)
+        rows = [
+            {
+                "receipt": receipt,
+                "label": desk.cards.label(house.session.question(receipt.question)),
+                "said": "skipped" if receipt.kind == "skip" else say(receipt.value),
+            }
+            for receipt in reversed(receipts[-_HISTORY:])
+            if receipt.question is not None
+        ]
+        return house.page(request, "history.html", rows=rows, n=len(receipts), most=_HISTORY)
+
+    @router.get("/help")
+    def help_page(request: Request) -> Response:
+        return house.page(request, "help.html", example=worked_example(desk), **_scale(house))
+
+
+def _add_picture(router: APIRouter, house: House) -> None:
+    """The result, and why an item is where it is."""
+
+    @router.get("/results")
+    def results(request: Request) -> Response:
+        picture = house.pictures.latest(_WAIT)
+        trouble = house.pictures.trouble
+        return house.page(
+            request, "results.html", picture=picture, trouble=trouble, exports=EXPORTS
+        )
+
+    @router.get("/results/part")
+    def part(request: Request) -> Response:
+        picture = house.pictures.latest(0.0)
+        if picture is None:
+            return Response(status_code=204)
+        headers = {"etag": picture.tag, "cache-control": "no-cache"}
+        if request.headers.get("if-none-match") == picture.tag:
+            return Response(status_code=304, headers=headers)
+        return house.page(request, "picture.html", headers=headers, picture=picture)
+
+    @router.get("/items/{row}")
+    def item(request: Request, row: int) -> Response:
+        _check_row(house, row)
+        picture = house.pictures.latest(_WAIT)
+        why = explain_item(house.session, row, picture)
+        view = house.desk.cards.item(row)
+        return house.page(request, "item.html", item=view, why=why)
+
+    @router.get("/find")
+    def find(q: str = "") -> Response:
+        """The item of a name, or else of a row number."""
+        ids = house.session.rows.ids()
+        wanted = q.strip()
+        if wanted in ids:
+            return RedirectResponse(f"/items/{ids.index(wanted)}", 303)
+        if wanted.isascii() and wanted.isdigit() and len(wanted) < 10 and int(wanted) < len(ids):
+            return RedirectResponse(f"/items/{int(wanted)}", 303)
+        raise HTTPException(404, f"There is no item called {wanted[:80]!r}.")
+
+
+def _add_tools(router: APIRouter, house: House) -> None:
+    """What is done with a session: names, a pause, exports; and its images."""
+
+    @router.post("/rename")
+    def rename(request: Request, form: SentForm) -> Response:
+        who = annotator_of(request) or "me"
+        name = form.text("name")
+        if len(name) > LONGEST_NAME:
+            raise ParameterError(f"A name must have at most {LONGEST_NAME} letters.")
+        house.session.rename(form.whole("cluster"), name, annotator=who)
+        return RedirectResponse("/results", 303)
+
+    @router.post("/pause")
+    def pause(request: Request, form: SentForm) -> Response:
+        who = annotator_of(request) or "me"
+        if form.get("off"):
+            house.session.resume(annotator=who)
+        else:
+            house.session.pause(annotator=who)
+        return RedirectResponse("/" if form.get("off") else "/results", 303)
+
+    @router.get("/export/{file}")
+    def exports(file: str) -> Response:
+        if file not in EXPORTS:
+            raise HTTPException(404, f"There are {', '.join(EXPORTS)}. Got {file[:80]!r}.")
+        kind, body = export(house.session, file)
+        name = re.sub(r"[^A-Za-z0-9._-]", "_", f"{house.session.name}.{file}")
+        disposition = {"content-disposition": f'attachment; filename="{name}"'}
+        return Response(body, media_type=kind, headers=disposition)
+
+    @router.get("/image/{row}")
+    def image(row: int) -> Response:
+        path = _image_of(house, row)
+        return FileResponse(path, media_type=_IMAGES[path.suffix.lower()])
+
+
+def _image_of(house: House, row: int) -> Path:
+    """The file of an item's image, which lies in the session's folder."""
+    _check_row(house, row)
+    told, folder = house.session.item(row).image, house.session.rows.folder
+    if not told or folder is None or "\0" in told:
+        _no_image(row)
+    root = Path(folder).resolve()
+    path = (root / told).resolve()  # follows links, so that none leads out
+    if not path.is_relative_to(root) or path.suffix.lower() not in _IMAGES or not path.is_file():
+        _no_image(row)
+    return path
+
+
+def _no_image(row: int) -> NoReturn:
+    """The same words whatever the reason: they tell nothing about other files."""
+    raise HTTPException(404, f"Item {row} has no image in the session's folder.")
+
+
+def _check_row(house: House, row: int) -> None:
+    """Refuse what is no item."""
+    if not 0 <= row < len(house.session.rows):
+        raise HTTPException(404, f"There is no item {row}.")
+
+
+def _seated(house: House, form: Form) -> str:
+    """Who sent a form, which must be of this session: another may have had this address before."""
+    if form.text("session") != house.desk.mark:
+        raise HTTPException(409, "This form is of another session. Reload the page.")
+    return form.text("annotator")
+
+
+def _value(form: Form) -> float | str:
+    """What was pressed: a point, the slider's button, cannot say or skip."""
+    told = form.text("value")
+    if told in ("unsure", "skip"):
+        return told
+    return form.number("fine") if told == "fine" else form.number("value")
+
+
+def _is_script(request: Request) -> bool:
+    """Whether our script sent it, and wants the part that changes."""
+    return request.headers.get("x-askmeans") == "part"
+
+
+def _go_on(
+    house: House, request: Request, annotator: str, text: str, status: int = 200
+) -> Response:
+    """After a move: the next question, as a page or as the part that changes."""
+    if _is_script(request):
+        sheet = house.desk.sheet(annotator)
+        return _sheet(house, request, sheet, said=text, failed=status >= 400, status=status)
+    response = RedirectResponse("/", 303)
+    mark = "!" if status >= 400 else ""
+    response.set_cookie(
+        "askmeans_said", quote(mark + text[:500]), max_age=30, httponly=True, samesite="lax"
+    )
+    return response
+
+
+def _sheet(
+    house: House, request: Request, sheet: Sheet, *, said: str = "", failed: bool = False,
+    status: int = 200,
+) -> Response:  # fmt: skip
+    """The answering page, or its changing part."""
+    template = "desk.html" if _is_script(request) else "answer.html"
+    shown = house.pictures.glance()
+    return house.page(
+        request, template, status_code=status, sheet=sheet, said=said, failed=failed,
+        picture=shown, **_scale(house),
+    )  # fmt: skip
+
+
+def _scale(house: House) -> dict[str, Any]:
+    """The answers' scale."""
+    config = house.session.config
+    return {
+        "points": points_of(config.ask, config.levels),
+        "step": slider_step(config.levels),
+        "is_membership": config.ask == "membership",
+    }

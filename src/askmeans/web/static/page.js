@@ -1,0 +1,203 @@
+// What the pages do beyond forms and links: answering without reloading, keys, zoom, a picture that
+// follows. Everything works without it.
+//
+// Rules of this file:
+// - The forms stay where they are; only #desk is exchanged, and what it says is copied into them. So
+//   focus is kept, and an answer always goes to the question that was on the screen.
+// - One answer is under way at a time. It is kept until it was confirmed, and sent again with the
+//   same key where the server did not reply: twice the same is harmless.
+
+const SETTLE = 200; // milliseconds in which nobody reads a question: a second click, a bouncing key
+const AGAIN = 1000; // between two attempts to reach the server
+const LOOK = 3000; // between two looks for something new
+const PENDING = "askmeans-pending";
+
+const said = document.getElementById("said");
+let busy = false;
+
+function desk() {
+  return document.getElementById("desk");
+}
+
+function say(text, failed) {
+  said.textContent = text;
+  said.classList.toggle("failed", Boolean(failed));
+}
+
+// From when on a question may be answered.
+function settle() {
+  const shown = desk();
+  setTimeout(() => (shown.dataset.ready = "1"), SETTLE);
+}
+
+function sleep(milliseconds) {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+}
+
+// Put what the server sent in the place of #desk, and what it says into the forms.
+function exchange(html) {
+  const part = new DOMParser().parseFromString(html, "text/html").getElementById("desk");
+  if (!part) return false;
+  desk().replaceWith(part);
+  const { question, key, undoKey, shown, change, undoable, state } = part.dataset;
+  for (const form of document.querySelectorAll("form[data-sheet]")) {
+    form.hidden = !question;
+    form.elements.question.value = question;
+    form.elements.key.value = key;
+    form.elements.shown.value = shown;
+    form.elements.change.value = change;
+  }
+  const undo = document.getElementById("undo");
+  undo.elements.key.value = undoKey;
+  for (const button of document.querySelectorAll("button[form=undo]")) button.disabled = !undoable;
+  document.getElementById("late-undo").hidden = Boolean(question) || !undoable;
+  if (said && part.dataset.said) say(part.dataset.said, part.dataset.failed);
+  document.getElementById("next").textContent = part.querySelector("h1").textContent; // is read out
+  if (!question && location.search) history.replaceState(null, "", "/");
+  settle();
+  watch(state);
+  return true;
+}
+
+// Send a form until the server replies. The answer survives a reload of the page meanwhile.
+async function send(action, body) {
+  busy = true;
+  document.body.classList.add("busy");
+  sessionStorage.setItem(PENDING, JSON.stringify([action, body]));
+  for (;;) {
+    let response;
+    try {
+      response = await fetch(action, {
+        method: "POST",
+        headers: {
+          "Content-Type": "application/x-www-form-urlencoded",
+          "X-Askmeans": "part",
+        },
+        body,
+      });
+    } catch {
+      say("Not saved yet: the server cannot be reached. Trying again …", true);
+      await sleep(AGAIN);
+      continue;
+    }
+    if (response.status === 503) {
+      say("Not saved yet: the server is busy. Trying again …", true);
+      await sleep(AGAIN);
+      continue;
+    }
+    sessionStorage.removeItem(PENDING);
+    if (!exchange(await response.text())) {
+      say(`Not saved: the server replied with ${response.status}. Reload the page.`, true);
+    }
+    break;
+  }
+  busy = false;
+  document.body.classList.remove("busy");
+}
+
+function submit(event) {
+  const form = event.target;
+  if (form.id !== "answer" && form.id !== "finer" && form.id !== "undo") return;
+  event.preventDefault();
+  if (busy || !desk().dataset.ready) return;
+  const body = new URLSearchParams(new FormData(form, event.submitter)).toString();
+  if (form.id !== "undo" && location.search) history.replaceState(null, "", "/");
+  send(form.getAttribute("action"), body);
+}
+
+function press(event) {
+  if (event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;
+  const typing = event.target.closest("input:not([type=range]), textarea, select");
+  if (typing || document.querySelector("dialog[open]")) return;
+  if (event.key === "?") {
+    event.preventDefault();
+    document.getElementById("keys").showModal();
+    return;
+  }
+  const button = [...document.querySelectorAll("button[data-key]")].find(
+    (candidate) => candidate.dataset.key === event.key && candidate.offsetParent !== null,
+  );
+  if (!button || button.disabled) return;
+  event.preventDefault();
+  button.form.requestSubmit(button);
+}
+
+// Look again by itself where there is nothing to answer now.
+let watching = 0;
+function watch(state) {
+  clearTimeout(watching);
+  if (state !== "waiting for others" && state !== "paused") return;
+  watching = setTimeout(async () => {
+    let text = "";
+    try {
+      text = await (await fetch("/", { headers: { "X-Askmeans": "part" } })).text();
+    } catch {
+      // The server may come back: look again.
+    }
+    if (!text || busy || !exchange(text)) watch(state);
+  }, LOOK);
+}
+
+function zoom(event) {
+  const link = event.target.closest("a[data-zoom]");
+  const box = document.getElementById("zoom");
+  if (!link || !box) return;
+  event.preventDefault();
+  const image = box.querySelector("img");
+  image.src = link.href;
+  image.alt = link.querySelector("img").alt;
+  box.showModal();
+}
+
+function answering() {
+  document.addEventListener("submit", submit);
+  document.addEventListener("keydown", press);
+  // The second click of a double click is none.
+  document.addEventListener(
+    "click",
+    (event) => {
+      if (event.detail > 1 && event.target.closest("button")) event.preventDefault();
+    },
+    true,
+  );
+  const slider = document.getElementById("fine");
+  const output = document.querySelector("output[for=fine]");
+  const tell = () => {
+    output.textContent = Number(slider.value).toFixed(2);
+    slider.setAttribute("aria-valuetext", output.textContent);
+  };
+  slider.addEventListener("input", tell);
+  tell();
+  settle();
+  watch(desk().dataset.state);
+  const pending = sessionStorage.getItem(PENDING);
+  if (pending) send(...JSON.parse(pending));
+}
+
+// Exchange the picture when there is a newer one.
+async function follow() {
+  for (;;) {
+    await sleep(LOOK);
+    const old = document.getElementById("picture");
+    if (document.hidden || old.contains(document.activeElement)) continue;
+    try {
+      const tag = old.dataset.tag;
+      const response = await fetch("/results/part", {
+        headers: tag ? { "If-None-Match": tag } : {},
+        cache: "no-store",
+      });
+      if (response.status !== 200) continue;
+      const part = new DOMParser()
+        .parseFromString(await response.text(), "text/html")
+        .getElementById("picture");
+      old.replaceWith(part);
+      document.getElementById("renewed").textContent = "The picture was renewed.";
+    } catch {
+      // The server may come back: look again.
+    }
+  }
+}
+
+document.addEventListener("click", zoom);
+if (desk()) answering();
+if (document.getElementById("picture")) follow();

@@ -1,0 +1,95 @@
+"""What a card shows: marks where items differ, places of numbers, the row of an item."""
+
+import pytest
+
+from askmeans import sessions
+from askmeans.web.cards import Cards
+
+
+@pytest.fixture
+def session(tmp_path, tools):
+    with tools.make_fruit(tmp_path / "fruit.db", cluster_names=None) as made:
+        yield made
+
+
+def cells(view):
+    return {cell.name: cell for cell in view.cells}
+
+
+def pair_card(session, items):
+    question = sessions.Question(id=1, kind="pair", items=items, cluster=None)
+    return Cards(session).card(question, "ann")
+
+
+def test_words_that_differ_are_marked_and_equal_ones_are_not(session):
+    card = pair_card(session, (0, 1))  # both stone fruit
+    for view in card.items:
+        assert cells(view)["name"].differs
+        assert not cells(view)["kind"].differs
+    assert [view.name for view in card.items] == ["plum", "cherry"]
+
+
+def test_numbers_differ_from_a_tenth_of_their_range(session):
+    near, far = pair_card(session, (0, 2)), pair_card(session, (0, 4))
+    assert [cells(view)["grams"].differs for view in near.items] == [False, False]  # 10 and 90
+    assert [cells(view)["grams"].differs for view in far.items] == [True, True]  # 10 and 810
+    assert cells(far.items[0])["grams"].place == 0.0
+    assert cells(far.items[0])["grams"].others == (cells(far.items[1])["grams"].place,)
+
+
+def test_of_three_items_only_the_odd_one_is_marked(session):
+    question = sessions.Question(id=1, kind="triplet", items=(0, 1, 2), cluster=None)
+    card = Cards(session).card(question, "ann")
+    assert [cells(view)["kind"].differs for view in card.items] == [False, False, True]
+
+
+def test_a_membership_stands_beside_typical_items_but_never_beside_itself(session):
+    (row,) = {session.typical(0)[0]}
+    question = sessions.Question(id=1, kind="membership", items=(row,), cluster=0)
+    card = Cards(session).card(question, "ann")
+    assert card.typical
+    assert row not in {view.row for view in card.typical}
+    assert card.cluster_name == session.cluster_names[0]
+
+
+def test_the_row_of_an_item_tells_what_is_answered_asked_and_left(tmp_path, tools):
+    with tools.make_fruit(
+        tmp_path / "three.db", n_clusters=3, cluster_names=["a", "b", "c"]
+    ) as session:
+        first, second = session.ask_row(annotator="ann")
+        assert first.items == second.items
+        session.tell(first.id, 0.25, annotator="ann")
+        row = session.ask_row(annotator="ann")
+        assert row == [second]
+        card = Cards(session).card(row[0], "ann", row)
+        assert [(e.name, e.answered, e.active, e.question) for e in card.entries] == [
+            ("a", True, False, first.id), ("b", False, True, second.id), ("c", False, False, None),
+        ]  # fmt: skip
+        assert card.given == 0.25
+
+
+def test_the_row_of_an_item_is_leased_as_a_whole(tmp_path, tools):
+    with tools.make_fruit(
+        tmp_path / "three.db", n_clusters=3, cluster_names=["a", "b", "c"]
+    ) as session:
+        mine, others = session.ask_row(annotator="ann"), session.ask_row(annotator="bob")
+        assert len(mine) == len(others) == 2
+        assert {question.items for question in mine} != {question.items for question in others}
+        session.skip(mine[1].id, annotator="ann")
+        assert session.ask_row(annotator="ann") == mine[:1]  # what was skipped stays away
+
+
+def test_many_fields_unfold_and_nothing_is_left_out(tmp_path, tools):
+    items = [{f"field {j}": j for j in range(30)} for _ in range(6)]
+    with tools.make_fruit(tmp_path / "wide.db", items=items) as session:
+        view = Cards(session).item(0)
+        assert len(view.first_cells) == 12
+        assert [cell.name for cell in (*view.first_cells, *view.more_cells)] == list(items[0])
+
+
+def test_missing_values_and_texts_have_words(tmp_path, tools):
+    items = [{"words": f"text {j}", "size": None} for j in range(6)]
+    with tools.make_fruit(tmp_path / "texts.db", items=items, text="words", ids=None) as session:
+        view = Cards(session).item(3)
+        assert (view.name, view.text) == ("item 3", "text 3")
+        assert cells(view)["size"].value == "no value"

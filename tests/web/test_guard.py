@@ -1,0 +1,217 @@
+"""One test for each thing that keeps the page safe."""
+
+import logging
+
+import pytest
+
+from askmeans import sessions
+from askmeans.web import create_app, serve
+from askmeans.web.api import make_api
+from askmeans.web.guard import MOST_BYTES
+from askmeans.web.pages import make_router
+
+UNSAFE = {"POST", "PUT", "PATCH", "DELETE"}
+
+
+def unsafe_paths(house):
+    routes = [*make_api(house).routes, *make_router(house).routes]
+    return sorted(route.path for route in routes if route.methods & UNSAFE)
+
+
+def answer_form(client, tools, **changed):
+    return {"token": tools.token_of(client), "session": client.app.state.house.desk.mark,
+            "annotator": "ann", "question": "1", "key": "k", "value": "0.5", **changed}  # fmt: skip
+
+
+def events(client):
+    return client.app.state.house.session.last_event
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "192.168.1.7", "::", "example.org", ""])
+def test_another_address_than_loopback_is_refused_and_told_what_is_missing(host, database):
+    with pytest.raises(ValueError, match=r"'host'.*Got.*sign-in, invitations and encryption"):
+        serve(database, host=host, open_browser=False)
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "127.0.0.1.evil.example", "127.0.0.1@evil.example", "", "[::1"]
+)
+def test_a_name_of_another_machine_is_refused(client, host):
+    reply = client.get("/help", headers={"host": host})
+    assert reply.status_code == 400
+    assert "askmeans" not in reply.text.lower().replace("askmeans_token", "")
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost:8420", "[::1]:8420"])
+def test_the_names_of_this_machine_are_taken(client, host):
+    assert client.get("/help", headers={"host": host}).status_code == 200
+
+
+def test_every_form_needs_the_token_of_its_own_page(client, tools):
+    client.app.state.house.session.ask(annotator="ann")
+    before = events(client)
+    paths = unsafe_paths(client.app.state.house)
+    assert {"/answer", "/undo", "/name", "/rename", "/pause", "/api/answers"} <= set(paths)
+    body = {"annotator": "ann", "question": 1, "key": "k", "value": 0.5}
+    for path in paths:
+        for token in (None, "", "x" * 43):
+            if path.startswith("/api"):
+                wanted = {} if path == "/api/answers" else {"question": None}
+                json = {**body, **wanted} if path != "/api/ask" else {"annotator": "ann"}
+                if path == "/api/undo":
+                    json.pop("value")
+                headers = {} if token is None else {"x-csrf-token": token}
+                reply = client.post(path, json=json, headers=headers)
+            else:
+                fields = answer_form(client, tools, name="eve", cluster="0")
+                fields["token"] = token or ""
+                reply = client.post(path, data=fields)
+            assert reply.status_code == 403, path
+    assert events(client) == before
+    assert client.post("/answer", data=answer_form(client, tools)).status_code == 303
+    assert events(client) == before + 1
+
+
+def test_a_form_of_another_session_at_this_address_is_refused(client, tools):
+    client.app.state.house.session.ask(annotator="ann")
+    before = events(client)
+    for path in ("/answer", "/undo"):
+        form = answer_form(client, tools, session="0123456789abcdef")
+        assert client.post(path, data=form).status_code == 409
+    assert events(client) == before
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [{"origin": "http://evil.example"}, {"origin": "null"}, {"origin": "http://127.0.0.1:9999"},
+     {"sec-fetch-site": "cross-site"}, {"sec-fetch-site": "same-site"}],
+)  # fmt: skip
+def test_other_pages_cannot_send_even_with_the_token(client, tools, headers):
+    client.app.state.house.session.ask(annotator="ann")
+    before = events(client)
+    reply = client.post("/answer", data=answer_form(client, tools), headers=headers)
+    assert reply.status_code == 403
+    assert events(client) == before
+
+
+def test_every_response_forbids_what_is_not_the_pages_own(client):
+    for path in ("/help", "/name", "/results", "/static/page.js", "/api/status", "/nowhere"):
+        reply = client.get(path)
+        policy = reply.headers["content-security-policy"]
+        assert policy.startswith("default-src 'none'; script-src 'self'; style-src 'self'")
+        for part in ("img-src 'self'", "connect-src 'self'", "form-action 'self'",
+                     "frame-ancestors 'none'", "base-uri 'none'"):  # fmt: skip
+            assert part in policy
+        assert "unsafe" not in policy
+        assert reply.headers["x-content-type-options"] == "nosniff"
+        assert "style=" not in reply.text.partition("<body")[2] or path.startswith("/static")
+        assert " onclick" not in reply.text
+
+
+def test_names_and_items_are_shown_as_text_never_as_markup(tmp_path, tools):
+    evil = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>"
+    items = [{"text": f"{evil} {place}", evil: evil} for place in range(6)]
+    tools.make_fruit(
+        tmp_path / "evil.db", items=items, ids=None, text="text", cluster_names=[evil, "b"]
+    ).close()
+    with tools.using(create_app(tmp_path / "evil.db")) as client:
+        fields = {"token": tools.token_of(client), "name": evil[:70]}
+        assert client.post("/name", data=fields).status_code == 303
+        client.post("/answer", data=answer_form(client, tools, annotator=evil))
+        for path in ("/", "/name", "/help", "/history", "/results", "/items/0", "/find?q=" + evil):
+            text = client.get(path, follow_redirects=True).text
+            assert "<script>alert" not in text
+            assert "<img src=x" not in text
+            assert "&lt;script&gt;" in text, path
+
+
+def test_only_images_in_the_sessions_folder_are_served(tmp_path, tools):
+    folder = tmp_path / "images"
+    folder.mkdir()
+    (folder / "good.png").write_bytes(b"good")
+    (folder / "page.html").write_text("no image")
+    (tmp_path / "secret.png").write_bytes(b"secret")
+    (folder / "link.png").symlink_to(tmp_path / "secret.png")
+    paths = ["good.png", "../secret.png", str(tmp_path / "secret.png"), "link.png", "page.html",
+             "gone.png"]  # fmt: skip
+    tools.make_fruit(
+        tmp_path / "images.db", items=[{"image": path} for path in paths], image="image",
+        folder=folder,
+    ).close()  # fmt: skip
+    with tools.using(create_app(tmp_path / "images.db")) as client:
+        replies = [client.get(f"/image/{row}") for row in range(len(paths))]
+        assert replies[0].content == b"good"
+        assert replies[0].headers["content-type"] == "image/png"
+        assert [reply.status_code for reply in replies[1:]] == [404] * 5
+        assert b"secret" not in b"".join(reply.content for reply in replies[1:])
+        for path in ("/image/../secret.png", "/image/..%2fsecret.png", "/image/-1", "/image/99",
+                     "/static/../app.py", "/static/%2e%2e/app.py"):  # fmt: skip
+            assert client.get(path).status_code in (404, 422), path
+
+
+def test_large_requests_are_refused_announced_or_not(client, tools):
+    fields = answer_form(client, tools, key="k" * MOST_BYTES)
+    assert client.post("/answer", data=fields).status_code == 413
+
+    def in_parts():
+        for _ in range(3):
+            yield b"x" * (MOST_BYTES // 2)
+
+    headers = {"content-type": "application/x-www-form-urlencoded"}
+    assert client.post("/answer", content=in_parts(), headers=headers).status_code == 413
+    headers = {"content-type": "application/json", "x-csrf-token": tools.token_of(client)}
+    assert client.post("/api/ask", content=in_parts(), headers=headers).status_code == 413
+
+
+def test_a_crash_tells_the_client_nothing_and_the_log_everything(client, caplog, monkeypatch):
+    def break_down(**_):
+        raise RuntimeError("the secret of line 42")
+
+    monkeypatch.setattr(client.app.state.house.session, "status", break_down)
+    for path in ("/name", "/api/status"):
+        with caplog.at_level(logging.ERROR):
+            reply = client.get(path)
+        assert reply.status_code == 500
+        assert "secret" not in reply.text
+        assert "Traceback" not in reply.text
+        assert "content-security-policy" in reply.headers
+    assert "the secret of line 42" in caplog.text
+
+
+def test_errors_are_pages_for_people_and_json_for_programs(client, tools):
+    page = client.get("/items/9999")
+    assert page.status_code == 404
+    assert "<h1>Not Found</h1>" in page.text
+    assert client.get("/api/items/9999").json() == {"detail": "There is no item 9999."}
+    late = client.post("/answer", data=answer_form(client, tools, question="77"))
+    assert late.status_code == 303  # told on the next page
+    for changed in ({"question": "x"}, {"value": "much"}, {"key": ""}, {"question": "9" * 30}):
+        reply = client.post("/answer", data=answer_form(client, tools, **changed))
+        assert reply.status_code == 422, changed
+
+
+def test_a_page_of_a_session_that_is_not_there_is_refused(tmp_path):
+    from askmeans.exceptions import NoSessionError
+
+    with pytest.raises(NoSessionError):
+        create_app(tmp_path / "none.db")
+    assert not (tmp_path / "none.db").exists()
+
+
+def test_the_api_does_what_the_session_does(client, tools, database):
+    headers = {"x-csrf-token": tools.token_of(client)}
+    (question,) = client.post("/api/ask", json={"annotator": "ann"}, headers=headers).json()
+    told = {"annotator": "ann", "question": question["id"], "key": "a", "value": 0.25}
+    receipts = [client.post("/api/answers", json=told, headers=headers).json() for _ in range(2)]
+    assert [receipt["repeated"] for receipt in receipts] == [False, True]
+    wrong = client.post("/api/answers", json={**told, "value": 0.5}, headers=headers)
+    assert wrong.status_code == 409
+    assert client.get("/api/status").json()["answered"] == 1
+    result = client.get("/api/result")
+    assert result.json()["n_queries"] == 1
+    again = client.get("/api/result", headers={"if-none-match": result.headers["etag"]})
+    assert again.status_code == 304
+    undone = client.post("/api/undo", json={"annotator": "ann", "key": "u"}, headers=headers)
+    assert undone.json()["value"] == 0.25
+    with sessions.open(database) as session:
+        assert session.history() == []

@@ -1,0 +1,126 @@
+"""The result aside: at most once for every event, never a refit by a request; what does not fit."""
+
+import threading
+
+import pytest
+
+from askmeans.exceptions import RankError
+from askmeans.web.doubts import find_doubts
+from askmeans.web.explaining import explain_item, worked_example
+from askmeans.web.house import House
+from askmeans.web.picture import Pictures
+
+
+@pytest.fixture
+def session(tmp_path, tools):
+    with tools.make_fruit(
+        tmp_path / "fruit.db", n_clusters=3, cluster_names=["a", "b", "c"], annotations=2
+    ) as made:
+        yield made
+
+
+def counted(session, monkeypatch):
+    """How often a result is computed."""
+    runs = []
+    result = session.result
+    monkeypatch.setattr(session, "result", lambda: runs.append(1) or result())
+    return runs
+
+
+def test_a_picture_is_made_once_for_every_event(session, monkeypatch):
+    runs = counted(session, monkeypatch)
+    pictures = Pictures(session)
+    first = pictures.latest(60.0)
+    made = len(runs)
+    assert all(pictures.latest(60.0) is first for _ in range(5))
+    assert len(runs) == made
+    (question,) = session.ask()
+    session.tell(question.id, 0.5)
+    second = pictures.latest(60.0)
+    assert second.tag != first.tag
+    assert second.result.n_queries == 1
+    pictures.close()
+
+
+def test_nobody_waits_for_a_picture_that_takes_long(session, monkeypatch):
+    pictures = Pictures(session)
+    first = pictures.latest(60.0)
+    hold = threading.Event()
+    result = session.result
+    monkeypatch.setattr(session, "result", lambda: hold.wait(60.0) and result())
+    (question,) = session.ask()
+    session.tell(question.id, 0.5)
+    assert pictures.latest(0.0) is first
+    assert pictures.glance() is first
+    hold.set()
+    assert pictures.latest(60.0).event == session.last_event
+    pictures.close()
+
+
+def test_where_there_is_no_result_people_answer_on_and_are_told_why(session, monkeypatch):
+    def fail():
+        raise RankError("two of three clusters look alike.")
+
+    pictures = Pictures(session)
+    monkeypatch.setattr(session, "result", fail)
+    assert pictures.latest(60.0) is None
+    assert pictures.glance() is None
+    assert pictures.trouble == "two of three clusters look alike."
+    monkeypatch.undo()
+    assert pictures.latest(60.0) is not None
+    assert pictures.trouble is None
+    pictures.close()
+
+
+def test_clusters_have_typical_and_ambiguous_items_and_sizes(session):
+    pictures = Pictures(session)
+    picture = pictures.latest(60.0)
+    pictures.close()
+    assert sum(cluster.size for cluster in picture.clusters) == pytest.approx(6.0)
+    for cluster in picture.clusters:
+        values = [share.value for share in cluster.typical]
+        assert values == sorted(values, reverse=True)
+        assert values[0] == picture.result.memberships[:, cluster.number].max()
+        for share in cluster.ambiguous:
+            row = sorted(picture.result.memberships[share.row])
+            assert row[-1] - row[-2] < 0.5
+
+
+def test_rows_above_one_and_people_who_disagree_are_told(session):
+    first, second = session.ask_row(annotator="ann")
+    session.tell(first.id, 1.0, annotator="ann")
+    session.tell(second.id, 0.75, annotator="ann")
+    session.tell(first.id, 0.25, annotator="bob")
+    doubts = find_doubts(session, session.result(), None)
+    assert len(doubts) == 2
+    assert all(doubt.rows == first.items for doubt in doubts)
+    told = " ".join(doubt.text for doubt in doubts)
+    assert "people disagree (ann “1”, bob “¼”)" in told
+    assert "1 in a, ¾ in b is more than the whole" in told
+    session.undo(annotator="ann")
+    session.undo(annotator="ann")
+    assert find_doubts(session, session.result(), None) == []
+    assert "contradictions: 2" in find_doubts(session, session.result(), [1, 2])[0].text
+
+
+def test_an_item_tells_why_it_is_where_it_is(session):
+    house = House(session, 0.0)
+    (question, *_) = session.ask_row(annotator="ann")
+    session.tell(question.id, 0.75, annotator="ann")
+    picture = house.pictures.latest(60.0)
+    why = explain_item(session, question.items[0], picture)
+    assert why.n_answers == 1
+    assert ("ann answered “¾”",) in [reason.answers for reason in why.reasons]
+    values = [reason.value for reason in why.reasons]
+    assert values == sorted(values, reverse=True)
+    other = next(row for row in range(6) if row != question.items[0])
+    assert "Nobody was asked" in explain_item(session, other, picture).summary
+    house.pictures.close()
+
+
+def test_the_worked_example_shows_a_near_and_a_far_item_of_the_data(session, tools):
+    house = House(session, 0.0)
+    example = worked_example(house.desk)
+    assert [example.one, example.near, example.far] == ["plum", "cherry", "papaya"]
+    assert set(tools.FRUIT) > {example.one, example.near, example.far}
+    house.pictures.close()

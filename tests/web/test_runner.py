@@ -1,0 +1,100 @@
+"""The commands that serve the page, and the files it is made of."""
+
+import re
+import socket
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import askmeans.web
+from askmeans.exceptions import ParameterError
+from askmeans.web import serve
+
+COMMAND = Path(sys.executable).parent / "askmeans"
+ROOM = Path(askmeans.web.__file__).parent
+
+
+def test_the_demo_serves_iris_with_questions_ready_and_goes_on_where_it_was(tmp_path):
+    for _ in range(2):
+        process = subprocess.Popen(
+            [COMMAND, "demo", "--web", "--port", "0", "--no-browser"],
+            stdout=subprocess.PIPE,
+            text=True,
+            cwd=tmp_path,
+        )
+        lines = [process.stdout.readline() for _ in range(2)]
+        process.terminate()
+        assert process.wait(timeout=60) in (0, -15)
+        process.stdout.close()
+        assert lines[0] == f"database: {tmp_path / 'demo' / 'iris.db'}\n"
+        assert re.fullmatch(r"page: http://127\.0\.0\.1:\d+/ \(Ctrl-C .*\)\n", lines[1])
+    from askmeans import sessions
+
+    with sessions.open(tmp_path / "demo" / "iris.db") as session:
+        assert session.status().state == "asking"
+        assert session.ask()[0].kind == "membership"
+
+
+def test_a_port_in_use_is_told_with_the_remedy(database):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(ParameterError, match=f"Got {port} on 127.0.0.1.*--port 0"):
+            serve(database, port=port, open_browser=False)
+    with pytest.raises(ParameterError, match="'port'"):
+        serve(database, port=70000, open_browser=False)
+
+
+def test_exports_are_what_the_command_writes(client, database, tmp_path):
+    session = client.app.state.house.session
+    (question,) = session.ask(annotator="ann")
+    session.tell(question.id, 0.75, annotator="ann")
+    subprocess.run([COMMAND, "export", database, "--out", tmp_path / "out"], check=True)
+    for table in ("memberships", "centers", "answers"):
+        reply = client.get(f"/export/{table}.csv")
+        assert "attachment" in reply.headers["content-disposition"]
+        assert reply.text == (tmp_path / f"out.{table}.csv").read_text()
+    whole = client.get("/export/all.json").json()
+    assert whole["answers"][0]["value"] == 0.75
+    assert client.get("/export/passwords.csv").status_code == 404
+
+
+def test_clusters_are_renamed_and_sessions_paused_on_the_page(client, tools):
+    token = {"token": tools.token_of(client)}
+    client.post("/rename", data={**token, "cluster": "0", "name": "tiny"})
+    assert client.app.state.house.session.cluster_names == ["tiny", "large"]
+    assert client.post("/rename", data={**token, "cluster": "9", "name": "x"}).status_code == 422
+    client.post("/pause", data=token)
+    assert client.get("/api/status").json()["state"] == "paused"
+    client.post("/pause", data={**token, "off": "1"})
+    assert client.get("/api/status").json()["state"] == "asking"
+
+
+def test_an_item_is_found_by_its_name_or_row(client):
+    assert client.get("/find?q=melon").headers["location"] == "/items/3"
+    assert client.get("/find?q=4").headers["location"] == "/items/4"
+    assert client.get("/find?q=nothing").status_code == 404
+
+
+def test_the_wheel_has_templates_script_and_stylesheet(tmp_path):
+    subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", tmp_path],
+        cwd=Path(__file__).parents[2],
+        check=True,
+    )
+    (wheel,) = tmp_path.glob("*.whl")
+    names = zipfile.ZipFile(wheel).namelist()
+    files = [f for kind in ("templates", "static") for f in (ROOM / kind).iterdir()]
+    assert len(files) > 10
+    for file in files:
+        assert f"askmeans/web/{file.parent.name}/{file.name}" in names
+
+
+def test_nothing_is_loaded_from_elsewhere_and_nothing_is_minified():
+    for file in [*ROOM.glob("static/*"), *ROOM.glob("templates/*")]:
+        text = file.read_text().replace("http://www.w3.org/2000/svg", "")
+        assert "http" not in text.replace("http-equiv", ""), file
+        if file.suffix in (".js", ".css"):
+            assert max(map(len, text.splitlines())) <= 110, file
