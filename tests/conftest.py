@@ -1,4 +1,4 @@
-"""Settings that must be in force before scipy is imported."""
+"""Settings that must be in force before scipy is imported, and experiments run in small."""
 
 import os
 
@@ -7,8 +7,47 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 # The tests run on every core already; threads that fight over them make small matrices slow.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
+import pytest
 from hypothesis import settings
 
 # No test depends on the clock (compiling may fall into an example), and every run tries the same.
 settings.register_profile("askmeans", deadline=None, derandomize=True)
 settings.load_profile("askmeans")
+
+
+@pytest.fixture(scope="session")
+def tiny():
+    """A scale of the experiments so small that everything runs in seconds."""
+    from askmeans.experiments.scale import Scale
+
+    return Scale(
+        name="tiny",
+        unit=100,
+        synthetic_runs=3,
+        synthetic_nus=(60,),
+        zetas=(1, 13),
+        query_nus=(40, 160),
+        query_zetas=(5,),
+        ks=(2, 8),
+        real_runs=4,
+        real_nus=(10, 50),
+        fuzzifiers=(1.0, 2.0),
+        fuzzifier_nus=(30,),
+        beyond_runs=2,
+        sigmas=(0.1,),
+        repetitions=(1, 3),
+        sample_sizes=(25,),
+        stratified_runs=2,
+        stratified_items=(8,),
+        budgets=(20, 100),
+    )
+
+
+@pytest.fixture(scope="session")
+def finished(tiny, tmp_path_factory):
+    """A folder in which the experiments were run on that scale, by one process."""
+    from askmeans.experiments.reproduce import reproduce
+
+    folder = tmp_path_factory.mktemp("finished")
+    reproduce(folder, scale=tiny, seed=7, jobs=1)
+    return folder

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from askmeans import metrics
-from askmeans.datasets import make_cores_and_arms
+from askmeans.datasets import make_cores_and_arms, make_far_cluster
 from askmeans.exceptions import ParameterError
 
 
@@ -105,3 +105,30 @@ def test_the_same_generator_gives_the_same_data():
 def test_bad_parameters_are_named(core_sizes, options, message):
     with pytest.raises(ParameterError, match=message):
         make(core_sizes, **options)
+
+
+def test_the_far_cluster_is_the_papers_synthetic_data():
+    X, means = make_far_cluster(4, first_size=3000, other_size=6000, rng=np.random.default_rng(1))
+    assert X.shape == (21_000, 10)
+    gaps = np.abs(means[0][:, None] - means[1:].ravel())
+    assert gaps.min() >= 1000.0  # every coordinate from every other
+    own = np.repeat(np.arange(4), [3000, 6000, 6000, 6000])
+    assert np.allclose((X - means[own]).std(axis=0), 20.0, rtol=0.03)
+    for j in range(4):
+        assert np.allclose(X[own == j].mean(axis=0), means[j], atol=2.0)
+
+
+def test_the_same_generator_gives_the_same_means_for_all_sizes():
+    first, second = (
+        make_far_cluster(3, first_size=5, other_size=size, rng=np.random.default_rng(2))[1]
+        for size in (5, 50)
+    )
+    assert (first == second).all()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("n_clusters", 1), ("first_size", 0), ("other_size", 2.5)]
+)
+def test_the_far_cluster_needs_whole_numbers(name, value):
+    with pytest.raises(ParameterError, match=name):
+        make_far_cluster(**{name: value}, rng=np.random.default_rng(0))

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from askmeans.checks import as_matrix
 from askmeans.fuzzy import lloyd
 from askmeans.fuzzy.simplex import onto_simplex
+from askmeans.fuzzy.sorting import stable_order
 from askmeans.links import Link
 from askmeans.scores import Scorer
 
@@ -105,7 +106,7 @@ class ArrayRanking:
         self.n, k = scores.shape
         self.orders: Rows = np.empty((k, self.n), dtype=np.intp)
         for j, column in enumerate(scores.T):
-            self.orders[j] = np.argsort(column, kind="stable")
+            self.orders[j] = stable_order(column)
 
     def select(self, clusters: Rows, ranks: Rows) -> Rows:
         """The item at each rank of each cluster's order."""
@@ -134,7 +135,9 @@ class ArrayRanking:
         """The links applied to all items, rows made to sum to one."""
         memberships = np.empty_like(self.scores)
         for j, link in enumerate(links):
-            memberships[:, j] = link(self.scorer.coordinates(self.scores[:, j]))
+            # In the order of the scores: looking knots up is several times as quick.
+            order = self.orders[j]
+            memberships[order, j] = link(self.scorer.coordinates(self.scores[order, j]))
         return onto_simplex(memberships)
 
 

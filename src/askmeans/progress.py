@@ -1,13 +1,21 @@
-"""A progress bar for answers; silent where there is no terminal."""
+"""Progress bars for answers and for work; silent where there is no terminal."""
 
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 
-__all__ = ["answers_bar"]
+__all__ = ["answers_bar", "work_bar"]
 
 
 @contextmanager
@@ -23,3 +31,16 @@ def answers_bar(budget: int | None) -> Iterator[Callable[[int], None]]:
     ) as bar:
         task = bar.add_task("answers", total=budget)
         yield lambda count: bar.advance(task, count)
+
+
+@contextmanager
+def work_bar(name: str, total: float) -> Iterator[Callable[[float], None]]:
+    """Show how much of a known amount of work is done, and the time left."""
+    columns = (TextColumn(name), BarColumn(), TaskProgressColumn(), TimeElapsedColumn(),
+               TextColumn("left"), TimeRemainingColumn(elapsed_when_finished=True))  # fmt: skip
+    with Progress(
+        *columns, console=Console(stderr=True), disable=not sys.stderr.isatty(),
+        speed_estimate_period=3600.0,
+    ) as bar:  # fmt: skip
+        task = bar.add_task(name, total=total)
+        yield lambda weight: bar.advance(task, weight)

@@ -96,18 +96,18 @@ class _Batch:
                 f"repeat must be one number, or one for each of the {len(table)} questions. "
                 f"Got shape {repeats.shape} instead."
             )
-        repeats = np.broadcast_to(repeats, len(table))
         if len(table) and repeats.min() < 0:
             raise QueryError(f"repeat must be 0 or more. Got {repeats.min()} instead.")
-        items = np.sort(table[:, : self.width], axis=1)
-        twice = np.flatnonzero((items[:, 1:] == items[:, :-1]).any(axis=1))
-        if len(twice):
-            raise QueryError(
-                f"A {self.kind} question must be about {self.width} different items. "
-                f"Got {table[twice[0]].tolist()} instead."
-            )
+        if self.width > 1:
+            items = np.sort(table[:, : self.width], axis=1)
+            twice = np.flatnonzero((items[:, 1:] == items[:, :-1]).any(axis=1))
+            if len(twice):
+                raise QueryError(
+                    f"A {self.kind} question must be about {self.width} different items. "
+                    f"Got {table[twice[0]].tolist()} instead."
+                )
         self._table = _frozen(table.copy())
-        self._repeat = _frozen(repeats.copy())
+        self._repeat = _frozen(np.full(len(table), repeats))
 
 
 class MembershipQueries(_Batch):
@@ -443,11 +443,8 @@ class Ledger:
         """
         known = self._values.get(queries.kind, {})
         nothing = float("nan")
-        return np.fromiter(
-            (known.get(key, nothing) for key in queries.identities()),
-            np.float64,
-            count=len(queries),
-        )
+        values = [known.get(key, nothing) for key in queries.identities()]
+        return np.array(values, dtype=np.float64)
 
     def _new_rows(self, queries: Queries, keys: list[bytes]) -> NDArray[np.intp]:
         """Where in the batch each different question without an answer first stands."""
@@ -480,7 +477,7 @@ def _integers(array: ArrayLike, name: str) -> Integers:
         raise QueryError(f"{name} must be integers in rows of equal length. Got {error}") from error
     if values.size == 0:
         return values.astype(np.int64)
-    if not np.issubdtype(values.dtype, np.integer):
+    if values.dtype.kind not in "iu":
         raise QueryError(f"{name} must be integers. Got {values.dtype} instead.")
     return values.astype(np.int64)
 

@@ -16,7 +16,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import expit
 
 from askmeans.fuzzy import kernels, lloyd
-from askmeans.fuzzy.model import closed_form_memberships
+from askmeans.fuzzy.model import memberships_from_distances, squared_distances
 
 __all__ = ["Order", "Scorer", "fit_fuzzifier"]
 
@@ -67,8 +67,10 @@ def fit_fuzzifier(X: Items, centers: Floats, memberships: Floats) -> float:
     if not known.any() or len(centers) < 2:
         return 2.0
 
+    distances = squared_distances(X, centers)
+
     def loss(log_excess: float) -> float:
-        U = closed_form_memberships(X, centers, 1.0 + np.exp(log_excess))
+        U = memberships_from_distances(distances, 1.0 + np.exp(log_excess))
         return float(np.square(U - memberships)[known].sum())
 
     grid = np.linspace(np.log(_LOWEST - 1.0), np.log(_HIGHEST - 1.0), 29)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from askmeans.items import ArrayRanking
 from askmeans.plans.answers import Answers
-from askmeans.plans.search import n_thresholds, search_cuts
+from askmeans.plans.search import _Bounds, n_thresholds, search_cuts
 from askmeans.scores import Scorer
 
 N = 200_000
@@ -221,3 +221,20 @@ def test_a_search_gives_up_where_nobody_can_say_anything(drive, faithful):
     )
     assert ledger.n_distinct <= 50  # five for each threshold, at most
     assert (cuts == 0).all()  # no item is known to be above
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_answers_learnt_at_once_narrow_as_much_as_one_by_one(seed):
+    rng = np.random.default_rng(seed)
+    n, thresholds = 30, np.linspace(0.1, 1.0, 10)
+    ranks = rng.choice(np.arange(1, n + 1), size=12, replace=False)
+    values = rng.random(12).round(1)  # not falling: contradictions, too
+    values[rng.random(12) < 0.2] = np.nan
+    places = rng.integers(2, size=12)
+    at_once, one_by_one = _Bounds(n, 2, 10), _Bounds(n, 2, 10)
+    at_once.learn(places, ranks, values, thresholds)
+    for i in range(12):
+        one_by_one.learn(places[[i]], ranks[[i]], values[[i]], thresholds)
+    for name in ("low", "high", "above", "below"):
+        assert (getattr(at_once, name) == getattr(one_by_one, name)).all()
+    assert at_once.silent == one_by_one.silent

@@ -95,7 +95,13 @@ def closed_form_memberships(
            [0.8, 0.2]])
     """
     check_fuzzifier(fuzzifier, "closed_form_memberships")
-    distances = squared_distances(X, centers)
+    return memberships_from_distances(squared_distances(X, centers), fuzzifier)
+
+
+def memberships_from_distances(
+    distances: NDArray[np.float64], fuzzifier: float
+) -> NDArray[np.float64]:
+    """The closed form for given squared distances, unchecked."""
     nearest = distances.min(axis=1, keepdims=True)
     # Ratios to the nearest centre lie in [0, 1]: no power of them overflows, 0 / 0 never arises.
     ratios = np.divide(nearest, distances, out=np.ones_like(distances), where=distances > nearest)

@@ -155,7 +155,7 @@ class Answers:
         """Entries known so far; NaN where nothing is."""
         if self.n_clusters == 1 and not self.faithful:
             return np.ones(len(items))  # the only entry of its row follows from no other
-        places = np.array([self._places.get(int(item), -1) for item in items], dtype=np.intp)
+        places = np.array([self._places.get(item, -1) for item in items.tolist()], dtype=np.intp)
         known = np.full(len(items), np.nan)
         seen = places >= 0
         known[seen] = self._values[places[seen], clusters[seen]]
@@ -167,7 +167,10 @@ class Answers:
         asked = np.full(len(items), True) if self.faithful else np.isnan(values)
         if not self.faithful:  # what somebody could not say is not asked again
             asked &= np.array(
-                [(int(i), int(j)) not in self._asked for i, j in zip(items, clusters, strict=True)],
+                [
+                    entry not in self._asked
+                    for entry in zip(items.tolist(), clusters.tolist(), strict=True)
+                ],
                 dtype=bool,
             )
         if not asked.any():

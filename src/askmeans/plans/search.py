@@ -118,14 +118,22 @@ class _Bounds:
             mine = places == place
             told = mine & ~np.isnan(values)
             self.silent.update((int(place), int(r)) for r in ranks[mine & np.isnan(values)])
-            for rank, value in zip(ranks[told].tolist(), values[told].tolist(), strict=True):
-                passed = value >= thresholds
-                raised = passed & (rank > self.low[place])
-                self.low[place, raised] = rank
-                self.above[place, raised] = value
-                lowered = ~passed & (rank - 1 < self.high[place])
-                self.high[place, lowered] = rank - 1
-                self.below[place, lowered] = value
+            if told.any():
+                self._narrow(int(place), ranks[told], values[told], thresholds)
+
+    def _narrow(self, place: int, ranks: Rows, values: Floats, thresholds: Floats) -> None:
+        """Move the ends of a cluster's searches to the last rank above and the first below."""
+        passed = values[:, None] >= thresholds
+        last = np.where(passed, ranks[:, None], 0)
+        best = last.argmax(axis=0)
+        raised = last.max(axis=0) > self.low[place]
+        self.low[place, raised] = ranks[best[raised]]
+        self.above[place, raised] = values[best[raised]]
+        first = np.where(passed, np.iinfo(np.intp).max, ranks[:, None])
+        best = first.argmin(axis=0)
+        lowered = first.min(axis=0) - 1 < self.high[place]
+        self.high[place, lowered] = ranks[best[lowered]] - 1
+        self.below[place, lowered] = values[best[lowered]]
 
     def learn_alone(
         self, places: Rows, s: Rows, ranks: Rows, values: Floats, thresholds: Floats

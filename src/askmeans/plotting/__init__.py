@@ -13,7 +13,13 @@ except ModuleNotFoundError as error:
     ) from error
 
 from askmeans.plotting.convergence import ConvergenceDisplay
+from askmeans.plotting.curves import CurveDisplay
 from askmeans.plotting.heatmap import MembershipHeatmapDisplay
 from askmeans.plotting.scatter import SoftScatterDisplay
 
-__all__ = ["ConvergenceDisplay", "MembershipHeatmapDisplay", "SoftScatterDisplay"]
+__all__ = [
+    "ConvergenceDisplay",
+    "CurveDisplay",
+    "MembershipHeatmapDisplay",
+    "SoftScatterDisplay",
+]

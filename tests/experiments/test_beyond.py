@@ -1,0 +1,41 @@
+"""Noise, similarities and hidden features in small."""
+
+import numpy as np
+import pytest
+
+from askmeans.experiments.beyond import hidden, noise, similarity, theorem_10
+
+
+def mean(series):
+    return np.mean(series.values)
+
+
+def test_asking_again_helps_against_noise():
+    once, often = (noise(sigma=0.2, times=times, runs=6, seed=0) for times in (1, 20))
+    for way in (0, 1):
+        assert mean(often[way]) < 0.7 * mean(once[way])
+        assert np.mean(often[way].queries) > 15 * np.mean(once[way].queries)
+
+
+def test_the_printed_repetitions_of_theorem_10_keep_its_promise_here():
+    (series,) = theorem_10(form="printed", runs=2, seed=0)
+    assert series.x == 47  # 8 sigma^2 ln(n) / kappa^2 with n = 325
+    assert max(series.values) <= 0.2
+
+
+def test_similarities_reach_the_error_of_memberships_for_more_questions():
+    found = {s.curve: s for s in similarity(data="Iris", size=50, runs=3, seed=0)}
+    assert mean(found["similarity"]) == pytest.approx(mean(found["membership"]), abs=0.02)
+    assert np.mean(found["similarity"].queries) > 1.5 * np.mean(found["membership"].queries)
+
+
+def test_asking_beats_a_fit_that_cannot_know_the_target():
+    found = {s.curve: s for s in hidden(data="Iris", budget=240, runs=3, slow_runs=1, seed=0)}
+    assert mean(found["two-phase"]) < 0.6 * mean(found["no questions"])
+    assert max(found["two-phase"].queries) <= 240
+
+
+def test_a_strategy_that_the_budget_is_too_small_for_is_left_out():
+    assert "two-phase" not in {
+        s.curve for s in hidden(data="Iris", budget=5, runs=2, slow_runs=1, seed=0)
+    }

@@ -1,0 +1,53 @@
+"""The run that the repository keeps is whole, and the documentation speaks of it."""
+
+import csv
+from pathlib import Path
+
+from askmeans.experiments.claims import COLUMNS, HOLDS
+from askmeans.experiments.figures import FIGURES
+from askmeans.experiments.scale import FULL, QUICK
+from askmeans.experiments.synthetic import EQUAL, PAPER
+
+ROOT = Path(__file__).parent.parent.parent / "docs"
+KEPT = ROOT / "reproduction"
+
+
+def table(name):
+    with (KEPT / f"{name}.csv").open() as file:
+        return list(csv.DictReader(file))
+
+
+def test_every_figure_is_kept_with_its_table():
+    for spec in FIGURES:
+        assert table(spec.name)
+        assert (KEPT / f"{spec.name}.png").stat().st_size > 10_000
+        assert (KEPT / f"{spec.name}.svg").read_text().startswith("<?xml")
+
+
+def test_it_is_a_whole_run_of_the_scale_that_its_report_names():
+    text = (KEPT / "report.md").read_text()
+    scale = QUICK if "quick look" in text else FULL
+    beta = [row for row in table("figure_1a") if row["curve"] == "two-phase, faithful"]
+    assert {int(row["x"]) for row in beta} == set(scale.zetas)
+    assert {int(row["n_runs"]) for row in beta} == {scale.synthetic_runs}
+    assert {row["setting"] for row in beta} == {PAPER, EQUAL}
+    assert {int(row["x"]) for row in table("figure_1c")} == set(scale.ks)
+    real = [row for row in table("figure_2") if row["curve"] == "sequential, our order"]
+    assert {int(row["x"]) for row in real} == set(scale.real_nus)
+    assert {int(row["n_runs"]) for row in real} == {scale.real_runs}
+
+
+def test_the_page_tells_how_many_claims_hold():
+    claims = table("claims")
+    assert list(claims[0]) == COLUMNS
+    holding = sum(claim["verdict"] == HOLDS for claim in claims)
+    assert 0 < holding < len(claims)
+    assert f"{holding} of {len(claims)} checks hold" in (ROOT / "reproduction.md").read_text()
+    assert f"{holding} of {len(claims)} checks hold" in (KEPT / "report.md").read_text()
+
+
+def test_the_full_scale_is_the_papers():
+    assert FULL.zetas == tuple(range(1, 25))
+    assert (FULL.unit, FULL.synthetic_runs, FULL.synthetic_nus) == (5000, 20, (2000, 6000))
+    assert FULL.ks == tuple(range(2, 12))
+    assert (FULL.real_runs, FULL.real_nus) == (500, tuple(range(10, 411, 10)))

@@ -1,0 +1,23 @@
+"""Bars for people, silence for pipes."""
+
+import sys
+
+from askmeans.progress import work_bar
+
+
+def test_a_bar_of_work_tells_the_share_that_is_done_and_the_time_left(monkeypatch, capsys):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "120")
+    with work_bar("experiments", 4.0) as advance:
+        advance(1.0)
+        advance(0.5)
+    said = capsys.readouterr().err
+    assert "experiments" in said
+    assert "38%" in said
+    assert "left" in said
+
+
+def test_it_is_silent_in_a_pipe(capsys):
+    with work_bar("experiments", 4.0) as advance:
+        advance(4.0)
+    assert capsys.readouterr().err == ""
