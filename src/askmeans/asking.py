@@ -1,5 +1,6 @@
 """How ask=, levels=, repeats=, strategy= and budget= become a plan: for all who drive one."""
 
+import copy
 import math
 from typing import Any, Literal
 
@@ -81,9 +82,10 @@ def make_plan(
 
     if repeats == 1:
         return make(rng)
-    # Played several times, each time from the same seed.
-    seed = int(rng.integers(2**63))
-    make(np.random.default_rng(seed)).close()  # what is refused is refused now
+    # Played several times, each time from the same state: the first asks what one alone would.
+    start = copy.deepcopy(rng)
+    rng.integers(2)  # a generator that is given moves on between fits
+    make(copy.deepcopy(start)).close()  # what is refused is refused now
     # Single answers to similarities are not fitted, so that one wrong among three must not count.
     how: Average = "median" if similar else "mean"
-    return repeated_adaptively(lambda: make(np.random.default_rng(seed)), repeats, how=how)
+    return repeated_adaptively(lambda: make(copy.deepcopy(start)), repeats, how=how)

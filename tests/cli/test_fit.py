@@ -322,7 +322,7 @@ def test_a_missing_newline_or_a_mark_at_the_start_does_no_harm(askmeans, folder,
 
 
 def test_a_row_cut_off_by_a_crash_is_left_out_and_told(askmeans, folder):
-    arguments = ("fit", "iris.csv", "-k", 3, "--id", "flower")
+    arguments = ("fit", "iris.csv", "-k", 3, "--id", "flower", "--strategy", "two-phase")
     askmeans(*arguments, cwd=folder, text_in="1\n0\n", ok=False)
     whole = (folder / "iris.answers.csv").read_text()
     (folder / "iris.answers.csv").write_text(whole + "membership,f95,,,0,clus")
@@ -374,7 +374,7 @@ def test_a_simulated_expert_does_not_read_a_persons_answers(askmeans, folder):
 
 
 def test_typical_items_are_shown_again_after_a_break(askmeans, folder):
-    arguments = ("fit", "iris.csv", "-k", 3, "--id", "flower")
+    arguments = ("fit", "iris.csv", "-k", 3, "--id", "flower", "--strategy", "two-phase")
     askmeans(*arguments, cwd=folder, text_in="1\n0\n", ok=False)
     second = askmeans(*arguments, cwd=folder, text_in="", ok=False)
     assert "cluster 0 (items like: flower = f127" in second.stderr

@@ -48,6 +48,9 @@ def test_similarities_find_what_memberships_find(data, name):
     assert mean_error(X, U, ask="similarity") < by_memberships + 0.02
 
 
+@pytest.mark.filterwarnings(
+    "ignore::askmeans.exceptions.LittleInformationWarning"
+)  # Wine: so it is
 @pytest.mark.parametrize("name", LOADERS)
 def test_a_five_point_scale_of_similarities_loses_little(data, name):
     X, U = data[name]
