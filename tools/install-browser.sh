@@ -16,7 +16,7 @@ install() { # from the system's own packages, where that is allowed
     fi
     echo "== installing $1 (a minute, once)"
     apt-get update -qq
-    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$1" >/dev/null ||
+    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >/dev/null ||
         fail "apt-get could not install $1 (see above)."
 }
 
@@ -27,7 +27,7 @@ for name in "${CHROMIUM:-chromium}" chromium-browser google-chrome; do
         break
     fi
 done
-[ -n "$found" ] || install chromium
+[ -n "$found" ] || install chromium fonts-dejavu-core # without a font, pages have no text
 if [ ! -f "$folder/node_modules/axe-core/axe.min.js" ]; then
     command -v npm >/dev/null || install npm
     mkdir -p "$folder"
