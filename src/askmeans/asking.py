@@ -1,13 +1,12 @@
 """How ask=, levels=, repeats=, strategy= and budget= become a plan: for all who drive one."""
 
 import copy
-import math
 from typing import Any, Literal
 
 import numpy as np
 
 from askmeans.checks import check_choice, check_fuzzifier, check_number
-from askmeans.plans.answers import Plan
+from askmeans.plans.answers import Plan, rounding_noise
 from askmeans.strategies import with_roughness
 from askmeans.wrappers import by_similarity, least_questions, repeated_adaptively
 from askmeans.wrappers.by_similarity import Route
@@ -58,8 +57,7 @@ def make_plan(
     if budget is not None and repeats > 1 and similar:  # something is left for the repeats
         budget = max(budget // repeats, min(budget, least_questions(n_clusters, route)))
     if similar:  # memberships that follow from similarities lie on no scale, but are rough as it is
-        rounding = 0.0 if levels is None else 1.0 / (levels - 1) / math.sqrt(12.0)
-        row_noise: float | Literal["auto"] = "auto" if repeats > 1 else rounding
+        row_noise: float | Literal["auto"] = "auto" if repeats > 1 else rounding_noise(levels)
         strategy = with_roughness(strategy, levels=None, unknown_noise=False, row_noise=row_noise)
     else:
         several = repeats > 1 and levels is not None

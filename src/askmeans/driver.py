@@ -180,8 +180,7 @@ class _Driver:
                 return True
             stopped = True
             # What was not reached was not asked.
-            reached = ~np.isnan(answers) if stop.reached is None else stop.reached
-            new, answers = new.take(reached), answers[reached]
+            new, answers = new.take(stop.asked), answers[stop.asked]
             if isinstance(stop.__cause__, Exception):
                 self.failure = stop.__cause__
         except KeyboardInterrupt:

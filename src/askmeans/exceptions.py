@@ -160,6 +160,15 @@ class StopAsking(AskmeansError):  # noqa: N818 - a message, not an error
         self.answers = answers
         self.reached = reached
 
+    @property
+    def asked(self) -> "NDArray[np.bool_]":
+        """Which questions count as asked: those reached, or else those that have an answer."""
+        import numpy as np
+
+        if self.reached is not None:
+            return self.reached
+        return ~np.isnan(np.asarray(self.answers, dtype=np.float64))
+
 
 class MissingExtraError(AskmeansError, ImportError):
     """An optional package is not installed; the message has the line that installs it."""

@@ -23,7 +23,8 @@ app = typer.Typer(
 
 STOPPED = session_commands.STOPPED
 
-Json = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]
+Json = session_commands.Json
+Ask = session_commands.Ask
 
 
 class Scale(StrEnum):
@@ -42,14 +43,6 @@ class StrategyName(StrEnum):
     two_phase = "two-phase"
     sequential = "sequential"
     two_clusters = "two-clusters"
-
-
-class Ask(StrEnum):
-    """What is asked."""
-
-    membership = "membership"
-    similarity = "similarity"
-    pairwise = "pairwise"
 
 
 class Impute(StrEnum):

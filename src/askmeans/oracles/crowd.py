@@ -152,7 +152,7 @@ class CrowdOracle:
                 answers[mine] = self._checked(annotator.answer(queries.take(mine)), mine, place)
             except StopAsking as stop:
                 answers[mine] = self._checked(stop.answers, mine, place)
-                reached[mine] = ~np.isnan(answers[mine]) if stop.reached is None else stop.reached
+                reached[mine] = stop.asked
                 raise StopAsking(answers, reached) from stop.__cause__
             except KeyboardInterrupt:
                 raise StopAsking(answers, reached) from None

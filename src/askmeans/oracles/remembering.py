@@ -76,8 +76,7 @@ class RememberingOracle:
                     return answers  # the driver says what is wrong; it is not to be remembered
                 self.ledger.record(new, answers)
             except StopAsking as stop:
-                told = ~np.isnan(stop.answers) if stop.reached is None else stop.reached
-                self.ledger.record(new.take(told), stop.answers[told])
+                self.ledger.record(new.take(stop.asked), stop.answers[stop.asked])
                 open_ = set(self.ledger.unanswered(queries).identities())
                 reached = np.array([key not in open_ for key in queries.identities()])
                 raise StopAsking(self.ledger.answers(queries), reached) from stop.__cause__

@@ -1,5 +1,6 @@
 """What a plan has been told: memberships by item and cluster, and what they cost by phase."""
 
+import math
 from collections import Counter
 from collections.abc import Generator
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ __all__ = [
     "Plan",
     "Roughness",
     "keep_answers",
+    "rounding_noise",
 ]  # fmt: skip
 
 Floats = NDArray[np.float64]
@@ -49,6 +51,11 @@ class Roughness:
 
 
 EXACT = Roughness()
+
+
+def rounding_noise(levels: int | None) -> float:
+    """Standard deviation of what is lost on a scale of so many points; 0 for a fine one."""
+    return 0.0 if levels is None else 1.0 / (levels - 1) / math.sqrt(12.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

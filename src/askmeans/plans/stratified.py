@@ -32,6 +32,7 @@ from askmeans.plans.answers import (
     Plan,
     Roughness,
     keep_answers,
+    rounding_noise,
 )
 from askmeans.plans.strata import Strata
 from askmeans.results import Clustering
@@ -280,9 +281,7 @@ class Study:
 
     def noise(self) -> float:
         """Standard deviation of the answers' errors: as given, of their scale, or as they show."""
-        known = self.roughness.noise or 0.0
-        if self.roughness.levels is not None:
-            known = math.hypot(known, 1.0 / (self.roughness.levels - 1) / math.sqrt(12.0))
+        known = math.hypot(self.roughness.noise or 0.0, rounding_noise(self.roughness.levels))
         if self.roughness.noise is not None and not self.answers.differ():
             return known
         places, clusters, values = self.answers.single()
@@ -339,6 +338,7 @@ class Study:
 
     def _diagnostics(self, U: Floats) -> dict[str, Any]:
         """How sure the result is; the keys are documented for users."""
+        noise = self.noise()
         weights = {}
         if self.blend is not None:
             pairs = zip(self.blend.fitted, self.blend.weights, strict=True)
@@ -350,7 +350,7 @@ class Study:
             "completion": weights,
             "sharpness": 1.0 if self.blend is None else self.blend.sharpness,
             "strata": len(self.answers.items),
-            **({"noise": self.noise()} if self.noise() > 0.0 else {}),
+            **({"noise": noise} if noise > 0.0 else {}),
             "queries_raw": dict(self.answers.raw),
             "queries_distinct": dict(self.answers.distinct),
             "rounds": dict(self.answers.rounds),

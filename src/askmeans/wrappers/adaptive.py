@@ -98,7 +98,7 @@ def _adapt(
             try:
                 book.record_again(numbers, (yield batch))
             except StopAsking as stop:
-                book.record_again(numbers, stop.answers, reached=_reached(stop))
+                book.record_again(numbers, stop.answers, reached=stop.asked)
                 stopped = True
                 break
         try:
@@ -133,7 +133,7 @@ def _play(
                 try:
                     book.record(new, (yield new))
                 except StopAsking as stop:
-                    book.record(new, stop.answers, reached=_reached(stop))
+                    book.record(new, stop.answers, reached=stop.asked)
                     stopped = True
             answers = book.averaged(queries, rough=rough)
             used |= book.known(queries)
@@ -283,11 +283,6 @@ class _Book:
         if kind == "membership":
             return MembershipQueries(table[:, 0], table[:, 1], repeat=repeats)
         return (PairQueries if kind == "pair" else TripletQueries)(table, repeat=repeats)
-
-
-def _reached(stop: StopAsking) -> NDArray[np.bool_]:
-    """Which questions of the open batch were asked."""
-    return ~np.isnan(stop.answers) if stop.reached is None else stop.reached
 
 
 def _keys(queries: Queries) -> list[Key]:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from askmeans.checks import check_choice, check_number
 from askmeans.exceptions import BudgetError, ParameterError, PlanError, StopAsking
-from askmeans.plans.answers import Asking, Averaged, Held, Plan
+from askmeans.plans.answers import Asking, Averaged, Held, Plan, rounding_noise
 from askmeans.queries import MembershipQueries, Queries
 from askmeans.results import Clustering
 from askmeans.wrappers.geometry import extreme_rows, simplex_least_squares
@@ -120,7 +120,7 @@ def by_similarity(
     similar = Similarities()
     pool: Pool | ThreeSets
     if route == "jennrich":
-        pool = ThreeSets(similar, n_clusters, rng)
+        pool = ThreeSets(similar, n_clusters, rng, rough=rough)
     else:
         triplets = route == "triplet" and n_clusters > 2
         sizes = {
@@ -128,10 +128,10 @@ def by_similarity(
             for how in (False, True)
         }
         rough = True if levels is not None else rough
-        sigma = 0.0 if levels is None else 1.0 / (levels - 1) / math.sqrt(12.0)  # of rounding
+        sigma = rounding_noise(levels)
         pool = Pool(similar, n_clusters, sizes, rng, rough=rough, sigma=sigma)
     # Drawn before the plan draws anything: another number of clusters then compares the same items.
-    translator = _Translator(rng.permutation(n_items), n_clusters, pool, similar, rough=rough)
+    translator = _Translator(rng.permutation(n_items), n_clusters, pool, similar)
     return _drive(plan, translator)
 
 
@@ -227,14 +227,11 @@ class _Translator:
         n_clusters: int,
         pool: Pool | ThreeSets,
         similar: Similarities,
-        *,
-        rough: bool | None,
     ) -> None:
         self.order = order
         self.k = n_clusters
         self.pool = pool
         self.similar = similar
-        self.rough = rough
         self.rows: dict[int, Floats] = {}
         self.anchors: Rows | None = None
         self.unknown: set[int] = set()
@@ -302,8 +299,7 @@ class _Translator:
             F = self.pool.memberships
             if F is not None:
                 self.rows.update(zip(self.pool.items.tolist(), F, strict=True))
-                rough = self.rough if self.rough is not None else self.pool.diagnostics.get("rough")
-                n_anchors = self.k * (_ROUGH_ANCHORS if rough else 1)
+                n_anchors = self.k * (_ROUGH_ANCHORS if self.pool.rough else 1)
                 self.anchors = self.pool.items[extreme_rows(F, n_anchors)]
 
     def _ask_rows(self, items: Rows) -> Asking[None]:

@@ -52,7 +52,10 @@ class ThreeSets:
     A set is also drawn again when nobody could say too much of it, or when it misses a cluster.
     """
 
-    def __init__(self, similar: Similarities, k: int, rng: np.random.Generator) -> None:
+    def __init__(
+        self, similar: Similarities, k: int, rng: np.random.Generator, *, rough: bool | None
+    ) -> None:
+        self.rough = rough
         self.similar = similar
         self.k = k
         self.rng = rng
