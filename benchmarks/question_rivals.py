@@ -20,7 +20,8 @@ from sklearn.neighbors import KNeighborsRegressor, kneighbors_graph
 
 from askmeans.fuzzy.model import closed_form_memberships, squared_distances
 from askmeans.fuzzy.simplex import onto_simplex
-from askmeans.plans.draft import keep_answers
+from askmeans.plans.answers import keep_answers
+from askmeans.plans.stratified import REST
 from question_targets import Target
 
 __all__ = ["MODELS", "Snapshot", "margin_sampling", "random_items"]
@@ -28,7 +29,7 @@ __all__ = ["MODELS", "Snapshot", "margin_sampling", "random_items"]
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 Model = Callable[[Floats, Rows, Floats], Floats]
-NOTHING = 0.005  # what is left of a row is not asked about when it is less
+NOTHING = REST  # what is left of a row and not asked about, as in our strategy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,7 +126,7 @@ def nearest_centroid(X: Floats, rows: Rows, Y: Floats) -> Floats:
     there = np.flatnonzero(mass > 1e-9)
     means = (Y.T @ X[rows])[there] / mass[there, None]
     U = np.zeros((len(X), Y.shape[1]))
-    if (Y.max(axis=1) > 1.0 - NOTHING).all():
+    if (Y.max(axis=1) > 0.995).all():
         U[np.arange(len(X)), there[squared_distances(X, means).argmin(axis=1)]] = 1.0
     else:
         U[:, there] = closed_form_memberships(X, means, 2.0)
