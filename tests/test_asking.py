@@ -31,9 +31,14 @@ def test_what_is_asked_is_asked(ask, n_clusters, kind):
 
 
 def test_a_budget_makes_the_first_pool_smaller():
-    assert len(first_batch(ask="similarity", budget=60)) < len(first_batch(ask="similarity"))
+    rough = {"ask": "similarity", "levels": 5}
+    assert len(first_batch(**rough, budget=60)) < len(first_batch(**rough))
     with pytest.raises(BudgetError, match="at least 56"):
-        first_batch(ask="similarity", budget=20)
+        first_batch(**rough, budget=20)
+
+
+def test_answers_may_be_all_or_nothing_until_one_is_not():
+    assert len(first_batch(ask="similarity", budget=20)) == 1
 
 
 @pytest.mark.parametrize(

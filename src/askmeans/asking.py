@@ -8,9 +8,10 @@ import numpy as np
 from askmeans.checks import check_choice, check_fuzzifier, check_number
 from askmeans.plans.answers import Plan, rounding_noise
 from askmeans.strategies import with_roughness
-from askmeans.wrappers import by_similarity, least_questions, repeated_adaptively
-from askmeans.wrappers.by_similarity import Route
+from askmeans.wrappers import by_similarity, by_sorting, least_questions, repeated_adaptively
+from askmeans.wrappers.pool_sizes import Route
 from askmeans.wrappers.repeated import Average
+from askmeans.wrappers.similarities import Similarities
 
 __all__ = ["ASK", "check_asking", "make_plan"]
 
@@ -58,17 +59,20 @@ def make_plan(
         budget = max(budget // repeats, min(budget, least_questions(n_clusters, route)))
     if similar:  # memberships that follow from similarities lie on no scale, but are rough as it is
         row_noise: float | Literal["auto"] = "auto" if repeats > 1 else rounding_noise(levels)
-        strategy = with_roughness(strategy, levels=None, unknown_noise=False, row_noise=row_noise)
+        rough_strategy = with_roughness(
+            strategy, levels=None, unknown_noise=False, row_noise=row_noise
+        )
     else:
         several = repeats > 1 and levels is not None
-        strategy = with_roughness(strategy, levels=levels, unknown_noise=several)
+        rough_strategy = with_roughness(strategy, levels=levels, unknown_noise=several)
 
-    def make(rng: np.random.Generator) -> Plan:
-        plan: Plan = strategy.plan(items, n_clusters, fuzzifier=fuzzifier, rng=rng)
-        if not similar:
-            return plan
+    def plan(rng: np.random.Generator) -> Plan:
+        made: Plan = rough_strategy.plan(items, n_clusters, fuzzifier=fuzzifier, rng=rng)
+        return made
+
+    def pooled(rng: np.random.Generator, told: Similarities | None = None) -> Plan:
         return by_similarity(
-            plan,
+            plan(rng),
             len(items),
             n_clusters,
             rng=rng,
@@ -76,7 +80,19 @@ def make_plan(
             rough=rough,
             levels=levels,
             budget=budget,
+            similar=told,
         )
+
+    def exact(rng: np.random.Generator) -> Plan:
+        made: Plan = strategy.plan(items, n_clusters, fuzzifier=fuzzifier, rng=rng)
+        return made
+
+    def make(rng: np.random.Generator) -> Plan:
+        if not similar:
+            return plan(rng)
+        if repeats > 1 or rough or levels not in (None, 2):  # these are not all or nothing
+            return pooled(rng)
+        return by_sorting(exact, pooled, len(items), n_clusters, rng=rng)
 
     if repeats == 1:
         return make(rng)

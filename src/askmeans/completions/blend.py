@@ -17,6 +17,7 @@ Floats = NDArray[np.float64]
 # hard answers, by what luck may do while they are few.
 CAUTION, LUCK = 2.0, 0.5
 _HARD = 0.98  # mean of the strongest memberships from which on answers are all or nothing
+_ADDED = 0.25  # items whose error is added to what was seen
 _LEAST = 0.03  # a completion with less weight is left out
 _SHARPNESS = (0.75, 1.0, 1.4, 2.0, 3.0, 5.0, 10.0, 50.0)
 
@@ -29,8 +30,8 @@ class Blend:
     weights: Floats
     sharpness: float
     pool: Floats
-    doubt: Floats  # expected error of every item of the pool
-    answers_are_hard: bool
+    doubt: Floats  # where to ask: how unsure it is of every item of the pool
+    expected: Floats  # the error of every item of the pool that it expects
     misfit: float  # mean squared error on held-out answers
 
     def refined(self, items: Items) -> "Blend":
@@ -76,33 +77,54 @@ def blend(fitted: list[Fitted], evidence: Evidence, prior: Floats) -> Blend:
     Y = evidence.Y
     weight = evidence.trust * np.sqrt(evidence.cells)
     weight = weight / weight.mean()
-    left = np.stack([f.held_out - Y for f in fitted])
-    A = np.einsum("i,mik,nik->mn", weight, left, left)
+    outs, pools = np.stack([f.held_out for f in fitted]), np.stack([f.pool for f in fitted])
     hard = float(Y.max(axis=1).mean()) > _HARD
-    # A few answers of all or nothing may be foretold by luck; soft ones hardly.
-    caution = CAUTION * float(np.diag(A).min()) / len(Y) + hard * LUCK / len(Y) ** 2
-    w = stacked(A, prior / prior.sum(), caution)
-    w[w < _LEAST] = 0.0
-    w /= w.sum()
-    held_out = np.einsum("m,mik->ik", w, np.stack([f.held_out for f in fitted]))
-    plain = np.einsum("m,mik->ik", w, np.stack([f.pool for f in fitted]))
-    sharpness = best_sharpness(held_out, Y, weight)
-    errors = np.abs(sharpened(held_out, sharpness) - Y).mean(axis=1)
-    suspicion_out = _suspicion(w, [f.held_out for f in fitted], held_out, sharpness)
-    suspicion = _suspicion(w, [f.pool for f in fitted], plain, sharpness)
-    # A ratio estimate: what is suspected of items not asked about, corrected by how wrong such
-    # suspicion was where answers came. So it does not matter that doubtful items are asked more.
-    usual = 0.02 * float(suspicion_out.mean())
-    ratio = 1.05 * (float(weight @ errors) + usual) / (float(weight @ suspicion_out) + usual)
+    w, sharpness = _stack(outs, Y, weight, prior, hard)
+    held_out, plain = np.tensordot(w, outs, 1), np.tensordot(w, pools, 1)
+    errors = _honest_errors(outs, evidence, weight, prior, hard)
+    # A ratio estimate: what rows without a winner let expect, corrected by how wrong that was where
+    # answers came. So it does not matter that doubtful items are asked more. The error of a few
+    # items is added on both sides: none among n does not mean that there is none.
+    total = float(weight @ errors)
+    one = 2.0 / Y.shape[1] if hard else float(weight @ errors**2) / max(total, 1e-12)
+    ratio = (total + _ADDED * one) / (float(weight @ _openness(held_out)) + _ADDED * one + 1e-300)
     return Blend(
         fitted=fitted,
         weights=w,
         sharpness=sharpness,
         pool=sharpened(plain, sharpness),
-        doubt=ratio * suspicion,
-        answers_are_hard=hard,
+        doubt=_doubt(w, pools, plain, sharpness),
+        expected=ratio * _openness(plain),
         misfit=float(weight @ np.square(sharpened(held_out, sharpness) - Y).mean(axis=1) / len(Y)),
     )
+
+
+def _stack(
+    outs: Floats, Y: Floats, weight: Floats, prior: Floats, hard: bool
+) -> tuple[Floats, float]:
+    """Weights of the completions, and how much to sharpen their blend."""
+    left = outs - Y
+    A = np.einsum("i,mik,nik->mn", weight, left, left)
+    # A few answers of all or nothing may be foretold by luck; soft ones hardly.
+    caution = CAUTION * float(np.diag(A).min()) / len(Y) + hard * LUCK / len(Y) ** 2
+    w = stacked(A, prior / prior.sum(), caution)
+    w[w < _LEAST] = 0.0
+    w /= w.sum()
+    return w, best_sharpness(np.tensordot(w, outs, 1), Y, weight)
+
+
+def _honest_errors(
+    outs: Floats, evidence: Evidence, weight: Floats, prior: Floats, hard: bool
+) -> Floats:
+    """The blend's error on each answer, with weights and sharpness from the other folds only."""
+    Y, errors = evidence.Y, np.empty(len(evidence.Y))
+    for fold in np.unique(evidence.folds):
+        inside = evidence.folds == fold
+        others = inside if inside.all() else ~inside
+        w, sharpness = _stack(outs[:, others], Y[others], weight[others], prior, hard)
+        found = sharpened(np.tensordot(w, outs[:, inside], 1), sharpness)
+        errors[inside] = np.abs(found - Y[inside]).mean(axis=1)
+    return errors
 
 
 def best_sharpness(held_out: Floats, Y: Floats, weight: Floats) -> float:
@@ -134,7 +156,13 @@ def stacked(A: Floats, prior: Floats, caution: float) -> Floats:
     return weights
 
 
-def _suspicion(w: Floats, parts: list[Floats], mean: Floats, sharpness: float) -> Floats:
+def _openness(U: Floats) -> Floats:
+    """The expected error of each item, if one cluster were drawn by these memberships."""
+    found: Floats = 2.0 * (U * (1.0 - U)).mean(axis=1)
+    return found
+
+
+def _doubt(w: Floats, parts: Floats, mean: Floats, sharpness: float) -> Floats:
     """How unsure the blend is of each item: completions disagree, or a row has no winner."""
     U = sharpened(mean, sharpness)
     apart = sum(
@@ -142,6 +170,5 @@ def _suspicion(w: Floats, parts: list[Floats], mean: Floats, sharpness: float) -
         for weight, part in zip(w, parts, strict=True)
         if weight > 0.0
     )
-    open_ = 2.0 * (mean * (1.0 - mean)).mean(axis=1)
-    found: Floats = apart + 0.25 * open_ + 1e-9
+    found: Floats = apart + 0.25 * _openness(mean) + 1e-9
     return found

@@ -23,7 +23,7 @@ from askmeans.oracles import NoisyOracle, TableOracle
 from askmeans.results import Result
 from askmeans.strategies import Sequential, Strategy, TwoPhase
 from askmeans.wrappers import by_similarity, repeated
-from askmeans.wrappers.by_similarity import Route
+from askmeans.wrappers.pool_sizes import Route
 from askmeans.wrappers.repeated import Average
 
 __all__ = ["HIDDEN", "KAPPA", "NOISE", "SIGMA", "SIMILAR", "cells"]

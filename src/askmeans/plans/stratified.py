@@ -44,7 +44,7 @@ Rows = NDArray[np.intp]
 
 REST = 0.05  # what is left of a row and not asked about
 GROWTH = 0.4  # new items of a round, by those asked about before
-EXPLORE = 0.5  # how evenly doubt is taken to be spread, whatever the completions say
+EXPLORE = 0.25  # how evenly doubt is taken to be spread, whatever the completions say
 TRUST = 0.3  # how much of a row must be told before models learn from it
 SEEN = 0.5  # memberships to a cluster that make it seen
 # What completions count before the answers speak.
@@ -134,10 +134,9 @@ class Study:
 
     def _open(self, rest: float) -> tuple[Rows, Rows]:
         """Rows of which something is left, and the likeliest cluster not asked about yet."""
-        asked, told = self.asked(), self.answers.values
+        asked = self.asked()
         unknown = self.answers.unasked()
-        left = 1.0 - np.nansum(told, axis=1)
-        open_ = (left > rest) & unknown.any(axis=1)
+        open_ = (self._left() > rest) & unknown.any(axis=1)
         likely = np.where(unknown[open_], self.likely[asked[open_]], -1.0)
         return asked[open_], likely.argmax(axis=1)
 
@@ -149,7 +148,7 @@ class Study:
         width, each = max(2, self.k // 4), 1 if self.k <= 4 else 2
         asked, told = self.asked(), self.answers.values
         unknown = self.answers.unasked()
-        left = 1.0 - np.nansum(told, axis=1)
+        left = self._left()
         lost = (left > np.nan_to_num(told).max(axis=1, initial=0.0)) & (left > REST)
         lost &= unknown.any(axis=1)
         places, unknown = asked[lost], unknown[lost]
@@ -220,21 +219,30 @@ class Study:
         return blend(fitted, evidence, np.array([PRIOR[f.name] for f in fitted]))
 
     def estimated_error(self) -> float:
-        """The mean error of a membership, over all items; answered ones have none."""
-        told = self.asked()[~np.isnan(self.answers.values).all(axis=1)]
-        open_ = np.ones(len(self.pool), dtype=bool)
-        open_[told] = False
-        if self.blend is None or not open_.any():
-            return 0.0 if self.k == 1 or not open_.any() else 1.0 / self.k
-        # Whoever belongs to a cluster that has no name yet is given to another.
-        nameless = float(self.guess[:, ~self.seen].sum(axis=1)[open_].mean()) * 2.0 / self.k
-        error = float(self.blend.doubt[open_].mean()) + nameless
-        if self.blend.answers_are_hard:  # no mistake among n does not mean that there is none
-            error = max(error, 2.0 / self.k * 0.5 / (len(told) + 1.0))
-        answered = len(told) / self.items.n
+        """The mean error of a membership, over all items; what was answered has none."""
+        if self.k == 1:
+            return 0.0
+        if self.blend is None:
+            return 1.0 / self.k
+        asked, n = self.asked(), self.items.n
+        # Who belongs to a cluster that has no name yet is given to another. These are many if the
+        # unsupervised fit is right, but few if so many answers did not meet one.
+        nameless = float(self.guess[:, ~self.seen].sum(axis=1).mean())
+        nameless = 2.0 / self.k * min(nameless, 1.0 / (len(asked) + 2.0))
+        expected = self.blend.expected + nameless
+        left = self._left()
         # What noise leaves in rows that were answered; a normal error is .8 of it on average.
         own = 0.8 * min(self.noise() * math.sqrt(self._own_share()), math.sqrt(self.blend.misfit))
-        return error * (1.0 - answered) + own * answered
+        error = float((expected[asked] * left + own * (left < 1.0)).sum())
+        if len(asked) < len(self.pool):
+            error += float(np.delete(expected, asked).mean()) * (n - len(asked))
+        return error / n
+
+    def _left(self) -> Floats:
+        """How much of the row of each item asked about is not known."""
+        told = self.answers.values
+        rest = np.clip(1.0 - np.nansum(told, axis=1), 0.0, 1.0)
+        return np.where(np.isnan(told).any(axis=1), rest, 0.0)
 
     def settled(self, precision: float) -> bool:
         """Whether the estimate is small enough, and there is enough behind it."""

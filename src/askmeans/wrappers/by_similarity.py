@@ -8,28 +8,34 @@ clusters' numbers are fixed once, by the pool: similarities do not name clusters
 import math
 from collections.abc import Generator
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from askmeans.checks import check_choice, check_number
-from askmeans.exceptions import BudgetError, ParameterError, PlanError, StopAsking
+from askmeans.exceptions import ParameterError, PlanError, StopAsking
 from askmeans.plans.answers import Asking, Averaged, Held, Plan, rounding_noise
 from askmeans.queries import MembershipQueries, Queries
 from askmeans.results import Clustering
 from askmeans.wrappers.geometry import extreme_rows, simplex_least_squares
 from askmeans.wrappers.jennrich import ThreeSets
-from askmeans.wrappers.pool import Pool, PoolSizes, fewest_items
+from askmeans.wrappers.pool import Pool
+from askmeans.wrappers.pool_sizes import (
+    SMALLEST,
+    Route,
+    check_budget,
+    fewest_items,
+    least_questions,
+    pool_sizes,
+)
 from askmeans.wrappers.similarities import Similarities
 
-__all__ = ["Route", "by_similarity", "least_questions"]
+__all__ = ["by_similarity", "drive"]
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
-Route = Literal["triplet", "pairwise", "jennrich"]
 
-_SMALLEST, _USUAL, _ROUGH, _LARGEST = 3, 6, 8, 10  # items a cluster in a pool
 _ROUGH_ANCHORS = 2  # a cluster, where answers are rough; one where they are exact
 _WORSE = 10.0  # times the condition of all anchors: what is left of them must tell clusters apart
 
@@ -45,6 +51,7 @@ def by_similarity(
     levels: int | None = None,
     pool_size: int | None = None,
     budget: int | None = None,
+    similar: Similarities | None = None,
 ) -> Plan:
     """Let a plan's membership questions be answered through similarities.
 
@@ -72,6 +79,8 @@ def by_similarity(
         rough), to ten if need be. Not for "jennrich".
     budget : int or None, default=None
         Questions there will be, to which the pool is fitted.
+    similar : Similarities or None, default=None
+        What is known already and is not asked again; its items come first.
 
     Returns
     -------
@@ -111,85 +120,47 @@ def by_similarity(
     for value, name, minimum in ((pool_size, "pool_size", fewest), (levels, "levels", 2)):
         if value is not None:
             check_number(value, name, owner, integer=True, minimum=minimum)
-    least = least_questions(n_clusters, route)
-    if budget is not None and budget < least:
-        raise BudgetError(
-            f"The 'budget' parameter must be at least {least} for similarity questions with "
-            f"{n_clusters} clusters. Got {budget} instead."
-        )
-    similar = Similarities()
+    similar = Similarities() if similar is None else similar
+    compared = similar.items
+    if budget is not None:  # what was compared among the pool's first items counts
+        budget -= similar.asked.total() - similar.count(compared[: SMALLEST * n_clusters])
+    check_budget(budget, least_questions(n_clusters, route), n_clusters)
     pool: Pool | ThreeSets
     if route == "jennrich":
         pool = ThreeSets(similar, n_clusters, rng, rough=rough)
     else:
         triplets = route == "triplet" and n_clusters > 2
         sizes = {
-            how: _pool_sizes(n_items, n_clusters, triplets, how, pool_size, budget)
+            how: pool_sizes(n_items, n_clusters, triplets, how, pool_size, budget)
             for how in (False, True)
         }
         rough = True if levels is not None else rough
         sigma = rounding_noise(levels)
         pool = Pool(similar, n_clusters, sizes, rng, rough=rough, sigma=sigma)
     # Drawn before the plan draws anything: another number of clusters then compares the same items.
-    translator = _Translator(rng.permutation(n_items), n_clusters, pool, similar)
-    return _drive(plan, translator)
+    order = rng.permutation(n_items)
+    order = np.concatenate([compared, order[~np.isin(order, compared)]]).astype(np.intp)
+    return drive(plan, _Pooled(order, n_clusters, pool, similar))
 
 
-def least_questions(n_clusters: int, route: Route = "triplet") -> int:
-    """Questions of the smallest pool, three items a cluster.
+class Translator(Protocol):
+    """Answers membership questions by asking others."""
 
-    Parameters
-    ----------
-    n_clusters : int
-        Number of clusters.
-    route : {"triplet", "pairwise", "jennrich"}, default="triplet"
-        How memberships are found (see `by_similarity`).
+    def answer(self, queries: MembershipQueries) -> Asking[Floats]:
+        """Memberships asked for, by asking what is needed."""
+        ...
 
-    Returns
-    -------
-    int
-        Pairs and triplets.
+    def told(self, queries: MembershipQueries) -> Floats:
+        """What is known of them; NaN where nothing is."""
+        ...
 
-    Examples
-    --------
-    >>> least_questions(3)  # 36 pairs and 20 triplets
-    56
-    """
-    if route == "jennrich":
-        return (2 * n_clusters) ** 3
-    triplets = 0 if n_clusters == 2 or route == "pairwise" else math.comb(2 * n_clusters, 3)
-    return math.comb(_SMALLEST * n_clusters, 2) + triplets
+    @property
+    def diagnostics(self) -> dict[str, Any]:
+        """What was asked, and how sure the answers are."""
+        ...
 
 
-def _pool_sizes(
-    n_items: int,
-    k: int,
-    with_triplets: bool,
-    rough: bool,
-    pool_size: int | None,
-    budget: int | None,
-) -> PoolSizes:
-    """A pool of which the first pairs take at most half of the budget, and all leave the triplets.
-
-    More triplets are asked of rough answers, if they can be paid.
-    """
-    corners = 2 * k if with_triplets else 0
-    first = pool_size or (_ROUGH if rough else _USUAL) * k
-    largest = max(first, _LARGEST * k)
-    if budget is not None:
-        most = min(budget / 2, budget - math.comb(corners, 3))
-        while pool_size is None and first > _SMALLEST * k and math.comb(first, 2) > most:
-            first -= 1
-    if with_triplets and rough:
-        paid = budget is None or math.comb(first, 2) + math.comb(3 * k, 3) <= budget
-        corners = 3 * k if paid else corners
-    if budget is not None:
-        while largest > first and math.comb(largest, 2) + math.comb(corners, 3) > budget:
-            largest -= 1
-    return PoolSizes(first=min(n_items, first), largest=min(n_items, largest), corners=corners)
-
-
-def _drive(plan: Plan, translator: "_Translator") -> Generator[Queries, Floats, Clustering]:
+def drive(plan: Plan, translator: Translator) -> Generator[Queries, Floats, Clustering]:
     """Feed the inner plan; the outer one sees similarity questions only."""
     try:
         queries = next(plan)
@@ -218,7 +189,7 @@ def _drive(plan: Plan, translator: "_Translator") -> Generator[Queries, Floats, 
         plan.close()
 
 
-class _Translator:
+class _Pooled:
     """The pool, its memberships, and the rows found through it."""
 
     def __init__(

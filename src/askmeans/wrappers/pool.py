@@ -7,7 +7,6 @@ A stop while asking leaves what the answers so far tell.
 import itertools
 import math
 import warnings
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from askmeans.exceptions import (
 )
 from askmeans.plans.answers import Asking
 from askmeans.wrappers.geometry import extreme_rows
+from askmeans.wrappers.pool_sizes import PoolSizes, fewest_items
 from askmeans.wrappers.recovery import (
     Embedding,
     Spectrum,
@@ -34,7 +34,7 @@ from askmeans.wrappers.recovery import (
 )
 from askmeans.wrappers.similarities import Similarities, square_by_square
 
-__all__ = ["Pool", "PoolSizes", "fewest_items"]
+__all__ = ["Pool"]
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -46,20 +46,6 @@ _EXACT_SNR = 1e6  # above this the answers are exact
 _EXACT = 1e-9  # residual below which they are, too
 _MUCH = 0.075  # residual beyond that of five points, which leave .07
 _AMBIGUOUS = 0.1  # what pairs alone may leave open, without a warning
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PoolSizes:
-    """How many items to compare at first and at most, and among how many to ask triplets."""
-
-    first: int
-    largest: int
-    corners: int  # 0 where no triplet may be asked
-
-
-def fewest_items(k: int) -> int:
-    """Items that must be comparable for their similarities to show k clusters."""
-    return 2 * k + 2
 
 
 class Pool:

@@ -58,6 +58,15 @@ class Similarities:
         self.asked["triplets"] += len(triplets)
         return answers
 
+    @property
+    def items(self) -> list[int]:
+        """Items of the pairs asked, in the order in which they came."""
+        return list(dict.fromkeys(item for pair in self._told for item in pair))
+
+    def count(self, items: list[int]) -> int:
+        """How many pairs among these items were asked."""
+        return sum(tuple(sorted(pair)) in self._told for pair in itertools.combinations(items, 2))
+
     def matrix(self, items: Rows) -> Floats:
         """All similarities among items; the diagonal cannot be asked and is 0."""
         G = np.zeros((len(items), len(items)))
