@@ -50,7 +50,7 @@ FULL = Scale(
     sigmas=(0.0, 0.05, 0.1, 0.2, 0.3),
     repetitions=(1, 3, 10, 30),
     sample_sizes=(25, 50, 100, 200),
-    stratified_runs=10,
+    stratified_runs=20,
     stratified_items=(5, 10, 20, 40, 80, 120),
     budgets=(20, 60, 100, 160, 240),
 )
