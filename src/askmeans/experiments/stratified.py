@@ -30,11 +30,11 @@ def cells(scale: Scale, seed: int) -> list[Cell]:
         first = scale.unit if letter != "c" else scale.unit // 5
         arguments = {
             "panels": panels, "x": x, "k": k, "first": first, "other": ratio * first,
-            "items": items, "runs": scale.synthetic_runs, "seed": seed,
+            "items": items, "runs": scale.stratified_runs, "seed": seed,
         }  # fmt: skip
         name = f"figure_1-{letter}-{k}-{ratio}-stratified-{items}"
         n = first + (k - 1) * ratio * first
-        weight = scale.synthetic_runs * (0.6 + 1e-6 * n)
+        weight = scale.stratified_runs * (0.6 + 1e-6 * n)
         todo.append(Cell(name=name, work=synthetic_cell, arguments=arguments, weight=weight))
 
     nus = [f"nu = {nu}" for nu in scale.synthetic_nus]

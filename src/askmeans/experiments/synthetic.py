@@ -6,7 +6,7 @@ sees the same data, needs no question at all. Its line stands in every panel.
 What the paper leaves open (paper notes N3, N26, N28): r is not given for this data. In the paper's
 setting it is r = eta_1 * m here, as for the real data. In the setting of equal questions, the
 sequential algorithm has m = 2 nu / (k + 1), which is the paper's nu / 2.5 at k = 4, and r is found
-by pilot runs so that it asks as many different questions as the two-phase algorithm does.
+by trying so that it asks as many different questions as the two-phase algorithm does.
 """
 
 from collections.abc import Callable, Iterator
@@ -47,7 +47,7 @@ def cells(scale: Scale, seed: int) -> list[Cell]:
         }  # fmt: skip
         n = first + (k - 1) * other
         name = f"figure_1-{panel[0]}-{k}-{other // first}-{nu}"
-        weight = scale.synthetic_runs * (n * k * 1.6e-6 + nu * k * 1.6e-5)
+        weight = scale.synthetic_runs * (0.2 + n * k * 2.5e-6 + nu * k * 4e-5)
         todo.append(Cell(name=name, work=cell, arguments=arguments, weight=weight))
 
     for zeta in scale.zetas:
