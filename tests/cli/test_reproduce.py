@@ -2,6 +2,8 @@
 
 import importlib
 import shutil
+import subprocess
+import sys
 
 import pytest
 
@@ -28,3 +30,17 @@ def test_a_wrong_number_of_jobs_is_one_sentence(tmp_path, capsys):
         main(["reproduce", "--out", str(tmp_path), "--quick", "--jobs", "0"])
     assert end.value.code == 1
     assert "'jobs'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", [["reproduce", "--quick"], ["demo"]])
+def test_without_matplotlib_it_says_what_to_install_before_anything_runs(command, tmp_path):
+    code = (
+        "import sys; sys.modules['matplotlib'] = None\n"
+        f"from askmeans.cli import main; main({[*command, '--out', str(tmp_path / 'new')]!r})"
+    )
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert said.returncode == 1
+    assert said.stderr.startswith("askmeans: Pictures need matplotlib")
+    assert 'pip install "askmeans[plot]"' in said.stderr
+    assert "Traceback" not in said.stderr
+    assert not (tmp_path / "new").exists()

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from askmeans.experiments.beyond import hidden, noise, similarity, theorem_10
+from askmeans.experiments.beyond import hidden, hidden_stratified, noise, similarity, theorem_10
+from askmeans.experiments.reproduce import all_cells
 
 
 def mean(series):
@@ -30,12 +31,36 @@ def test_similarities_reach_the_error_of_memberships_for_more_questions():
 
 
 def test_asking_beats_a_fit_that_cannot_know_the_target():
-    found = {s.curve: s for s in hidden(data="Iris", budget=240, runs=3, slow_runs=1, seed=0)}
+    found = {s.curve: s for s in hidden(data="Iris", budget=240, runs=3, seed=0)}
     assert mean(found["two-phase"]) < 0.6 * mean(found["no questions"])
     assert max(found["two-phase"].queries) <= 240
 
 
 def test_a_strategy_that_the_budget_is_too_small_for_is_left_out():
-    assert "two-phase" not in {
-        s.curve for s in hidden(data="Iris", budget=5, runs=2, slow_runs=1, seed=0)
-    }
+    assert "two-phase" not in {s.curve for s in hidden(data="Iris", budget=5, runs=2, seed=0)}
+
+
+def test_the_noise_depends_on_the_seed():
+    first, again, other = (
+        noise(sigma=0.2, times=1, runs=2, seed=seed)[0].values for seed in (0, 0, 1)
+    )
+    assert first == again
+    assert first != other
+
+
+def test_stratified_questions_keep_to_the_same_budget_and_do_better():
+    (ours,) = hidden_stratified(data="Iris", budget=60, runs=2, seed=0)
+    theirs = {s.curve: s for s in hidden(data="Iris", budget=60, runs=3, seed=0)}
+    assert max(ours.queries) <= 60
+    assert mean(ours) < mean(theirs["two-phase"])
+
+
+def test_cells_that_run_our_strategy_are_named_so(tiny):
+    """They can be deleted and run again when it changes, without the rest."""
+    named = [c for c in all_cells(tiny, 0) if "stratified" in c.name]
+    assert {c.work.__name__ for c in named} == {
+        "hidden_stratified", "synthetic_cell", "real_cell",
+    }  # fmt: skip
+    assert not [
+        c for c in all_cells(tiny, 0) if c not in named and c.work in {n.work for n in named}
+    ]

@@ -49,5 +49,6 @@ def test_the_page_tells_how_many_claims_hold():
 def test_the_full_scale_is_the_papers():
     assert FULL.zetas == tuple(range(1, 25))
     assert (FULL.unit, FULL.synthetic_runs, FULL.synthetic_nus) == (5000, 20, (2000, 6000))
+    assert FULL.stratified_runs == 20
     assert FULL.ks == tuple(range(2, 12))
     assert (FULL.real_runs, FULL.real_nus) == (500, tuple(range(10, 411, 10)))

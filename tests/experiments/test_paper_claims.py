@@ -1,11 +1,13 @@
 """Each sentence is tested on the runs it speaks of: turn them round and the verdict turns."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
-from askmeans.experiments.claims import FAILS, HOLDS, Book
-from askmeans.experiments.paper_claims import SEQUENTIAL, TWO_PHASE, all_claims
+from askmeans.experiments import real_claims
+from askmeans.experiments.claims import FAILS, HOLDS, SEQUENTIAL, TWO_PHASE, Book
+from askmeans.experiments.paper_claims import all_claims
 from askmeans.experiments.reproduce import all_cells
 from askmeans.experiments.runs import Series
 
@@ -24,8 +26,6 @@ def results(finished, tiny):
 
 def changed(results, prefix, curve, values):
     """The results with other values on one curve: `values` makes them from x."""
-    from dataclasses import replace
-
     return {
         name: [
             replace(one, values=[values(one.x) * (1 + 0.01 * i) for i in range(len(one.values))])
@@ -101,3 +101,41 @@ def test_alpha_makes_no_difference_where_it_cannot(results):
     labels = [c for c in found if "knows the classes" in c.where]
     assert len(labels) == 2
     assert all(c.estimate == 0.0 and c.verdict == FAILS for c in labels)
+
+
+def test_the_data_sets_are_as_described(results, monkeypatch):
+    assert verdicts(results, "elements") == {HOLDS}
+    monkeypatch.setitem(real_claims.SHAPES, "Iris", (150, 5, 3))
+    assert verdicts(results, "The Iris dataset") == {FAILS}
+
+
+def test_both_figures_are_asked_whether_they_cost_the_same(results):
+    cost = [c for c in all_claims(Book(results)) if "the same query complexity" in c.claim]
+    assert {c.where[:8] for c in cost} == {"figure 1", "figure 2"}
+    assert {c.verdict for c in cost if "figure 1" in c.where} == {FAILS}
+
+
+def test_theorem_10_is_about_every_run_not_their_mean(results):
+    def runs(values):
+        name = "theorem_10-printed"
+        (one,) = results[name]
+        kept = replace(one, values=values)
+        return results | {name: [kept], "theorem_10-corrected": [replace(kept, curve="corrected")]}
+
+    assert verdicts(runs([0.1] * 50), "Theorem 10") == {HOLDS}
+    assert verdicts(runs([0.1] * 40 + [0.3] * 10), "Theorem 10") == {FAILS}  # the mean is 0.14
+
+
+def test_similarities_must_reach_the_error_of_memberships(results):
+    level = changed(results, "similarity", "membership", lambda _: 0.05)
+    near = changed(level, "similarity", "similarity", lambda _: 0.052)
+    assert verdicts(near, "simulated by similarity") == {HOLDS}
+    far = changed(level, "similarity", "similarity", lambda _: 0.1)
+    assert verdicts(far, "simulated by similarity") == {FAILS}
+
+
+def test_asking_must_help_where_the_target_cannot_be_known(results):
+    level = changed(results, "hidden", "no questions", lambda _: 0.1)
+    for error, verdict in ((0.05, HOLDS), (0.2, FAILS)):
+        asked = changed(level, "hidden", "two-phase", lambda _, error=error: error)
+        assert verdicts(asked, "A few queries help") == {verdict}

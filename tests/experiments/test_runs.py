@@ -1,13 +1,11 @@
 """Seeds by name, runs by seed, and sizes that cost what is wanted."""
 
-from functools import partial
-
 import numpy as np
 import pytest
 
 from askmeans import Sequential, TwoPhase, oracles
 from askmeans.datasets import make_cores_and_arms
-from askmeans.experiments.runs import Task, calibrated, generators, repeat, seeds
+from askmeans.experiments.runs import Task, generators, repeat, seeds, size_for
 
 
 def draws(rngs):
@@ -46,20 +44,48 @@ def test_a_series_has_the_error_and_the_cost_of_every_run(task):
 
 
 @pytest.mark.parametrize("wanted", [300, 500, 900])
-def test_calibration_finds_the_size_that_asks_as_many_questions(task, wanted):
-    pilots = partial(generators, 0, "pilot", n=2)
+def test_the_size_found_asks_as_many_questions_as_wanted(task, wanted):
     for make in (
         lambda m: TwoPhase(sample_size=m, faithful=True),
         lambda r: Sequential(sample_size=20, bin_size=r),
     ):
-        strategy = calibrated(task, make, wanted, start=5, rngs=pilots)
-        asked = np.mean([task.once(strategy, rng).n_queries for rng in pilots()])
-        assert asked == pytest.approx(wanted, rel=0.05)
+
+        def asked(size, make=make):
+            rngs = generators(0, "pilot", n=2)
+            return np.mean([task.once(make(size), rng).n_queries for rng in rngs])
+
+        size = size_for(asked, wanted, start=5)
+        assert asked(size) == pytest.approx(wanted, rel=0.05)
 
 
-def test_calibration_stops_where_there_is_nothing_left_to_ask(task):
-    strategy = calibrated(
-        task, lambda r: Sequential(sample_size=5, bin_size=r), 10**6, start=2000,
-        rngs=partial(generators, 0, "pilot", n=1),
-    )  # fmt: skip
-    assert strategy.bin_size >= 2000
+def test_a_size_is_sought_along_the_line_through_what_was_measured():
+    tried = []
+
+    def asked(size):
+        tried.append(size)
+        return 400.0 + 3.0 * size
+
+    assert size_for(asked, 1000.0, start=100) == 200
+    assert len(tried) == 3  # the first line begins at nothing asked, the second is the true one
+
+
+def test_no_size_is_tried_twice_and_the_nearest_is_kept():
+    tried = []
+
+    def asked(size):
+        tried.append(size)
+        return 10.0 * size
+
+    assert size_for(asked, 26.0, start=1) == 3
+    assert len(tried) == len(set(tried))
+
+
+def test_a_size_is_sought_no_further_where_there_is_nothing_left_to_ask():
+    tried = []
+
+    def asked(size):
+        tried.append(size)
+        return 50.0
+
+    assert size_for(asked, 1e6, start=2000) in tried
+    assert len(tried) == 2

@@ -48,7 +48,7 @@ def test_equal_questions_are_equal(four):
     wanted = np.mean(four[PAPER, "two-phase, faithful"].queries)
     for (setting, curve), series in four.items():
         if setting == EQUAL and curve != "no questions":
-            assert np.mean(series.queries) == pytest.approx(wanted, rel=0.1), curve
+            assert np.mean(series.queries) == pytest.approx(wanted, rel=0.03), curve
 
 
 def test_the_papers_sizes_do_not_cost_the_same(four):

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import matplotlib as mpl
 import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
@@ -89,8 +88,10 @@ def _most_doubtful(alone: FuzzyKMeans, asked: ActiveFuzzyKMeans, species: Names)
 
 def _draw(alone: FuzzyKMeans, asked: ActiveFuzzyKMeans, X: object, out: Path) -> Path:
     """Both clusterings as scatters, and the memberships after asking."""
-    mpl.use("Agg")
+    import matplotlib as mpl
     from matplotlib import pyplot as plt
+
+    mpl.use("Agg")
 
     figure, axes = plt.subplots(1, 3, figsize=(17, 5), width_ratios=(4, 4, 2), layout="constrained")
     SoftScatterDisplay.from_estimator(alone, X, ax=axes[0])

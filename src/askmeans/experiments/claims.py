@@ -8,14 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans.experiments.runs import Series
-from askmeans.experiments.summary import interval
+from askmeans.experiments.summary import interval, share_interval
 
-__all__ = ["COLUMNS", "Book", "Claim", "claim"]
+__all__ = ["COLUMNS", "SEQUENTIAL", "TWO_PHASE", "Book", "Claim", "claim", "furthest", "same_cost"]
 
 Floats = NDArray[np.float64]
 
 COLUMNS = ["claim", "where", "estimate", "low", "high", "verdict", "test"]
 HOLDS, FAILS = "holds", "does not hold"
+SEQUENTIAL, TWO_PHASE = "sequential, faithful", "two-phase, faithful"
+SAME_COST = 1.1  # "the same query complexity": within this factor
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,9 +57,11 @@ def claim(
     above: float = -math.inf,
     below: float = math.inf,
     logs: bool = False,
+    shares: bool = False,
 ) -> Claim:
-    """Test a claim on one value a run; with `logs` values are logarithms of a ratio."""
-    estimate, low, high = interval(values)  # type: ignore[arg-type]  # an array does
+    """Test a claim on one value a run: a number, the logarithm of a ratio, or whether it did."""
+    of = share_interval if shares else interval
+    estimate, low, high = of(values)  # type: ignore[arg-type]  # an array does
     if logs:
         estimate, low, high = math.exp(estimate), math.exp(low), math.exp(high)
     return Claim(
@@ -121,3 +125,28 @@ class Book:
         """Different questions: one row a run, one column an x."""
         columns = [self.get(figure, panel, setting, curve, x).queries for x in xs]
         return np.array(columns, dtype=np.float64).T
+
+
+def furthest(values: Floats, xs: Sequence[float]) -> tuple[float, Floats]:
+    """The x at which runs (rows) are on average furthest from zero, and their values there.
+
+    What is said of a whole curve must be true there, too: a mean over x hides what differs.
+    """
+    worst = int(np.abs(values.mean(axis=0)).argmax())
+    return xs[worst], values[:, worst]
+
+
+def same_cost(
+    book: Book, figure: str, panel: str, setting: str, letter: str, sentence: str, where: str
+) -> Claim:
+    """Whether sequential and two-phase ask as many questions, at every x."""
+    xs = book.xs(figure, panel, TWO_PHASE)
+    mine, theirs = (
+        np.log(book.queries(figure, panel, setting, curve, xs)) for curve in (SEQUENTIAL, TWO_PHASE)
+    )
+    x, logs = furthest(mine - theirs, xs)
+    test = (
+        f"different questions, sequential / two-phase, where they differ most ({letter} = {x:g}): "
+        f"within a factor of {SAME_COST:g}"
+    )
+    return claim(sentence, where, test, logs, above=1 / SAME_COST, below=SAME_COST, logs=True)

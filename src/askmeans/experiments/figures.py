@@ -153,8 +153,9 @@ FIGURES = (
         title="Figure 1c: more clusters",
         caption=(
             "The largest error of a centre against k; the far cluster has a twelfth of the items "
-            "of each other. In the paper's setting the sequential algorithm asks twice as many "
-            "questions as two-phase at k = 11 (the table has the counts); below both ask the same."
+            "of each other. In the paper's setting the sequential algorithm asks half as many "
+            "questions as two-phase at k = 2, nearly twice as many at k = 11 (the table has "
+            "the counts); below both ask the same."
         ),
         xlabel="k",
         ylabel=_CENTER_ERROR,
@@ -202,7 +203,7 @@ FIGURES = (
         title="Noise: asking again",
         caption=(
             "The mean error of a membership when every answer is off by a standard deviation of "
-            "sigma, and every question is asked so many times two-phase on data "
+            "sigma, and every question is asked so many times: two-phase on data "
             "that satisfies the paper's assumptions. Theorem 10 says that repeating helps."
         ),
         xlabel="sigma",

@@ -1,5 +1,7 @@
 """Each sentence of the paper's experiments that can be checked, and the test applied to it.
 
+Those about synthetic data are here; figures 2 and 3 and the appendices have files of their own.
+
 Runs are paired: the same seed serves all algorithms at a point, so differences and ratios are taken
 run by run and averaged before the interval is computed. Intervals are about the runs; the data of a
 point is drawn once.
@@ -7,19 +9,24 @@ point is drawn once.
 
 import numpy as np
 
-from askmeans.experiments import beyond, fuzzifiers, real, synthetic
-from askmeans.experiments.claims import Book, Claim, Floats, claim
+from askmeans.experiments import synthetic
+from askmeans.experiments.appendix_claims import appendix_claims
+from askmeans.experiments.claims import (
+    SEQUENTIAL,
+    TWO_PHASE,
+    Book,
+    Claim,
+    Floats,
+    claim,
+    same_cost,
+)
+from askmeans.experiments.real_claims import real_claims
 
 __all__ = ["all_claims"]
 
-SEQUENTIAL, TWO_PHASE = "sequential, faithful", "two-phase, faithful"
 SMALL_BETA, LARGE_BETA = 13, 2  # zeta from, up to: beta at most .1, at least .57
 SMALL_K, LARGE_K = 3, 8
 NEAR = 1.25  # "comparable": within this factor
-SAME_COST = 1.1  # "the same query complexity": within this factor
-SAME_ACCURACY = 0.05  # "comparable" accuracy: within so much
-DRASTIC = 0.1  # "drastically": by at least so much
-FEW = 50  # nu of "a few membership queries"
 
 
 def all_claims(book: Book) -> list[Claim]:
@@ -29,10 +36,8 @@ def all_claims(book: Book) -> list[Claim]:
         *_against_beta(book),
         *_against_questions(book),
         *_against_k(book),
-        *_real(book),
-        *_baselines(book),
-        *_fuzzifier(book),
-        *_appendices(book),
+        *real_claims(book),
+        *appendix_claims(book),
     ]
 
 
@@ -49,11 +54,13 @@ def _synthetic_setting(book: Book) -> list[Claim]:
                   "largest relative difference over zeta, below 5 %", [worst], below=0.05)
         )  # fmt: skip
     found += [
-        claim("Setting the parameters in this way keeps the same query complexity for both "
-              "algorithms.", f"figure 1{panel}",
-              "different questions, sequential / two-phase: within a factor of 1.1",
-              _log_queries(book, panel), above=1 / SAME_COST, below=SAME_COST, logs=True)
-        for panel in (*book.panels("figure_1", "a"), *book.panels("figure_1", "c"))
+        same_cost(
+            book, "figure_1", panel, synthetic.PAPER, letter,
+            "Setting the parameters in this way keeps the same query complexity for both "
+            "algorithms.", f"figure 1{panel}",
+        )
+        for start, letter in (("a", "zeta"), ("c", "k"))
+        for panel in book.panels("figure_1", start)
     ]  # fmt: skip
     return found
 
@@ -119,142 +126,10 @@ def _against_k(book: Book) -> list[Claim]:
     return found
 
 
-def _real(book: Book) -> list[Claim]:
-    """Figure 2: how accuracies compare and grow."""
-    found = []
-    for data in book.panels("figure_2"):
-        xs = book.xs("figure_2", data, TWO_PHASE)
-        curves = [c for c in book.curves("figure_2", data, "") if c.endswith("faithful")]
-        first, last = xs[0], xs[-1]
-        few = min(xs, key=lambda x: abs(x - FEW))
-        ratio = np.log(book.queries("figure_2", data, "", SEQUENTIAL, xs)) - np.log(
-            book.queries("figure_2", data, "", TWO_PHASE, xs)
-        )
-        found.append(
-            claim("... keeping the same query complexity for both algorithms.",
-                  f"figure 2, {data}",
-                  "different questions, sequential / two-phase: within a factor of 1.1",
-                  ratio.mean(axis=1), above=1 / SAME_COST, below=SAME_COST, logs=True)
-        )  # fmt: skip
-        base = book.values("figure_2", data, "", TWO_PHASE, xs).mean(axis=1)
-        for curve in curves[1:]:
-            other = book.values("figure_2", data, "", curve, xs).mean(axis=1)
-            found.append(
-                claim("The performance of all algorithms are comparable.", f"figure 2, {data}",
-                      f"mean accuracy, {curve} minus {TWO_PHASE}: within 0.05",
-                      other - base, above=-SAME_ACCURACY, below=SAME_ACCURACY)
-            )  # fmt: skip
-        for curve in curves:
-            for begin in dict.fromkeys((first, few)):
-                pair = book.values("figure_2", data, "", curve, [begin, last])
-                found.append(
-                    claim("The accuracy increases as a function of the number of queries.",
-                          f"figure 2, {data}; {curve}",
-                          f"accuracy at nu = {last:g} minus at nu = {begin:g}: above 0",
-                          pair[:, 1] - pair[:, 0], above=0.0)
-                )  # fmt: skip
-    return found
-
-
-def _baselines(book: Book) -> list[Claim]:
-    """What fuzzy k-means by itself reaches, and what asking adds."""
-    found = []
-    for data in book.panels("figure_2"):
-        printed = real.PAPER_BASELINE[data]
-        matched = book.get("figure_2", data, "", real.MATCHED, 0.0).values
-        unmatched = book.get("figure_2", data, "", real.UNMATCHED, 0.0).values
-        xs = book.xs("figure_2", data, TWO_PHASE)
-        few = min(xs, key=lambda x: abs(x - FEW))
-        asked = book.values("figure_2", data, "", TWO_PHASE, [few])[:, 0]
-        found += [
-            claim(f"Fuzzy C-means gets an accuracy of only {printed:.2%}.", f"figure 2, {data}",
-                  "accuracy with clusters matched to classes: within 0.01 of it",
-                  matched, above=printed - 0.01, below=printed + 0.01),
-            claim(f"... {printed:.2%} (the same, clusters' numbers taken for classes).",
-                  f"figure 2, {data}", "accuracy under one numbering: within 0.01 of it",
-                  unmatched, above=printed - 0.01, below=printed + 0.01),
-            claim("Using a few membership queries increases the accuracy drastically.",
-                  f"figure 2, {data}",
-                  f"accuracy of two-phase at nu = {few:g} minus that of fuzzy k-means, matched: "
-                  "above 0.1", asked - np.mean(matched), above=DRASTIC),
-        ]  # fmt: skip
-    return found
-
-
-def _fuzzifier(book: Book) -> list[Claim]:
-    """Figure 3: whether the hard approach captures classes better."""
-    found = []
-    for reading in (fuzzifiers.LABELS, fuzzifiers.FUZZY):
-        hard, soft = 1.0, 2.0
-        for curve in (TWO_PHASE, SEQUENTIAL):
-            settings = book.settings("figure_3", reading, curve)
-            difference = np.mean(
-                [
-                    np.subtract(
-                        book.get("figure_3", reading, setting, curve, hard).values,
-                        book.get("figure_3", reading, setting, curve, soft).values,
-                    )
-                    for setting in settings
-                ],
-                axis=0,
-            )
-            found.append(
-                claim("A hard approach (alpha = 1) will capture this ground truth better.",
-                      f"figure 3, {reading}; {curve}",
-                      "accuracy at alpha = 1 minus at alpha = 2, all nu: above 0",
-                      difference, above=0.0)
-            )  # fmt: skip
-    return found
-
-
-def _appendices(book: Book) -> list[Claim]:
-    """Noise, similarities, and targets that no fit can know."""
-    found = []
-    allowed = beyond.ETA + beyond.KAPPA
-    for form in ("printed", "corrected"):
-        runs = book.only("theorem_10", "theorem 10", form)
-        found.append(
-            claim("Theorem 10: with repetitions, memberships are found within epsilon_2 + kappa.",
-                  f"noise, {runs.x:g} repetitions ({form})",
-                  f"largest membership error, sigma = kappa = eta = 0.1: below {allowed:g}",
-                  runs.values, below=allowed)
-        )  # fmt: skip
-    for data in book.panels("similarity"):
-        xs = book.xs("similarity", data, "membership")
-        by_membership = book.values("similarity", data, "", "membership", xs).mean(axis=1)
-        by_similarity = book.values("similarity", data, "", "similarity", xs).mean(axis=1)
-        found.append(
-            claim("Membership queries can be simulated by similarity queries.",
-                  f"similarity, {data}",
-                  "mean membership error, by similarity minus by membership: within 0.01",
-                  by_similarity - by_membership, above=-0.01, below=0.01)
-        )  # fmt: skip
-    for data in book.panels("hidden"):
-        last = book.xs("hidden", data, "two-phase")[-1]
-        asked = book.get("hidden", data, "", "two-phase", last).values
-        alone = book.get("hidden", data, "", "no questions", last).values
-        found.append(
-            claim("A few queries help where the clustering cannot be known from the data.",
-                  f"hidden features, {data}",
-                  f"mean membership error, two-phase with {last:g} questions minus no questions: "
-                  "below 0", np.subtract(asked, alone), below=0.0)
-        )  # fmt: skip
-    return found
-
-
 def _log_ratio(book: Book, panel: str, setting: str, xs: list[float]) -> Floats:
     """The logarithm of sequential's error over two-phase's, averaged over x, run by run."""
     mine = np.log(book.values("figure_1", panel, setting, SEQUENTIAL, xs))
     theirs = np.log(book.values("figure_1", panel, setting, TWO_PHASE, xs))
-    averaged: Floats = (mine - theirs).mean(axis=1)
-    return averaged
-
-
-def _log_queries(book: Book, panel: str) -> Floats:
-    """The same of their questions, in the paper's setting."""
-    xs = book.xs("figure_1", panel, TWO_PHASE)
-    mine = np.log(book.queries("figure_1", panel, synthetic.PAPER, SEQUENTIAL, xs))
-    theirs = np.log(book.queries("figure_1", panel, synthetic.PAPER, TWO_PHASE, xs))
     averaged: Floats = (mine - theirs).mean(axis=1)
     return averaged
 

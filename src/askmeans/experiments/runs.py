@@ -14,12 +14,9 @@ from askmeans.items import as_items
 from askmeans.results import Result
 from askmeans.strategies import Strategy
 
-__all__ = ["Series", "Task", "calibrated", "generators", "repeat", "seeds"]
+__all__ = ["Series", "Task", "generators", "repeat", "seeds", "size_for"]
 
 Floats = NDArray[np.float64]
-
-_PILOTS = 6  # trials to find a size, at most
-_CLOSE = 0.01  # how near to the questions wanted is near enough
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,45 +84,36 @@ def repeat(
     )
 
 
-def calibrated(
-    task: Task,
-    make: Callable[[int], Strategy],
+def size_for(
+    asked: Callable[[int], float],
     wanted: float,
     *,
     start: int,
-    rngs: Callable[[], Iterator[np.random.Generator]],
-) -> Strategy:
-    """The strategy, of those that `make` gives for a size, that asks so many different questions.
+    trials: int = 6,
+    close: float = 0.01,
+) -> int:
+    """The size, of those tried, whose number of questions is nearest to what is wanted.
 
-    Found by a few pilot runs: questions grow with the size, nearly in proportion.
+    `asked` measures a size. Questions grow with it, nearly along a line: the next one to try is
+    where the line through the two nearest so far has the number wanted.
     """
-    task = _prepared(task)
-
-    def asked(size: int) -> float:
-        return float(np.mean([task.once(make(size), rng).n_queries for rng in rngs()]))
-
     tried = {0: 0.0}
     size = max(1, start)
-    for _ in range(_PILOTS):
+    for _ in range(trials):
         tried[size] = asked(size)
-        if abs(tried[size] - wanted) <= _CLOSE * wanted:
+        if abs(tried[size] - wanted) <= close * wanted:
             break
-        below = max((s for s, q in tried.items() if q <= wanted), default=0)
-        above = min((s for s, q in tried.items() if q > wanted), default=None)
-        if above is None:  # go on along the line through the two largest
-            left, right = sorted(tried)[-2:]
-        else:
-            left, right = below, above
+        left, right = sorted(sorted(tried, key=lambda s: abs(tried[s] - wanted))[:2])
         slope = (tried[right] - tried[left]) / (right - left)
         if slope <= 0.0:  # nothing is left to ask
             break
         guess = round(left + (wanted - tried[left]) / slope)
-        guess = max(1, min(guess, 4 * max(tried)))
-        if guess in tried:
+        lowest = 1 + max(s for s, q in tried.items() if q <= wanted)
+        highest = min((s - 1 for s, q in tried.items() if q > wanted), default=4 * max(tried))
+        size = max(lowest, min(guess, highest))
+        if size in tried:
             break
-        size = guess
-    best = min((s for s in tried if s), key=lambda s: abs(tried[s] - wanted))
-    return make(best)
+    return min((s for s in tried if s), key=lambda s: abs(tried[s] - wanted))
 
 
 def _prepared(task: Task) -> Task:

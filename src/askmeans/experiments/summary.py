@@ -11,7 +11,7 @@ from scipy import stats
 
 from askmeans.experiments.runs import Series
 
-__all__ = ["Point", "interval", "points", "write_csv", "write_points"]
+__all__ = ["Point", "interval", "points", "share_interval", "write_csv", "write_points"]
 
 CONFIDENCE = 0.95
 
@@ -41,6 +41,13 @@ def interval(values: Sequence[float]) -> tuple[float, float, float]:
         return mean, mean, mean
     half = stats.t.ppf(0.5 + CONFIDENCE / 2, len(x) - 1) * x.std(ddof=1) / math.sqrt(len(x))
     return mean, mean - float(half), mean + float(half)
+
+
+def share_interval(did: Sequence[float]) -> tuple[float, float, float]:
+    """The share of runs that did (1, else 0), and the ends of its exact confidence interval."""
+    count = int(np.sum(did))
+    exact = stats.binomtest(count, len(did)).proportion_ci(CONFIDENCE, method="exact")
+    return count / len(did), float(exact.low), float(exact.high)
 
 
 def points(series: Iterable[Series]) -> list[Point]:

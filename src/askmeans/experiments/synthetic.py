@@ -6,10 +6,10 @@ sees the same data, needs no question at all. Its line stands in every panel.
 What the paper leaves open (paper notes N3, N26, N28): r is not given for this data. In the paper's
 setting it is r = eta_1 * m here, as for the real data. In the setting of equal questions, the
 sequential algorithm has m = 2 nu / (k + 1), which is the paper's nu / 2.5 at k = 4, and r is found
-by pilot runs so that it asks as many different questions as the two-phase algorithm does.
+by trying so that it asks as many different questions as the two-phase algorithm does.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache, lru_cache, partial
 
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from askmeans.datasets import make_far_cluster
 from askmeans.estimators import FuzzyKMeans
 from askmeans.experiments.cells import Cell
-from askmeans.experiments.runs import Series, Task, calibrated, generators, repeat, seeds
+from askmeans.experiments.runs import Series, Task, generators, repeat, seeds, size_for
 from askmeans.experiments.scale import Scale
 from askmeans.metrics import beta, center_error
 from askmeans.oracles import TableOracle
@@ -32,7 +32,8 @@ Floats = NDArray[np.float64]
 
 PAPER, EQUAL = "the paper's setting", "equal questions"
 ETA = 0.1
-PILOTS = 2  # runs whose mean is a pilot's count
+PILOTS = 2  # runs that find about the size for a number of questions
+CLOSE = 0.02  # how near to that number is near enough
 
 
 def cells(scale: Scale, seed: int) -> list[Cell]:
@@ -46,7 +47,7 @@ def cells(scale: Scale, seed: int) -> list[Cell]:
         }  # fmt: skip
         n = first + (k - 1) * other
         name = f"figure_1-{panel[0]}-{k}-{other // first}-{nu}"
-        weight = scale.synthetic_runs * (n * k * 1.6e-6 + nu * k * 1.6e-5)
+        weight = scale.synthetic_runs * (0.2 + n * k * 2.5e-6 + nu * k * 4e-5)
         todo.append(Cell(name=name, work=cell, arguments=arguments, weight=weight))
 
     for zeta in scale.zetas:
@@ -77,15 +78,10 @@ def cell(
     }  # fmt: skip
     wanted = float(np.mean(paper["two-phase, faithful"].queries))
     equal = [replace(paper["two-phase, faithful"], setting=EQUAL)]
+    rngs = partial(generators, seed, *names)
     for curve, (make, start) in families(nu, k).items():
-        pilots = partial(generators, seed, *names, "pilot", n=PILOTS)
-        strategy = calibrated(task, make, wanted, start=start, rngs=pilots)
-        equal.append(
-            repeat(
-                task, strategy, generators(seed, *names, n=runs),
-                panel=panel, setting=EQUAL, curve=curve, x=x,
-            )
-        )  # fmt: skip
+        series = partial(repeat, task, panel=panel, setting=EQUAL, curve=curve, x=x)
+        equal.append(_of_equal_cost(series, make, start, wanted, rngs, runs))
     alone = Series(
         panel=panel, setting=PAPER, curve="no questions", x=x,
         values=_unsupervised(k, first, other, seed, runs),
@@ -141,6 +137,28 @@ def families(nu: int, k: int) -> dict[str, tuple[Callable[[int], Strategy], int]
             make = partial(_two_clusters, m, faithful)
             found[f"two clusters, {way}"] = (make, max(1, m // 2))
     return found
+
+
+def _of_equal_cost(
+    series: Callable[..., Series],
+    make: Callable[[int], Strategy],
+    start: int,
+    wanted: float,
+    rngs: Callable[..., Iterator[np.random.Generator]],
+    runs: int,
+) -> Series:
+    """The runs of a strategy at the size with which they ask so many different questions.
+
+    A few of them find about where that is. Then all are run, at four sizes at most.
+    """
+    made: dict[int, Series] = {}
+
+    def asked(n: int, size: int) -> float:
+        made[size] = series(make(size), rngs(n=n))
+        return float(np.mean(made[size].queries))
+
+    near = size_for(partial(asked, PILOTS), wanted, start=start)
+    return made[size_for(partial(asked, runs), wanted, start=near, trials=4, close=CLOSE)]
 
 
 def _two_phase(m: int) -> Strategy:

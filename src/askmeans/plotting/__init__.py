@@ -5,11 +5,14 @@ Each class takes arrays, or an estimator through ``from_estimator``, draws with
 Nothing is shown or saved: that is the caller's choice.
 """
 
+from askmeans.exceptions import MissingExtraError
+
 try:
     import matplotlib as mpl  # noqa: F401  # only to say clearly what is missing
 except ModuleNotFoundError as error:
-    raise ImportError(
-        'askmeans.plotting needs matplotlib, which is not installed: pip install "askmeans[plot]"'
+    raise MissingExtraError(
+        "Pictures need matplotlib, which is not installed. "
+        'Install it with pip install "askmeans[plot]".'
     ) from error
 
 from askmeans.plotting.convergence import ConvergenceDisplay
