@@ -66,12 +66,19 @@ class QuestionBook:
     def __init__(self) -> None:
         self._keys: dict[int, QuestionKey] = {}
         self._numbers: dict[QuestionKey, int] = {}
+        self._about: dict[tuple[int, ...], list[int]] = {}
 
     def learn(self, pairs: Sequence[tuple[int, QuestionKey]]) -> None:
         """Take questions in; what is known already stays."""
         for number, key in pairs:
+            if number not in self._keys:
+                self._about.setdefault(key[1], []).append(number)
             self._keys[number] = key
             self._numbers[key] = number
+
+    def about(self, items: tuple[int, ...]) -> list[int]:
+        """Numbers of the questions about just these items."""
+        return list(self._about.get(items, ()))
 
     def key(self, number: int) -> QuestionKey | None:
         """A question, None for a number that is not known."""

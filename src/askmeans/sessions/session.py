@@ -387,6 +387,36 @@ class Session(Caretaking):
             self._live.refresh()
             return [self._desk.receipt(event) for event in self._live.state.given_by(annotator)]
 
+    def said_about(self, items: tuple[int, ...], *, annotator: str = ME) -> list[Receipt]:
+        """What somebody answered to the questions about just these items, and what they skipped.
+
+        Parameters
+        ----------
+        items : tuple of int
+            Row numbers, as a question has them.
+        annotator : str, default="me"
+            Whose.
+
+        Returns
+        -------
+        list of Receipt
+            Those that stand, in the order of the questions' numbers.
+
+        Examples
+        --------
+        >>> session = open("fruit.db")
+        >>> question, = session.ask()
+        >>> receipt = session.tell(question.id, 0.5)
+        >>> [receipt.value for receipt in session.said_about(question.items)]
+        [0.5]
+        """
+        annotator = check_annotator(annotator)
+        with self._desk.lock:
+            self._live.refresh()
+            numbers = self._live.book.about(tuple(items))
+            mine = [self._live.state.mine(number, annotator) for number in numbers]
+            return [self._desk.receipt(event) for event in mine if event is not None]
+
     def _catch_up(self) -> None:
         """Take in what happened since and step the plan; a file that cannot be written is read."""
         self._live.refresh()
