@@ -1,11 +1,13 @@
 """A session: ask, tell, skip, cannot say, undo; durable, for several people and processes."""
 
+from dataclasses import replace
 from numbers import Real
 from typing import Any
 
 from askmeans.checks import check_number
 from askmeans.exceptions import AnswerError, ParameterError, StoreReadOnlyError
 from askmeans.sessions.caretaking import ME, Caretaking
+from askmeans.sessions.conflicts import find_conflicts
 from askmeans.sessions.desk import check_annotator
 from askmeans.sessions.display import Item
 from askmeans.sessions.events import EventKind
@@ -255,7 +257,14 @@ class Session(Caretaking):
             self._catch_up()
             held = self._desk.held()
             report = self._outcome.status(self._desk.state_for(annotator, held), held)
-        return self._outcome.with_error(report, self.result()) if estimate else report
+        if not estimate:
+            return report
+        result = self.result()
+        conflicts = find_conflicts(
+            self.history(), self.question, self.config.n_clusters, levels=self.config.levels,
+            noise=result.clustering.diagnostics.get("noise"),
+        )  # fmt: skip
+        return replace(self._outcome.with_error(report, result), contradictions=conflicts)
 
     def result(self) -> SessionResult:
         """The best clustering from the answers so far, and what is missing.
