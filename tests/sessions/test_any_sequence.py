@@ -126,7 +126,7 @@ def picture(session):
 def what_is_kept_up_is_what_the_log_says(session):
     """What is not computed anew for every answer, beside the same computed anew."""
     live, state = session._live, session._live.state
-    assert live.unsettled() == live.replay.open(state)
+    assert list(live.unsettled()) == live.replay.open(state)
     counted = {
         name: {**Counter(str(event.kind) for event in stack), "late": sum(e.late for e in stack)}
         for name, stack in ((name, state.given_by(name)) for name in session.status().annotators)

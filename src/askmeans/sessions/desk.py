@@ -202,8 +202,8 @@ class Desk:
         held, ended, new, skipped = [], [], [], []
         open_ = self.live.open(self._reserved(annotator, held_now))
         if among is not None:
-            open_ = [number for number in open_ if number in among]
-        still = set(open_) & once  # of one's own, those still to come
+            open_ = [number for number in sorted(among) if number in open_]
+        still = {number for number in once if number in open_}  # of one's own, those to come
         for number in open_:
             still.discard(number)
             mine = state.mine(number, annotator)

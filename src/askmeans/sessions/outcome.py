@@ -111,7 +111,7 @@ class Outcome:
     def status(self, state: SessionState, held: list[Lease]) -> Status:
         """Where the session stands, without computing a result."""
         live = self._live
-        is_open = set(live.unsettled())
+        is_open = live.unsettled()
         counts = {name: dict(count) for name, count in live.state.counts().items()}
         error, basis = None, "no forecast for this strategy"
         if self._forecast is not None:
@@ -127,7 +127,7 @@ class Outcome:
             held=len(live.state.answered) - live.state.n_spent,
             budget=live.config.budget,
             open=len(is_open) if live.replay.numbers is not None else len(set(live.replay.keys)),
-            leased=len({lease.question for lease in held} & is_open),
+            leased=len({lease.question for lease in held if lease.question in is_open}),
             round=live.replay.batch,
             left=self.left(state),
             annotators=counts,

@@ -10,7 +10,7 @@ __all__ = ["SECONDS_PER_QUESTION", "pace_of"]
 
 SECONDS_PER_QUESTION = 5.0  # as `askmeans plan` has it, until people's own pace is known
 _KNOWN = 5  # answers from which it is known
-_LAST = 40  # of everybody's answers that are looked at: people get quicker
+_LAST = 20  # of everybody's answers that are looked at: people get quicker
 _BREAK = 120.0  # seconds after which somebody was away, not thinking
 
 

@@ -23,12 +23,12 @@ from askmeans.sessions.notes import quietly
 from askmeans.sessions.state import State
 from askmeans.sessions.store.contract import QuestionKey
 
-__all__ = ["QuestionBook", "Replay", "digest_of", "keys_of"]
+__all__ = ["WAY_OUT", "QuestionBook", "Replay", "digest_of", "keys_of"]
 
 Floats = NDArray[np.float64]
 
 
-_WAY_OUT = (
+WAY_OUT = (
     "Every answer is kept. Take some back (`askmeans undo DB`, Session.undo), or export them "
     "(`askmeans export DB`) and hold them in a new session, of fewer clusters for example."
 )
@@ -164,12 +164,12 @@ class Replay:
             return
         except AskmeansError as error:  # the answers do not allow to go on
             self.failure = error
-            error.args = (f"{error} {_WAY_OUT}", *error.args[1:])
+            error.args = (f"{error} {WAY_OUT}", *error.args[1:])
             return
         except Exception as error:
             self.failure = PlanError(
                 f"The plan failed in round {self.batch + 1} ({type(error).__name__}: {error}); "
-                f"a version without the fault may go on. {_WAY_OUT}"
+                f"a version without the fault may go on. {WAY_OUT}"
             )
             self.failure.__cause__ = error
             return

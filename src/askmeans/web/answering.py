@@ -5,8 +5,9 @@ import secrets
 import time
 from dataclasses import dataclass
 
-from askmeans.exceptions import AskmeansError, QueryError
+from askmeans.exceptions import AskmeansError, QueryError, StoreError
 from askmeans.sessions import Question, Receipt, Session, Status
+from askmeans.sessions.replay import WAY_OUT
 from askmeans.web.cards import Card, Cards
 from askmeans.web.scale import say, say_fully
 
@@ -44,8 +45,10 @@ class Desk:
         row: list[Question] = []
         try:
             row = session.ask_row(annotator=annotator)
+        except StoreError:
+            raise
         except AskmeansError as error:  # the answers do not allow to go on: say so, offer undo
-            trouble = str(error)
+            trouble = str(error).removesuffix(WAY_OUT).strip()
         card = None
         if wanted is not None:
             card = self._wanted(wanted, annotator, row)

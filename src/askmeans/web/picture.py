@@ -149,7 +149,8 @@ class Pictures:
         own = memberships.argmax(axis=1) == number
         doubtful = np.flatnonzero(own & (_gaps(memberships) < 0.5))
         doubtful = doubtful[np.argsort(_gaps(memberships)[doubtful], kind="stable")]
-        strongest = np.argsort(-column, kind="stable")[:_TYPICAL]
+        strongest = np.argsort(-column, kind="stable")
+        strongest = strongest[own[strongest]][:_TYPICAL]  # what belongs elsewhere is not typical
         return ClusterView(
             number=number,
             name=result.cluster_names[number],
