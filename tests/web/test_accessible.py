@@ -105,7 +105,7 @@ def test_a_session_that_cannot_go_on_says_so_and_offers_a_way_out(
     with tools.serving(path) as address:
         page = sit_down(address, **options)
         expect(page.locator("h1")).to_have_text("The answers so far lead no further")
-        expect(page.locator(".resting")).not_to_contain_text("askmeans undo")  # for the command line
+        expect(page.locator(".resting")).not_to_contain_text("askmeans undo")
         check(page, f"stuck-{name}")
         tools.answer(page, "z")
         expect(page.locator("h1")).to_contain_text("How similar are")
