@@ -28,7 +28,7 @@ FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage
          "--disable-sync"]  # fmt: skip
 ANNOTATORS = 20
 SECONDS = 60.0
-ROWS = 6000
+ROWS = 20_000  # two questions about every other one: more than can be answered in the time
 # Times a key press until the next question is in the page and a frame was drawn after it.
 WATCH = """
 window.times = [];

@@ -143,6 +143,19 @@ def test_status_tells_answered_left_rounds_annotators_and_error(run, made):
     assert (report["answered"], report["state"]) == (3, "asking")
 
 
+def test_status_tells_what_cannot_all_be_true_in_words(run, made):
+    questions = asked(run, "--annotator", "ann", "-n", 12)["questions"]
+    one = next(q for q in questions if sum(p["items"] == q["items"] for p in questions) == 2)
+    row = [question for question in questions if question["items"] == one["items"]]
+    for question in row:
+        run("tell", made, question["id"], 1, "--annotator", "ann")
+    _, out, _ = run("status", "s.db")
+    assert "contradictions: 1\n" in out
+    assert ": 1 in setosa, 1 in versicolor is more than the whole." in out
+    (conflict,) = json.loads(run("status", "s.db", "--json")[1])["contradictions"]
+    assert [answer["value"] for answer in conflict["answers"]] == [1.0, 1.0]
+
+
 @pytest.mark.parametrize("command", ["status", "ask", "answer", "export", "undo", "pause"])
 def test_a_path_where_nothing_is_stays_empty(run, folder, command):
     before = sorted(folder.iterdir())

@@ -3,6 +3,7 @@
 import os
 import shutil
 import tempfile
+from collections import Counter
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -122,6 +123,25 @@ def picture(session):
     }
 
 
+def what_is_kept_up_is_what_the_log_says(session):
+    """What is not computed anew for every answer, beside the same computed anew."""
+    live, state = session._live, session._live.state
+    assert list(live.unsettled()) == live.replay.open(state)
+    counted = {
+        name: {**Counter(str(event.kind) for event in stack), "late": sum(e.late for e in stack)}
+        for name, stack in ((name, state.given_by(name)) for name in session.status().annotators)
+    }
+    assert session.status().annotators == counted
+    for cluster in range(session.config.n_clusters):
+        placed = {
+            (-state.value(number), live.key(number)[1][0])
+            for number in state.answered
+            if live.key(number)[2] == cluster and state.value(number) >= 0.5
+        }
+        rows = list(dict.fromkeys(row for _, row in sorted(placed)))
+        assert session._outcome._placements.rows(cluster, 1000) == rows
+
+
 def nobody_holds_what_another_holds(session, annotations):
     now, leases = session._store.leases(1)
     held = [lease.question for lease in leases if lease.until > now]
@@ -154,6 +174,7 @@ def test_any_sequence_ends_where_the_log_replayed_from_nothing_does(
         for session in desk.open.values():
             assert picture(session) == from_nothing
             nobody_holds_what_another_holds(session, kind[0])
+            what_is_kept_up_is_what_the_log_says(session)
         standing = [(r.annotator, r.question, r.value) for r in fresh.history() if r.kind != "skip"]
         assert sorted(map(repr, standing)) == sorted(map(repr, desk.kept))
         if kind[1] is not None:

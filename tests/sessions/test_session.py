@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from askmeans import ActiveFuzzyKMeans, run, sessions
+from askmeans import ActiveFuzzyKMeans, TwoPhase, run, sessions
 from askmeans.exceptions import (
     AnswerError,
     BudgetError,
@@ -574,6 +574,33 @@ def test_a_clock_set_back_does_not_spoil_the_pace(make):
     connection.close()
     with sessions.open(session.url) as other:
         assert other.status().left.seconds_per_question == 5.0
+
+
+def test_the_pace_is_of_what_people_answered_last_and_not_of_what_was_held(make, kit):
+    session = make(strategy=TwoPhase(sample_size=40))
+    session.hold(
+        Answer(round=0, kind="membership", items=(row,), cluster=0, repeat=0, value=0.0)
+        for row in range(8)
+    )
+    assert session.status().left.seconds_per_question == 5.0
+    kit.answer(session, 61)
+    with sqlite3.connect(session.url) as connection:  # slow at first, quicker in the end
+        connection.execute("UPDATE askmeans_events SET at = 100 * min(id, 30) + 2 * id")
+    connection.close()
+    with sessions.open(session.url) as other:
+        assert other.status().left.seconds_per_question == 2.0
+
+
+def test_what_somebody_said_about_an_item_is_told_alone(make):
+    session = make(strategy=TwoPhase(sample_size=40))
+    (first, *others) = session.ask(3, annotator="ann")
+    for question, value in zip((first, *others), (0.25, 0.5, 0.75), strict=True):
+        session.tell(question.id, value, annotator="ann")
+    told = [receipt.question for receipt in session.said_about(first.items, annotator="ann")]
+    assert told == [q.id for q in (first, *others) if q.items == first.items]
+    assert session.said_about(first.items, annotator="bob") == []
+    session.undo(first.id, annotator="ann")
+    assert first.id not in [r.question for r in session.said_about(first.items, annotator="ann")]
 
 
 def test_another_process_learns_of_new_rows(make, again, kit):

@@ -12,6 +12,7 @@ from types import SimpleNamespace
 import pytest
 import uvicorn
 from playwright.sync_api import expect, sync_playwright
+from sklearn.datasets import load_iris
 
 from askmeans import TwoPhase, sessions
 from askmeans.web import create_app
@@ -42,6 +43,16 @@ def make_fruit(path, **options):
     }
     X = [[float(place)] for place in range(len(FRUIT))]
     return sessions.create(path, X, **{**given, **options})
+
+
+def make_iris(path, **options):
+    """Iris with typical items, as `askmeans demo --web` has it."""
+    iris = load_iris(as_frame=True)
+    sessions.create(
+        path, iris.data.to_numpy(), n_clusters=3, items=iris.data,
+        ids=[f"flower {number}" for number in range(1, 151)],
+        strategy=TwoPhase(sample_size=30), random_state=0, **options,
+    ).close()  # fmt: skip
 
 
 @pytest.fixture
@@ -123,6 +134,7 @@ def sit_down(browser):
         page.get_by_label("Your name", exact=True).fill(name)
         page.get_by_role("button", name="Start answering").click()
         page.wait_for_selector("#desk")
+        page.wait_for_load_state("load")  # with its stylesheet
         return page
 
     yield sit
@@ -159,5 +171,6 @@ def tools():
     """The functions above, for the tests: they cannot import a conftest."""
     return SimpleNamespace(
         AXE=AXE, FRUIT=FRUIT, SCREENSHOTS=SCREENSHOTS, answer=answer, make_fruit=make_fruit,
-        question_of=question_of, serving=serving, token_of=token_of, using=using,
+        make_iris=make_iris, question_of=question_of, serving=serving, token_of=token_of,
+        using=using,
     )  # fmt: skip

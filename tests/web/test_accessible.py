@@ -1,19 +1,28 @@
-"""axe-core finds nothing to complain of on any page, by day and by night; pictures of all."""
+"""axe-core finds nothing to complain of on any page: by day, by night, on a desk, on a phone."""
 
 import json
-from pathlib import Path
 
+import numpy as np
 import pytest
+from PIL import Image, ImageDraw
 from playwright.sync_api import expect
-from sklearn.datasets import load_iris
 
 from askmeans import TwoPhase, sessions
+from askmeans.sessions import SessionState
 
-PNG = bytes.fromhex(
-    "89504e470d0a1a0a0000000d4948445200000001000000010802000000907753de"
-    "0000000c49444154789c63689971030003420190e13b2d510000000049454e44ae426082"
-)
-README_PICTURE = Path(__file__).parents[2] / "docs" / "images" / "answering.png"
+DESK, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
+LOOKS = {
+    "light": {"color_scheme": "light", "viewport": DESK},
+    "dark": {"color_scheme": "dark", "viewport": DESK},
+    "phone-light": {"color_scheme": "light", "viewport": PHONE, "has_touch": True},
+    "phone-dark": {"color_scheme": "dark", "viewport": PHONE, "has_touch": True},
+}
+
+
+@pytest.fixture(params=LOOKS)
+def look(request):
+    """A name and what a browser needs for it."""
+    return request.param, LOOKS[request.param]
 
 
 @pytest.fixture
@@ -21,6 +30,7 @@ def check(tools, picture_of):
     """Look for violations on the page as it is, and keep a picture of it."""
 
     def run(page, name, **options):
+        page.wait_for_timeout(150)  # let colours change to their end
         picture_of(page, name, **options)
         if not page.evaluate("'axe' in window"):
             page.evaluate(tools.AXE.read_text())  # as a tool, which the page's policy lets in
@@ -28,85 +38,145 @@ def check(tools, picture_of):
         told = [(v["id"], [n["html"] for n in v["nodes"]]) for v in found["violations"]]
         assert not told, json.dumps(told, indent=1)
         assert page.locator("h1").count() == 1
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), name
 
     return run
 
 
-def make_iris(path, **options):
-    """Iris with typical items, as `askmeans demo --web` has it."""
-    iris = load_iris(as_frame=True)
-    sessions.create(
-        path,
-        iris.data.to_numpy(),
-        n_clusters=3,
-        items=iris.data,
-        ids=[f"flower {number}" for number in range(1, 151)],
-        strategy=TwoPhase(sample_size=30),
-        random_state=0,
-        **options,
-    ).close()
+def answer_all(session, annotator, value=0.5):
+    """Answer as somebody else until nothing is asked any more."""
+    while session.status().state is SessionState.ASKING:
+        for question in session.ask(100, annotator=annotator):
+            session.tell(question.id, value, annotator=annotator)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_every_page_of_a_session_is_accessible(scheme, tmp_path, sit_down, check, tools):
-    make_iris(tmp_path / "iris.db", budget=6)
+def test_every_page_of_a_session_is_accessible(look, tmp_path, sit_down, check, tools):
+    name, options = look
+    tools.make_iris(tmp_path / "iris.db", budget=6)
     with tools.serving(tmp_path / "iris.db") as address:
-        page = sit_down(address, color_scheme=scheme)
-        for key in "2415":
+        page = sit_down(address, **options)
+        for key in "2455":
             tools.answer(page, key)
-        page.wait_for_timeout(150)  # let colours change to their end
-        check(page, f"answering-{scheme}")
+        check(page, f"answering-{name}")
         expect(page.locator(".row li")).to_have_count(3)  # the whole row on one card
         page.locator(".basis summary").click()
         page.locator(".finer summary").click()
-        check(page, f"answering-open-{scheme}")
+        check(page, f"answering-open-{name}")
         page.keyboard.press("?")
-        check(page, f"keys-{scheme}")
+        check(page, f"keys-{name}")
         for path in ("name", "history", "help", "results", "items/50", "items/9999"):
             page.goto(f"{address}/{path}")
-            check(page, f"{path.replace('/', '-')}-{scheme}", full_page=True)
+            check(page, f"{path.replace('/', '-')}-{name}", full_page=True)
         page.goto(address)
         tools.answer(page, "1")
         tools.answer(page, "1")
         expect(page.locator("h1")).to_have_text("The budget is spent")
-        check(page, f"spent-{scheme}")
+        check(page, f"spent-{name}")
 
 
-def test_pairs_texts_and_images_are_accessible_and_images_zoom(tmp_path, sit_down, check, tools):
-    folder = tmp_path / "images"
+def test_every_rest_is_accessible_and_says_what_it_is(look, database, sit_down, check, tools):
+    name, options = look
+    with tools.serving(database) as address, sessions.open(database) as session:
+        session.ask(100, annotator="bob")
+        page = sit_down(address, **options)
+        expect(page.locator("h1")).to_have_text("Waiting for others")
+        check(page, f"waiting-{name}")
+        session.pause()
+        expect(page.locator("h1")).to_have_text("Paused")
+        check(page, f"paused-{name}")
+        session.resume()
+        answer_all(session, "bob")
+        expect(page.locator("h1")).to_have_text("All done")
+        check(page, f"done-{name}")
+
+
+def test_a_session_that_cannot_go_on_says_so_and_offers_a_way_out(
+    look, tmp_path, sit_down, check, tools
+):
+    name, options = look
+    path = tmp_path / "alike.db"
+    X = [[float(row), float(row % 7)] for row in range(40)]
+    with sessions.create(
+        path, X, n_clusters=3, ask="similarity", budget=60, strategy=TwoPhase(sample_size=6),
+        random_state=0,
+    ) as session:  # fmt: skip
+        answer_all(session, "ann", 1.0)  # all alike: there are no three clusters
+        assert session.status().state is SessionState.STUCK
+    with tools.serving(path) as address:
+        page = sit_down(address, **options)
+        expect(page.locator("h1")).to_have_text("The answers so far lead no further")
+        expect(page.locator(".resting")).not_to_contain_text("askmeans undo")
+        check(page, f"stuck-{name}")
+        tools.answer(page, "z")
+        expect(page.locator("h1")).to_contain_text("How similar are")
+
+
+def draw_fruit(folder, names):
+    """A picture of each, the later the larger."""
     folder.mkdir()
-    for name in tools.FRUIT:
-        (folder / f"{name}.png").write_bytes(PNG)
+    for place, name in enumerate(names):
+        image = Image.new("RGB", (320, 240), "#f4efe2")
+        reach = 20 + 8 * place
+        box = (160 - reach, 120 - reach, 160 + reach, 120 + reach)
+        ImageDraw.Draw(image).ellipse(box, fill=("#7a3b69", "#3b7a4c")[place % 2])
+        image.save(folder / f"{name}.png")
+
+
+def make_pictures(tmp_path, names, X, **options):
+    """A session about things with pictures, texts and fields."""
+    draw_fruit(tmp_path / "images", names)
     items = [
         {"file": f"{name}.png", "words": f"A {name}, ripe.", "place": place, "kind": name[0]}
-        for place, name in enumerate(tools.FRUIT)
+        for place, name in enumerate(names)
     ]
-    tools.make_fruit(
-        tmp_path / "pairs.db", items=items, ask="pairwise", cluster_names=None, image="file",
-        text="words", folder=folder, strategy="auto",
-    ).close()  # fmt: skip
-    with tools.serving(tmp_path / "pairs.db") as address:
-        page = sit_down(address)
+    return sessions.create(
+        tmp_path / "pictures.db", X, items=items, ids=names, image="file", text="words",
+        folder=tmp_path / "images", random_state=0, **options,
+    )  # fmt: skip
+
+
+def test_pairs_texts_and_images_are_accessible_and_images_zoom(
+    look, tmp_path, sit_down, check, tools
+):
+    name, options = look
+    X = [[float(place)] for place in range(6)]
+    make_pictures(tmp_path, tools.FRUIT, X, n_clusters=2, ask="pairwise").close()
+    with tools.serving(tmp_path / "pictures.db") as address:
+        page = sit_down(address, **options)
         expect(page.locator("h1")).to_contain_text("How similar are")
         expect(page.locator(".meaning")).to_contain_text("both land in the same one")
         boxes = [box.bounding_box() for box in page.locator("article.item").all()]
-        assert boxes[0]["y"] == boxes[1]["y"]  # side by side
+        on_phone = options["viewport"] is PHONE
+        assert (boxes[0]["x"] == boxes[1]["x"]) == on_phone  # stacked, or else side by side
+        assert (boxes[0]["y"] == boxes[1]["y"]) == (not on_phone)
         assert page.locator(".differs abbr").count() > 0  # marked by more than colour
-        assert page.evaluate("[...document.images].every(i => i.naturalWidth === 1 || !i.src)")
-        check(page, "pairs")
+        assert page.evaluate("[...document.images].every(i => i.naturalWidth === 320 || !i.src)")
+        check(page, f"pairs-{name}")
+        small = page.locator("a[data-zoom] img").first.bounding_box()
         page.locator("a[data-zoom]").first.click()
-        expect(page.locator("dialog#zoom img")).to_be_visible()
-        check(page, "zoom")
+        large = page.locator("dialog#zoom img")
+        expect(large).to_be_visible()
+        assert large.bounding_box()["height"] > 1.4 * small["height"]
+        check(page, f"zoom-{name}")
+        page.keyboard.press("Escape")
+        expect(large).to_be_hidden()
 
 
-def test_the_readme_shows_the_page_as_it_is(tmp_path, sit_down, tools, picture_of):
-    """The picture in the README is taken here; where it shows other words, take it anew."""
-    make_iris(tmp_path / "iris.db")
-    with tools.serving(tmp_path / "iris.db") as address:
-        page = sit_down(address, viewport={"width": 1100, "height": 750})
-        for key in "31425":
-            tools.answer(page, key)
-        page.wait_for_timeout(150)
-        picture_of(page, README_PICTURE.stem)
-    assert README_PICTURE.stat().st_size < 150_000
-    assert (tools.SCREENSHOTS / README_PICTURE.name).stat().st_size > 10_000
+def test_three_items_stand_side_by_side_or_stacked(look, tmp_path, sit_down, check, tools):
+    name, options = look
+    U = np.random.default_rng(0).dirichlet([0.6, 0.6, 0.6], size=12)
+    names = [f"{size} {fruit}" for size in ("small", "large") for fruit in tools.FRUIT]
+    with make_pictures(tmp_path, names, U[:, :2], n_clusters=3, ask="similarity") as session:
+        while (questions := session.ask(100, annotator="bob"))[0].kind == "pair":
+            for question in questions:
+                alike = float(U[list(question.items)].prod(axis=0).sum())
+                session.tell(question.id, alike, annotator="bob")
+        for question in questions:
+            session.skip(question.id, annotator="bob")
+    with tools.serving(tmp_path / "pictures.db") as address:
+        page = sit_down(address, **options)
+        expect(page.locator(".meaning")).to_contain_text("all three land in the same one")
+        boxes = [box.bounding_box() for box in page.locator("article.item").all()]
+        assert len(boxes) == 3
+        assert len({box["y" if options["viewport"] is DESK else "x"] for box in boxes}) == 1
+        check(page, f"triplet-{name}")

@@ -98,6 +98,101 @@ def test_double_clicks_and_held_keys_answer_once(address, database, sit_down, to
     assert [value for _, _, value in kept(database)] == [0.5, 0.25, 0.75]
 
 
+def test_a_button_answers_once_however_long_enter_is_held(address, database, sit_down, tools):
+    page = sit_down(address)
+    page.wait_for_selector("#desk[data-ready]", state="attached")
+    before = page.get_attribute("#desk", "data-key")
+    page.get_by_role("button", name="mostly").focus()
+    page.keyboard.down("Enter")
+    next_ready(page, before)
+    page.keyboard.down("Enter")  # repeats: the next question is there, and the button has the focus
+    page.keyboard.up("Enter")
+    tools.answer(page, "2")
+    assert [value for _, _, value in kept(database)] == [0.75, 0.25]
+
+
+def test_forms_are_about_the_question_shown_whatever_the_browser_kept(
+    address, database, sit_down, tools
+):
+    page = sit_down(address)
+    question = int(tools.question_of(page))
+    # As a browser that puts values of before into the fields of a page that is loaded again.
+    page.add_init_script(
+        """addEventListener("readystatechange", () => {
+          const form = document.getElementById("answer");
+          if (form && document.readyState === "interactive") form.elements.question.value = "99";
+        }, true);"""
+    )
+    page.reload()
+    tools.answer(page, "4")
+    assert kept(database) == [(question, "answer", 0.75)]
+
+
+def test_focus_is_never_lost(address, sit_down, tools):
+    page = sit_down(address)
+    page.locator("#desk .meaning a").focus()
+    tools.answer(page, "3")
+    assert page.evaluate("document.activeElement.tagName") == "H1"  # it was in what is exchanged
+    while tools.question_of(page):
+        page.wait_for_selector("#desk[data-ready]", state="attached")
+        before = page.get_attribute("#desk", "data-key")
+        page.get_by_role("button", name="half").press("Enter")
+        page.wait_for_selector(f'#desk:not([data-key="{before}"])', state="attached")
+    expect(page.locator("h1")).to_have_text("All done")
+    assert page.evaluate("document.activeElement.tagName") == "H1"  # its form is hidden now
+
+
+def test_who_waits_keeps_the_focus_and_hears_nothing_twice(address, database, sit_down):
+    with sessions.open(database) as session:
+        taken = session.ask(100, annotator="bob")
+        page = sit_down(address)
+        page.get_by_role("link", name="See the picture").focus()
+        page.evaluate(
+            """() => {
+              window.heard = 0;
+              const next = document.getElementById("next");
+              new MutationObserver(() => window.heard++).observe(next, { childList: true });
+            }"""
+        )
+        session.tell(taken[0].id, 0.5, annotator="bob")
+        expect(page.locator(".counts strong")).to_have_text("1")  # the counts are new
+        assert page.evaluate("document.activeElement.textContent") == "See the picture"
+        assert page.evaluate("heard") == 0
+
+
+def test_what_is_unfolded_stays_so_and_the_slider_begins_in_the_middle(address, sit_down, tools):
+    page = sit_down(address)
+    page.locator(".basis summary").click()
+    page.locator(".finer summary").click()
+    page.get_by_label("How much, from 0 to 1").press("ArrowRight")
+    expect(page.locator("output")).to_have_text("0.55")
+    tools.answer(page, "2")
+    expect(page.locator(".basis p").first).to_be_visible()
+    expect(page.locator("output")).to_have_text("0.50")
+
+
+def test_keys_may_be_turned_off_and_on(address, database, sit_down, tools):
+    page = sit_down(address)
+    page.wait_for_selector("#desk[data-ready]", state="attached")
+    page.keyboard.press("?")
+    page.get_by_label("Answer with these keys").uncheck()
+    page.get_by_role("button", name="Close").click()
+    page.reload()  # it is remembered
+    page.wait_for_selector("#desk[data-ready]", state="attached")
+    page.keyboard.press("3")
+    page.keyboard.press("?")
+    page.get_by_label("Answer with these keys").check()
+    page.keyboard.press("Escape")
+    tools.answer(page, "4")
+    assert [value for _, _, value in kept(database)] == [0.75]
+
+
+def test_letters_answer_with_the_capitals_locked(address, database, sit_down, tools):
+    page = sit_down(address)
+    tools.answer(page, "C")
+    assert [kind for _, kind, _ in kept(database)] == ["unsure"]
+
+
 def test_an_answer_never_goes_to_another_question_than_was_seen(address, database, sit_down, tools):
     here, there = sit_down(address), sit_down(address)  # one person, two windows
     question = int(tools.question_of(here))
@@ -284,7 +379,7 @@ def test_the_picture_follows_the_answers_and_leads_to_reasons(
     with sessions.open(database) as session:
         row = session.question(question).items[0]
         session.tell(question, 0.75, annotator="bob")
-    expect(page.locator("#picture")).to_contain_text("from 1 answers")
+    expect(page.locator("#picture")).to_contain_text("from 1 answer:")
     page.locator(f'svg.scatter a[href="/items/{row}"] circle').click()
     expect(page.locator("h1")).to_have_text(tools.FRUIT[row])
     expect(page.locator("main")).to_contain_text("bob answered “¾”")

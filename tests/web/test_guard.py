@@ -149,6 +149,35 @@ def test_only_images_in_the_sessions_folder_are_served(tmp_path, tools):
             assert client.get(path).status_code in (404, 422), path
 
 
+def test_an_image_opened_by_itself_can_run_nothing(tmp_path, tools):
+    (tmp_path / "evil.svg").write_text(
+        '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'
+    )
+    tools.make_fruit(
+        tmp_path / "svg.db", items=[{"image": "evil.svg"}] * 6, image="image", folder=tmp_path
+    ).close()
+    with tools.using(create_app(tmp_path / "svg.db")) as client:
+        policy = client.get("/image/0").headers["content-security-policy"]
+    assert "default-src 'none'" in policy
+    assert "sandbox" in policy
+    assert "script" not in policy
+
+
+def test_cookies_of_other_pages_on_this_machine_do_no_harm(client, tools):
+    client.app.state.house.session.ask(annotator="ann")
+    for odd in ('{"a": [1]}', "a[b]=c; d", "=; ;;", 'x="un; y=\\'):
+        cookie = f"{odd}; askmeans_token={tools.token_of(client)}"
+        form = answer_form(client, tools)
+        reply = client.post("/answer", data=form, headers={"cookie": cookie})
+        assert reply.status_code == 303, odd
+
+
+def test_a_length_that_is_no_number_is_refused(client):
+    for length in ("1e3", "-1", "\u00b2".encode("latin-1"), "9" * 5000):
+        reply = client.post("/answer", content=b"", headers={"content-length": length})
+        assert reply.status_code == 413, length
+
+
 def test_large_requests_are_refused_announced_or_not(client, tools):
     fields = answer_form(client, tools, key="k" * MOST_BYTES)
     assert client.post("/answer", data=fields).status_code == 413

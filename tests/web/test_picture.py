@@ -4,8 +4,10 @@ import threading
 
 import pytest
 
+from askmeans.contradictions import Contradiction
 from askmeans.exceptions import RankError
-from askmeans.web.doubts import find_doubts
+from askmeans.sessions import conflicts
+from askmeans.web.doubts import doubts_of
 from askmeans.web.explaining import explain_item, worked_example
 from askmeans.web.house import House
 from askmeans.web.picture import Pictures
@@ -80,7 +82,9 @@ def test_clusters_have_typical_and_ambiguous_items_and_sizes(session):
     for cluster in picture.clusters:
         values = [share.value for share in cluster.typical]
         assert values == sorted(values, reverse=True)
-        assert values[0] == picture.result.memberships[:, cluster.number].max()
+        own = picture.result.memberships.argmax(axis=1) == cluster.number
+        strongest = picture.result.memberships[own, cluster.number]
+        assert values[:1] == sorted(strongest)[-1:]  # none where nothing belongs there most
         for share in cluster.ambiguous:
             row = sorted(picture.result.memberships[share.row])
             assert row[-1] - row[-2] < 0.5
@@ -91,16 +95,28 @@ def test_rows_above_one_and_people_who_disagree_are_told(session):
     session.tell(first.id, 1.0, annotator="ann")
     session.tell(second.id, 0.75, annotator="ann")
     session.tell(first.id, 0.25, annotator="bob")
-    doubts = find_doubts(session, session.result(), None)
-    assert len(doubts) == 2
+    doubts = doubts_of(session, session.result(), session.status(estimate=True))
     assert all(doubt.rows == first.items for doubt in doubts)
-    told = " ".join(doubt.text for doubt in doubts)
-    assert "people disagree (ann “1”, bob “¼”)" in told
-    assert "1 in a, ¾ in b is more than the whole" in told
+    name = session.item(first.items[0]).label
+    assert [doubt.text for doubt in doubts] == [
+        f"{name} in a: people disagree (ann “1”, bob “¼”).",
+        f"{name}: 1 or ¼ in a, ¾ in b is more than the whole.",
+    ]
     session.undo(annotator="ann")
     session.undo(annotator="ann")
-    assert find_doubts(session, session.result(), None) == []
-    assert "contradictions: 2" in find_doubts(session, session.result(), [1, 2])[0].text
+    assert doubts_of(session, session.result(), session.status(estimate=True)) == ()
+
+
+def test_contradictions_are_those_of_the_one_rule(session, monkeypatch):
+    question, _ = session.ask_row(annotator="ann")
+    session.tell(question.id, 1.0, annotator="ann")
+    found = Contradiction(kind="repeats", answers=(0,), excess=1.0)
+    monkeypatch.setattr(conflicts, "find_contradictions", lambda *_, **__: [found])
+    pictures = Pictures(session)
+    (doubt,) = pictures.latest(60.0).doubts
+    pictures.close()
+    assert doubt.rows == question.items
+    assert "ann “1”" in doubt.text
 
 
 def test_an_item_tells_why_it_is_where_it_is(session):

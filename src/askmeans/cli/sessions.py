@@ -15,12 +15,14 @@ from askmeans.cli.answer_file import AnswerFile
 from askmeans.cli.tables import plain
 from askmeans.exceptions import AnswerError, DataError, ParameterError
 from askmeans.oracles.console import parse_reply, show_values, wording
-from askmeans.sessions import Question, Receipt, Session, Undone
+from askmeans.sessions import Question, Receipt, Session, Undone, conflicts
 from askmeans.sessions import open as open_session
 from askmeans.sessions.store import file_of, upgrade_store
 
 __all__ = ["after_undo", "ask", "describe", "opened", "pause", "rename", "say", "status",
            "take_in", "tell", "undo", "upgrade"]  # fmt: skip
+
+_CONFLICTS = 10  # shown at most
 
 
 def opened(database: str, name: str | None, *, as_json: bool = False) -> Session:
@@ -148,7 +150,11 @@ def status(database: str, name: str | None, annotator: str | None, *, as_json: b
         if report.estimated_error is not None:
             say(f"estimated error: {report.estimated_error:.3f} ({report.error_basis})")
         if report.contradictions:
-            say(f"contradictions: {report.contradictions}")
+            say(f"contradictions: {len(report.contradictions)}")
+            names = session.cluster_names
+            for conflict in report.contradictions[:_CONFLICTS]:
+                text = conflicts.describe(conflict, lambda row: session.item(row).label, names)
+                say(f"  {text}")
         say(f"clusters: {'; '.join(session.cluster_names)}")
         for note in report.notes:
             say(f"note: {note}")

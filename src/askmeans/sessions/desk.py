@@ -14,6 +14,7 @@ import math
 import threading
 import uuid
 from collections import Counter
+from collections.abc import Set
 from dataclasses import replace
 
 from askmeans.exceptions import BudgetError, KeyConflictError, ParameterError, SessionError
@@ -181,7 +182,13 @@ class Desk:
         return {number for number in others if not self.live.state.answers(number)}
 
     def _choose(
-        self, n: int, annotator: str, held_now: list[Lease], leases: list[Lease]
+        self,
+        n: int,
+        annotator: str,
+        held_now: list[Lease],
+        leases: list[Lease],
+        *,
+        among: Set[int] | None = None,
     ) -> list[int]:
         """Open questions for somebody, at most n, in the order they should get them.
 
@@ -194,7 +201,9 @@ class Desk:
         others = Counter(lease.question for lease in held_now if lease.annotator != annotator)
         held, ended, new, skipped = [], [], [], []
         open_ = self.live.open(self._reserved(annotator, held_now))
-        still = set(open_) & once  # of one's own, those still to come
+        if among is not None:
+            open_ = [number for number in sorted(among) if number in open_]
+        still = {number for number in once if number in open_}  # of one's own, those to come
         for number in open_:
             still.discard(number)
             mine = state.mine(number, annotator)
@@ -222,10 +231,10 @@ class Desk:
         kind, items, _, _ = self.live.key(first)
         if kind != "membership":
             return []
-        open_ = self.live.open(self._reserved(annotator, held_now))
-        same = [n for n in open_ if n != first and self.live.key(n)[1] == items]
-        free = set(self._choose(len(open_), annotator, held_now, leases)) if same else ()
-        return [n for n in same if n in free and self.live.state.mine(n, annotator) is None]
+        state = self.live.state
+        about = self.live.book.about(items)
+        same = {n for n in about if n != first and state.mine(n, annotator) is None}
+        return self._choose(len(same), annotator, held_now, leases, among=same) if same else []
 
     def _known(self, new: NewEvent) -> Event | None:
         """The event that is this one already: by its key, or the same said again."""

@@ -5,7 +5,7 @@ may be called within one; `advance` computes, so it may not.
 """
 
 import warnings
-from collections.abc import Sequence, Set
+from collections.abc import Collection, Sequence, Set
 from typing import Any
 
 from askmeans import __version__
@@ -34,7 +34,7 @@ class Live:
         self.notes: list[str] = []
         self._batches: dict[str, list[StoredBatch]] = {}
         self._replay: Replay | None = None
-        self._unsettled: tuple[Any, list[int]] = (None, [])
+        self._unsettled: tuple[Any, int, dict[int, None]] = (None, 0, {})
         self.book.learn(store.questions(record.id))
 
     @property
@@ -86,7 +86,7 @@ class Live:
 
     def _forget(self) -> None:
         """Let the plan be made anew from the log."""
-        self._replay, self._unsettled = None, (None, [])
+        self._replay, self._unsettled = None, (None, 0, {})
 
     @property
     def must_advance(self) -> bool:
@@ -96,14 +96,25 @@ class Live:
             return True
         return not replay.is_over and not self.unsettled()
 
-    def unsettled(self) -> list[int]:
-        """Questions of the open batch that are not settled, in the plan's order."""
-        now = (id(self._replay), self.replay.batch, self.replay.numbers is None, self.state.last)
-        if self._unsettled[0] != now:  # a batch may be long, and it is looked at often
-            self._unsettled = (now, self.replay.open(self.state))
-        return self._unsettled[1]
+    def unsettled(self) -> Collection[int]:
+        """Questions of the open batch that are not settled, in the plan's order.
 
-    def open(self, reserved: Set[int] = frozenset()) -> list[int]:
+        A batch may be long, and it is looked at often: what was answered since is taken out, and
+        whether a question is among them is known at once.
+        """
+        state = self.state
+        now = (id(self._replay), self.replay.batch, self.replay.numbers is None, id(state))
+        before, seen, found = self._unsettled
+        changed = [n for n in set(state.touched[seen:]) if state.is_settled(n) == (n in found)]
+        if before != now or not all(map(state.is_settled, changed)):  # one may be open again
+            found = dict.fromkeys(self.replay.open(state))
+        else:
+            for number in changed:
+                del found[number]
+        self._unsettled = (now, len(state.touched), found)
+        return found
+
+    def open(self, reserved: Set[int] = frozenset()) -> Collection[int]:
         """Questions that may be answered now: not settled, and within the budget.
 
         Of the budget, what others hold (`reserved`, in this batch or not) is kept for them.
@@ -112,13 +123,13 @@ class Live:
         if left < 0:
             return self.unsettled()
         left = max(0, left - len(reserved))
-        found = []
+        found: dict[int, None] = {}
         for number in self.unsettled():
             if number not in reserved and not self.state.answers(number):
                 if left == 0:
                     continue
                 left -= 1
-            found.append(number)
+            found[number] = None
         return found
 
     @property

@@ -1,7 +1,6 @@
 """What a session has come to: its result so far, what is left, what clusters are called."""
 
 import math
-import statistics
 import threading
 import warnings
 from collections.abc import Sequence
@@ -17,21 +16,19 @@ from askmeans.driver import run
 from askmeans.exceptions import AskmeansError, AskmeansWarning, StopAsking
 from askmeans.queries import Queries
 from askmeans.results import Result
-from askmeans.sessions.events import ANSWERS, Event
 from askmeans.sessions.live import Live
 from askmeans.sessions.notes import quietly
+from askmeans.sessions.pace import pace_of
+from askmeans.sessions.placements import Placements
 from askmeans.sessions.replay import keys_of
 from askmeans.sessions.reports import Estimate, SessionResult, SessionState, Status
 from askmeans.sessions.rows import Rows
 from askmeans.sessions.store.contract import Lease, QuestionKey
 
-__all__ = ["SECONDS_PER_QUESTION", "Outcome", "expected"]
+__all__ = ["Outcome", "expected"]
 
 Floats = NDArray[np.float64]
 
-SECONDS_PER_QUESTION = 5.0  # as `askmeans plan` has it, until people's own pace is known
-_PACE = 5  # answers from which it is known
-_BREAK = 120.0  # seconds after which somebody was away, not thinking
 _MARGIN = 1.25  # how much longer than forecast a plan may take
 
 
@@ -54,6 +51,7 @@ class Outcome:
     def __init__(self, live: Live, rows: Rows) -> None:
         self._live = live
         self._rows = rows
+        self._placements = Placements(live)
         self._lock = threading.Lock()
         # The last result, with the answers it is from.
         self._found: tuple[dict[QuestionKey, float], Result, list[str]] | None = None
@@ -113,7 +111,7 @@ class Outcome:
     def status(self, state: SessionState, held: list[Lease]) -> Status:
         """Where the session stands, without computing a result."""
         live = self._live
-        is_open = set(live.unsettled())
+        is_open = live.unsettled()
         counts = {name: dict(count) for name, count in live.state.counts().items()}
         error, basis = None, "no forecast for this strategy"
         if self._forecast is not None:
@@ -129,7 +127,7 @@ class Outcome:
             held=len(live.state.answered) - live.state.n_spent,
             budget=live.config.budget,
             open=len(is_open) if live.replay.numbers is not None else len(set(live.replay.keys)),
-            leased=len({lease.question for lease in held} & is_open),
+            leased=len({lease.question for lease in held if lease.question in is_open}),
             round=live.replay.batch,
             left=self.left(state),
             annotators=counts,
@@ -152,20 +150,21 @@ class Outcome:
             report,
             estimated_error=None if error is None else float(error),
             error_basis=basis,
-            contradictions=diagnostics.get("contradictions"),
             notes=tuple(dict.fromkeys([*report.notes, *result.notes])),
         )
 
     def left(self, state: SessionState) -> Estimate:
         """Questions and minutes left, as a range."""
         live = self._live
-        seconds, pace = self._pace()
+        seconds, pace = pace_of(live.state)
         if state in (SessionState.DONE, SessionState.SPENT, SessionState.STUCK):
             return Estimate(low=0, high=0, seconds_per_question=seconds, basis=str(state))
         each = live.config.annotations
-        begun = [len(live.state.answers(number)) for number in live.unsettled()]
-        owed = sum(each - count for count in begun if count)  # by second annotators
-        new = begun.count(0)
+        owed, new = 0, len(live.unsettled())
+        if each > 1:
+            begun = [live.state.count(number) for number in live.unsettled()]
+            owed = sum(each - count for count in begun if count)  # by second annotators
+            new = begun.count(0)
         if live.replay.numbers is None:
             new = len(set(live.replay.keys))
         low = high = new
@@ -202,17 +201,9 @@ class Outcome:
 
     def typical(self, cluster: int, n: int) -> list[int]:
         """Items that tell what a cluster is: those that answers place in it most come first."""
-        live = self._live
-        placed = []
-        for number in live.state.answered:
-            kind, items, told_cluster, _ = live.key(number)
-            if kind == "membership" and told_cluster == cluster:
-                value = live.state.value(number)
-                if value >= 0.5:
-                    placed.append((-value, items[0]))
-        rows = [row for _, row in sorted(placed)]
-        if live.config.typical is not None:
-            rows += live.config.typical[cluster]
+        rows = self._placements.rows(cluster, n)
+        if self._live.config.typical is not None:
+            rows += self._live.config.typical[cluster]
         elif self._found is not None:
             strongest = np.argsort(
                 -self._found[1].clustering.memberships[:, cluster], kind="stable"
@@ -248,20 +239,6 @@ class Outcome:
             else:
                 names.append(f"group {j + 1}")
         return names
-
-    def _pace(self) -> tuple[float, str]:
-        """Seconds that an answer takes, and where that is known from."""
-        last: dict[str, Event] = {}
-        gaps = []
-        for event in self._live.state.given_by():
-            if event.kind in ANSWERS and event.annotator in last:
-                gaps.append(event.at - last[event.annotator].at)
-            last[event.annotator] = event
-        gaps = [gap for gap in gaps if 0.0 <= gap < _BREAK]  # a clock may be set back
-        if len(gaps) < _PACE:
-            return SECONDS_PER_QUESTION, f"{SECONDS_PER_QUESTION:g} seconds a question"
-        seconds = statistics.median(gaps)
-        return seconds, f"{seconds:.1f} seconds a question, as so far"
 
 
 def _placed(rows: list[int], memberships: Floats) -> dict[int, int]:

@@ -23,12 +23,12 @@ from askmeans.sessions.notes import quietly
 from askmeans.sessions.state import State
 from askmeans.sessions.store.contract import QuestionKey
 
-__all__ = ["QuestionBook", "Replay", "digest_of", "keys_of"]
+__all__ = ["WAY_OUT", "QuestionBook", "Replay", "digest_of", "keys_of"]
 
 Floats = NDArray[np.float64]
 
 
-_WAY_OUT = (
+WAY_OUT = (
     "Every answer is kept. Take some back (`askmeans undo DB`, Session.undo), or export them "
     "(`askmeans export DB`) and hold them in a new session, of fewer clusters for example."
 )
@@ -66,12 +66,19 @@ class QuestionBook:
     def __init__(self) -> None:
         self._keys: dict[int, QuestionKey] = {}
         self._numbers: dict[QuestionKey, int] = {}
+        self._about: dict[tuple[int, ...], list[int]] = {}
 
     def learn(self, pairs: Sequence[tuple[int, QuestionKey]]) -> None:
         """Take questions in; what is known already stays."""
         for number, key in pairs:
+            if number not in self._keys:
+                self._about.setdefault(key[1], []).append(number)
             self._keys[number] = key
             self._numbers[key] = number
+
+    def about(self, items: tuple[int, ...]) -> list[int]:
+        """Numbers of the questions about just these items."""
+        return list(self._about.get(items, ()))
 
     def key(self, number: int) -> QuestionKey | None:
         """A question, None for a number that is not known."""
@@ -157,12 +164,12 @@ class Replay:
             return
         except AskmeansError as error:  # the answers do not allow to go on
             self.failure = error
-            error.args = (f"{error} {_WAY_OUT}", *error.args[1:])
+            error.args = (f"{error} {WAY_OUT}", *error.args[1:])
             return
         except Exception as error:
             self.failure = PlanError(
                 f"The plan failed in round {self.batch + 1} ({type(error).__name__}: {error}); "
-                f"a version without the fault may go on. {_WAY_OUT}"
+                f"a version without the fault may go on. {WAY_OUT}"
             )
             self.failure.__cause__ = error
             return

@@ -3,12 +3,16 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from askmeans.queries import History
 from askmeans.results import Clustering
+
+if TYPE_CHECKING:
+    from askmeans.sessions.conflicts import Conflict
 
 __all__ = ["Estimate", "Held", "Question", "Receipt", "SessionResult", "SessionState", "Status",
            "Undone"]  # fmt: skip
@@ -236,8 +240,8 @@ class Status:
         Mean error of a membership to expect, where there is anything to tell it from.
     error_basis : str
         Where that comes from.
-    contradictions : object
-        What the last result says of answers that contradict each other; None where it says nothing.
+    contradictions : tuple of Conflict or None
+        Answers that cannot all be true, the worst first; None where they were not looked for.
     notes : tuple of str
         What somebody should know: other questions than were stored, warnings of the plan.
 
@@ -259,7 +263,7 @@ class Status:
     annotators: dict[str, dict[str, int]]
     estimated_error: float | None
     error_basis: str
-    contradictions: object
+    contradictions: "tuple[Conflict, ...] | None"
     notes: tuple[str, ...]
 
 

@@ -1,11 +1,13 @@
 """A session: ask, tell, skip, cannot say, undo; durable, for several people and processes."""
 
+from dataclasses import replace
 from numbers import Real
 from typing import Any
 
 from askmeans.checks import check_number
 from askmeans.exceptions import AnswerError, ParameterError, StoreReadOnlyError
 from askmeans.sessions.caretaking import ME, Caretaking
+from askmeans.sessions.conflicts import find_conflicts
 from askmeans.sessions.desk import check_annotator
 from askmeans.sessions.display import Item
 from askmeans.sessions.events import EventKind
@@ -255,7 +257,14 @@ class Session(Caretaking):
             self._catch_up()
             held = self._desk.held()
             report = self._outcome.status(self._desk.state_for(annotator, held), held)
-        return self._outcome.with_error(report, self.result()) if estimate else report
+        if not estimate:
+            return report
+        result = self.result()
+        conflicts = find_conflicts(
+            self.history(), self.question, self.config.n_clusters, levels=self.config.levels,
+            noise=result.clustering.diagnostics.get("noise"),
+        )  # fmt: skip
+        return replace(self._outcome.with_error(report, result), contradictions=conflicts)
 
     def result(self) -> SessionResult:
         """The best clustering from the answers so far, and what is missing.
@@ -386,6 +395,36 @@ class Session(Caretaking):
         with self._desk.lock:
             self._live.refresh()
             return [self._desk.receipt(event) for event in self._live.state.given_by(annotator)]
+
+    def said_about(self, items: tuple[int, ...], *, annotator: str = ME) -> list[Receipt]:
+        """What somebody answered to the questions about just these items, and what they skipped.
+
+        Parameters
+        ----------
+        items : tuple of int
+            Row numbers, as a question has them.
+        annotator : str, default="me"
+            Whose.
+
+        Returns
+        -------
+        list of Receipt
+            Those that stand, in the order of the questions' numbers.
+
+        Examples
+        --------
+        >>> session = open("fruit.db")
+        >>> question, = session.ask()
+        >>> receipt = session.tell(question.id, 0.5)
+        >>> [receipt.value for receipt in session.said_about(question.items)]
+        [0.5]
+        """
+        annotator = check_annotator(annotator)
+        with self._desk.lock:
+            self._live.refresh()
+            numbers = self._live.book.about(tuple(items))
+            mine = [self._live.state.mine(number, annotator) for number in numbers]
+            return [self._desk.receipt(event) for event in mine if event is not None]
 
     def _catch_up(self) -> None:
         """Take in what happened since and step the plan; a file that cannot be written is read."""

@@ -31,12 +31,14 @@ class State:
         self.n_parts = 1
         self.by_key: dict[str, Event] = {}
         self.undone: set[int] = set()  # events taken back
+        self.touched: list[int] = []  # questions that something happened to, in order
         self._answers: dict[int, list[Event]] = {}  # question -> standing answers, in order
         self._spent: set[int] = set()  # questions answered here
         self._mine: dict[tuple[int, str], Event] = {}  # (question, annotator) -> what stands
         self._stacks: dict[
             str, list[Event]
         ] = {}  # annotator -> what they may undo, last at the end
+        self._counts: dict[str, Counter[str]] = {}  # annotator -> kinds of those
         # (question, annotator) -> answers that moved up when they undid theirs
         self._behind: dict[tuple[int, str], set[int]] = {}
 
@@ -46,6 +48,8 @@ class State:
             assert event.id > self.last
             self.last = event.id
             self.by_key[event.key] = event
+            if event.question is not None:
+                self.touched.append(event.question)
             if event.kind is EventKind.AGAIN:
                 assert event.question is not None
                 self.by_key[event.key] = self._mine[event.question, event.annotator]
@@ -91,6 +95,14 @@ class State:
         every = [event for stack in self._stacks.values() for event in stack]
         return sorted(every, key=lambda event: event.id)
 
+    def recent(self, n: int) -> list[list[Event]]:
+        """The last answers and skips of everybody, at most n each, in order."""
+        return [stack[-n:] for stack in self._stacks.values()]
+
+    def count(self, question: int) -> int:
+        """How many answers a question has."""
+        return len(self._answers.get(question, ()))
+
     def answers(self, question: int) -> list[Event]:
         """The answers that settle a question, or will; not those that came after."""
         taken = []
@@ -102,7 +114,9 @@ class State:
 
     def is_settled(self, question: int) -> bool:
         """Whether the plan may have the answer."""
-        given = self._answers.get(question, ())
+        given = self._answers.get(question)
+        if not given:
+            return False
         return len(given) >= self.annotations or any(e.kind is EventKind.HELD for e in given)
 
     def has_place(self, question: int, annotator: str) -> bool:
@@ -113,6 +127,8 @@ class State:
     def value(self, question: int) -> float:
         """The answer to a settled question; NaN where nobody could say."""
         told = [event.value for event in self.answers(question) if event.value is not None]
+        if len(told) == 1:  # as most are, and it is asked for often
+            return told[0]
         return float(np.median(told)) if told else math.nan
 
     @property
@@ -127,11 +143,11 @@ class State:
 
     def counts(self) -> dict[str, Counter[str]]:
         """How many answers, unsures, skips and late answers stand, by annotator."""
-        found: dict[str, Counter[str]] = {}
-        for annotator, stack in self._stacks.items():
-            if stack:
-                found[annotator] = Counter(str(event.kind) for event in stack)
-                found[annotator]["late"] = sum(event.late for event in stack)
+        found = {}
+        for annotator, count in self._counts.items():
+            if self._stacks[annotator]:
+                found[annotator] = +count
+                found[annotator]["late"] = count["late"]
         return found
 
     def _give(self, event: Event) -> None:
@@ -140,9 +156,12 @@ class State:
         place = (event.question, event.annotator)
         before = self._mine.get(place)
         if before is not None:  # a skip, replaced
-            self._stacks[event.annotator].remove(before)
+            self._unstack(before)
         self._mine[place] = event
         self._stacks.setdefault(event.annotator, []).append(event)
+        count = self._counts.setdefault(event.annotator, Counter())
+        count[str(event.kind)] += 1
+        count["late"] += event.late
         if event.kind in ANSWERS:
             where = self._place(*place)
             self._answers.setdefault(event.question, []).insert(where, event)
@@ -156,7 +175,7 @@ class State:
         event = self._mine.pop((undo.question, undo.annotator))
         assert event.id == undo.target
         self.undone.add(event.id)
-        self._stacks[event.annotator].remove(event)
+        self._unstack(event)
         if event.kind in ANSWERS:
             answers = self._answers[undo.question]
             behind = {later.id for later in answers[answers.index(event) + 1 :]}
@@ -166,6 +185,12 @@ class State:
             if not self._answers[undo.question]:
                 del self._answers[undo.question]
             self._count(undo.question)
+
+    def _unstack(self, event: Event) -> None:
+        """Let go of what somebody gave."""
+        self._stacks[event.annotator].remove(event)
+        self._counts[event.annotator][str(event.kind)] -= 1
+        self._counts[event.annotator]["late"] -= event.late
 
     def _place(self, question: int, annotator: str) -> int:
         """Where somebody's answer would stand among those there are."""

@@ -5,8 +5,9 @@ import secrets
 import time
 from dataclasses import dataclass
 
-from askmeans.exceptions import AskmeansError, QueryError
+from askmeans.exceptions import AskmeansError, QueryError, StoreError
 from askmeans.sessions import Question, Receipt, Session, Status
+from askmeans.sessions.replay import WAY_OUT
 from askmeans.web.cards import Card, Cards
 from askmeans.web.scale import say, say_fully
 
@@ -44,22 +45,24 @@ class Desk:
         row: list[Question] = []
         try:
             row = session.ask_row(annotator=annotator)
+        except StoreError:
+            raise
         except AskmeansError as error:  # the answers do not allow to go on: say so, offer undo
-            trouble = str(error)
-        mine = {r.question: r for r in session.history(annotator=annotator)}
+            trouble = str(error).removesuffix(WAY_OUT).strip()
         card = None
         if wanted is not None:
-            card = self._wanted(wanted, annotator, row, mine.get(wanted))
+            card = self._wanted(wanted, annotator, row)
         elif row:
             card = self.cards.card(row[0], annotator, row)
+        status = session.status(annotator=annotator)
         return Sheet(
             annotator=annotator,
-            status=session.status(annotator=annotator),
+            status=status,
             card=card,
             key=secrets.token_urlsafe(12),
             undo_key=secrets.token_urlsafe(12),
             shown=time.monotonic(),
-            can_undo=bool(mine),
+            can_undo=annotator in status.annotators,
             trouble=trouble,
         )
 
@@ -80,7 +83,7 @@ class Desk:
 
     def change(self, question: int, annotator: str, key: str, value: float | str) -> str:
         """Put another answer in the place of one's own; the same again changes nothing."""
-        mine = {r.question: r for r in self.session.history(annotator=annotator)}.get(question)
+        mine = self._mine(self.session.question(question), annotator)
         kept = None if mine is None else ("unsure" if mine.value is None else mine.value)
         if mine is not None and mine.kind == "skip":
             kept = None
@@ -106,13 +109,17 @@ class Desk:
             text += f" {_many(len(undone.void))} followed from it and may not come again."
         return text
 
-    def _wanted(
-        self, number: int, annotator: str, row: list[Question], mine: Receipt | None
-    ) -> Card:
+    def _mine(self, question: Question, annotator: str) -> Receipt | None:
+        """What somebody said to a question, unless it was taken back."""
+        said = self.session.said_about(question.items, annotator=annotator)
+        return next((receipt for receipt in said if receipt.question == question.id), None)
+
+    def _wanted(self, number: int, annotator: str, row: list[Question]) -> Card:
         """A question of the open row, or one that was answered or skipped before."""
         question = self.session.question(number)
         if number in {q.id for q in row}:
             return self.cards.card(question, annotator, row)
+        mine = self._mine(question, annotator)
         if mine is None:
             raise QueryError(f"Question {number} must be open for {annotator!r}. Got another one.")
         before = "skipped" if mine.kind == "skip" else say(mine.value)

@@ -125,11 +125,10 @@ class Cards:
     ) -> tuple[Entry, ...]:
         """The clusters of an item's row, in their order; empty where only one is asked."""
         told: dict[int, tuple[int, float | None]] = {}
-        for receipt in self._session.history(annotator=annotator):
-            if receipt.kind == "skip" or receipt.question is None:
-                continue
+        for receipt in self._session.said_about(question.items, annotator=annotator):
+            assert receipt.question is not None
             other = self._session.question(receipt.question)
-            if other.items == question.items and other.cluster is not None:
+            if receipt.kind != "skip" and other.cluster is not None:
                 told[other.cluster] = (other.id, receipt.value)
         asked = {q.cluster: q.id for q in (question, *row)}
         if len(asked.keys() | told.keys()) < 2:

@@ -10,11 +10,11 @@ Rules of this file:
 
 import re
 import secrets
-from http.cookies import CookieError, SimpleCookie
 from urllib.parse import urlsplit
 
 from fastapi import HTTPException, Request
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import cookie_parser
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -36,6 +36,7 @@ HEADERS = {
 }
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{43}")
+_DIGITS = re.compile(r"[0-9]{1,10}")
 
 
 class Guard:
@@ -95,7 +96,7 @@ def _refusal(method: str, headers: Headers) -> PlainTextResponse | None:
     if foreign or headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
         return PlainTextResponse("Only this page itself may send this.", 403)
     length = headers.get("content-length", "0")
-    if not length.isdigit() or int(length) > MOST_BYTES:
+    if not _DIGITS.fullmatch(length) or int(length) > MOST_BYTES:
         return PlainTextResponse(f"A request must have at most {MOST_BYTES} bytes.", 413)
     return None
 
@@ -124,10 +125,6 @@ def _hostname(host: str) -> str:
 
 
 def _token_of(headers: Headers) -> str | None:
-    """The token in the cookie, if there is one."""
-    try:
-        cookies = SimpleCookie(headers.get("cookie", ""))
-    except CookieError:
-        return None
-    kept = cookies.get(TOKEN_COOKIE)
-    return kept.value if kept is not None and _TOKEN.fullmatch(kept.value) else None
+    """The token in the cookie, if there is one; whatever other pages of this machine have set."""
+    kept = cookie_parser(headers.get("cookie", "")).get(TOKEN_COOKIE, "")
+    return kept if _TOKEN.fullmatch(kept) else None

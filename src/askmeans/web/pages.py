@@ -9,18 +9,23 @@ from fastapi import APIRouter, HTTPException, Query, Request
 from starlette.responses import FileResponse, RedirectResponse, Response
 
 from askmeans.exceptions import AskmeansError, ParameterError
+from askmeans.sessions import Receipt
 from askmeans.web.answering import Sheet
 from askmeans.web.explaining import explain_item, worked_example
 from askmeans.web.exporting import EXPORTS, export
 from askmeans.web.forms import LONGEST_NAME, Form, SentForm, annotator_of, remember
 from askmeans.web.house import House, status_of
-from askmeans.web.scale import points_of, say, slider_step
+from askmeans.web.scale import points_of, say_fully, slider_step
 
 __all__ = ["make_router"]
 
 _IMAGES = {".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".gif": "image/gif",
            ".webp": "image/webp", ".avif": "image/avif", ".bmp": "image/bmp",
            ".svg": "image/svg+xml"}  # fmt: skip
+# An SVG that is opened by itself is a document: it may do nothing, and is in no origin.
+_IMAGE_HEADERS = {
+    "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox"
+}
 _WAIT = 5.0  # seconds a page waits for the newest picture before it shows the last
 _HISTORY = 200  # answers on one page
 _TOO_QUICK = "That came just after the question appeared, so nothing was saved. Please look again."
@@ -103,7 +108,7 @@ def _add_person(router: APIRouter, house: House) -> None:
             {
                 "receipt": receipt,
                 "label": desk.cards.label(house.session.question(receipt.question)),
-                "said": "skipped" if receipt.kind == "skip" else say(receipt.value),
+                "said": _said(receipt, house.session.config.ask),
             }
             for receipt in reversed(receipts[-_HISTORY:])
             if receipt.question is not None
@@ -189,7 +194,7 @@ def _add_tools(router: APIRouter, house: House) -> None:
     @router.get("/image/{row}")
     def image(row: int) -> Response:
         path = _image_of(house, row)
-        return FileResponse(path, media_type=_IMAGES[path.suffix.lower()])
+        return FileResponse(path, media_type=_IMAGES[path.suffix.lower()], headers=_IMAGE_HEADERS)
 
 
 def _image_of(house: House, row: int) -> Path:
@@ -229,6 +234,11 @@ def _value(form: Form) -> float | str:
     if told in ("unsure", "skip"):
         return told
     return form.number("fine") if told == "fine" else form.number("value")
+
+
+def _said(receipt: Receipt, ask: str) -> str:
+    """What somebody answered, as the history tells it."""
+    return "skipped" if receipt.kind == "skip" else say_fully(receipt.value, ask)
 
 
 def _is_script(request: Request) -> bool:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from askmeans.exceptions import AskmeansError
 from askmeans.sessions import Session, SessionResult, Status
-from askmeans.web.doubts import Doubt, find_doubts
+from askmeans.web.doubts import Doubt, doubts_of
 from askmeans.web.drawing import Plane, colors_of, heat_map, scatter
 
 __all__ = ["ClusterView", "Picture", "Pictures", "Share"]
@@ -137,7 +137,7 @@ class Pictures:
             status=status,
             result=result,
             clusters=tuple(self._cluster(result, j, colors[j]) for j in range(len(colors))),
-            doubts=tuple(find_doubts(session, result, status.contradictions)),
+            doubts=doubts_of(session, result, status),
             scatter=scatter(self._plane, result.memberships, names),
             heat_map=heat_map(result.memberships, list(result.cluster_names)),
         )
@@ -149,7 +149,8 @@ class Pictures:
         own = memberships.argmax(axis=1) == number
         doubtful = np.flatnonzero(own & (_gaps(memberships) < 0.5))
         doubtful = doubtful[np.argsort(_gaps(memberships)[doubtful], kind="stable")]
-        strongest = np.argsort(-column, kind="stable")[:_TYPICAL]
+        strongest = np.argsort(-column, kind="stable")
+        strongest = strongest[own[strongest]][:_TYPICAL]  # what belongs elsewhere is not typical
         return ClusterView(
             number=number,
             name=result.cluster_names[number],

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, Engine, delete, insert, literal_column, select
+from sqlalchemy import Connection, Engine, Float, bindparam, delete, insert, literal_column, select
 from sqlalchemy.dialects.sqlite import insert as upsert
 from sqlalchemy.exc import IntegrityError
 
@@ -24,6 +24,18 @@ from askmeans.sessions.store.contract import (
 from askmeans.sessions.store.sqlite.engine import DURABLE, NOW, PASSING, translated
 
 __all__ = ["SqlStore"]
+
+# What every answer asks for several times: to make these anew costs more than to run them.
+_EVENTS = (
+    select(models.events)
+    .where(
+        models.events.c.session_id == bindparam("session"),
+        models.events.c.id > bindparam("after"),
+    )
+    .order_by(models.events.c.id)
+)
+_LEASES = select(models.leases).where(models.leases.c.session_id == bindparam("session"))
+_NOW = select(literal_column(NOW, Float))
 
 
 class SqlStore:
@@ -191,9 +203,8 @@ class SqlTransaction:
 
     def events(self, after: int) -> list[Event]:
         """Events with a number above this, in order."""
-        table = models.events
-        here = (table.c.session_id == self._session) & (table.c.id > after)
-        rows = self._connection.execute(select(table).where(here).order_by(table.c.id))
+        told = {"session": self._session, "after": after}
+        rows = self._connection.execute(_EVENTS, told)
         return [
             Event(
                 id=row.id,
@@ -223,8 +234,7 @@ class SqlTransaction:
 
     def leases(self) -> list[Lease]:
         """Every lease, ended ones included, of questions that are not let go."""
-        table = models.leases
-        rows = self._connection.execute(select(table).where(table.c.session_id == self._session))
+        rows = self._connection.execute(_LEASES, {"session": self._session})
         return [Lease(question=r.question, annotator=r.annotator, until=r.until) for r in rows]
 
     def lease(self, lease: Lease) -> None:
@@ -311,7 +321,7 @@ class SqlTransaction:
 
 def _now(connection: Connection) -> float:
     """The database's time, in seconds."""
-    return float(connection.execute(select(literal_column(NOW))).scalar_one())
+    return float(connection.execute(_NOW).scalar_one())
 
 
 def _question_row(session: int, number: int, key: QuestionKey) -> dict[str, Any]:

@@ -4,13 +4,15 @@
 // Rules of this file:
 // - The forms stay where they are; only #desk is exchanged, and what it says is copied into them. So
 //   focus is kept, and an answer always goes to the question that was on the screen.
+// - Focus that was in what is exchanged, or in a form that is hidden with it, goes to the heading.
 // - One answer is under way at a time. It is kept until it was confirmed, and sent again with the
 //   same key where the server did not reply: twice the same is harmless.
 
-const SETTLE = 200; // milliseconds in which nobody reads a question: a second click, a bouncing key
+const SETTLE = 250; // milliseconds in which nobody reads a question: a second click, a bouncing key
 const AGAIN = 1000; // between two attempts to reach the server
 const LOOK = 3000; // between two looks for something new
 const PENDING = "askmeans-pending";
+const KEYS = "askmeans-keys"; // "off" where somebody does not want keys to answer
 
 const said = document.getElementById("said");
 let busy = false;
@@ -34,12 +36,13 @@ function sleep(milliseconds) {
   return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }
 
-// Put what the server sent in the place of #desk, and what it says into the forms.
-function exchange(html) {
-  const part = new DOMParser().parseFromString(html, "text/html").getElementById("desk");
-  if (!part) return false;
-  desk().replaceWith(part);
-  const { question, key, undoKey, shown, change, undoable, state } = part.dataset;
+function parse(html) {
+  return new DOMParser().parseFromString(html, "text/html").getElementById("desk");
+}
+
+// Copy what #desk says into the forms: a browser may have kept other values over a reload.
+function fill() {
+  const { question, key, undoKey, shown, change, undoable } = desk().dataset;
   for (const form of document.querySelectorAll("form[data-sheet]")) {
     form.hidden = !question;
     form.elements.question.value = question;
@@ -51,11 +54,43 @@ function exchange(html) {
   undo.elements.key.value = undoKey;
   for (const button of document.querySelectorAll("button[form=undo]")) button.disabled = !undoable;
   document.getElementById("late-undo").hidden = Boolean(question) || !undoable;
-  if (said && part.dataset.said) say(part.dataset.said, part.dataset.failed);
-  document.getElementById("next").textContent = part.querySelector("h1").textContent; // is read out
-  if (!question && location.search) history.replaceState(null, "", "/");
+}
+
+// What somebody unfolded stays unfolded.
+function unfold(old, part) {
+  const open = new Set([...old.querySelectorAll("details[open]")].map((each) => each.className));
+  for (const each of part.querySelectorAll("details")) each.open = open.has(each.className);
+}
+
+// Put what the server sent in the place of #desk.
+function exchange(html) {
+  const part = parse(html);
+  if (!part) return false;
+  const old = desk();
+  const focused = document.activeElement;
+  const within = old.contains(focused);
+  unfold(old, part);
+  old.replaceWith(part);
+  fill();
+  centre();
+  const heading = part.querySelector("h1");
+  if (within || (focused !== document.body && focused.offsetParent === null)) heading.focus();
+  if (part.dataset.said) say(part.dataset.said, part.dataset.failed);
+  document.getElementById("next").textContent = heading.textContent; // is read out
+  if (!part.dataset.question && location.search) history.replaceState(null, "", "/");
   settle();
-  watch(state);
+  watch();
+  return true;
+}
+
+// The same rest as before: only the counts are new, so nothing is read out, and focus stays.
+function renew(html) {
+  const part = parse(html);
+  if (!part || part.dataset.question || part.dataset.state !== desk().dataset.state) {
+    return exchange(html);
+  }
+  desk().querySelector(".counts").replaceWith(part.querySelector(".counts"));
+  watch();
   return true;
 }
 
@@ -106,6 +141,8 @@ function submit(event) {
 }
 
 function press(event) {
+  // A button that has the focus would be pressed again and again while Enter is held.
+  if (event.repeat && event.key === "Enter") event.preventDefault();
   if (event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;
   const typing = event.target.closest("input:not([type=range]), textarea, select");
   if (typing || document.querySelector("dialog[open]")) return;
@@ -114,8 +151,10 @@ function press(event) {
     document.getElementById("keys").showModal();
     return;
   }
+  if (localStorage.getItem(KEYS) === "off") return;
+  const key = event.key.toLowerCase();
   const button = [...document.querySelectorAll("button[data-key]")].find(
-    (candidate) => candidate.dataset.key === event.key && candidate.offsetParent !== null,
+    (candidate) => candidate.dataset.key === key && candidate.offsetParent !== null,
   );
   if (!button || button.disabled) return;
   event.preventDefault();
@@ -124,9 +163,9 @@ function press(event) {
 
 // Look again by itself where there is nothing to answer now.
 let watching = 0;
-function watch(state) {
+function watch() {
   clearTimeout(watching);
-  if (state !== "waiting for others" && state !== "paused") return;
+  if (desk().dataset.question) return;
   watching = setTimeout(async () => {
     let text = "";
     try {
@@ -134,7 +173,7 @@ function watch(state) {
     } catch {
       // The server may come back: look again.
     }
-    if (!text || busy || !exchange(text)) watch(state);
+    if (!text || busy || !renew(text)) watch();
   }, LOOK);
 }
 
@@ -147,6 +186,21 @@ function zoom(event) {
   image.src = link.href;
   image.alt = link.querySelector("img").alt;
   box.showModal();
+}
+
+// The slider begins in the middle for every question.
+function centre() {
+  const slider = document.getElementById("fine");
+  slider.value = slider.defaultValue;
+  slider.dispatchEvent(new Event("input"));
+}
+
+// Keys may be turned off, for those whose words or hands press them unasked.
+function choose() {
+  const box = document.getElementById("use-keys");
+  box.checked = localStorage.getItem(KEYS) !== "off";
+  box.closest("p").hidden = false;
+  box.addEventListener("change", () => localStorage.setItem(KEYS, box.checked ? "on" : "off"));
 }
 
 function answering() {
@@ -168,8 +222,11 @@ function answering() {
   };
   slider.addEventListener("input", tell);
   tell();
+  fill();
+  centre();
+  choose();
   settle();
-  watch(desk().dataset.state);
+  watch();
   const pending = sessionStorage.getItem(PENDING);
   if (pending) send(...JSON.parse(pending));
 }

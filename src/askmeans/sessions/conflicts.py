@@ -1,0 +1,138 @@
+"""Answers of a session that cannot all be true: found by one rule, said in one way.
+
+The rule is `askmeans.contradictions.find_contradictions`. People round to the points of a scale, so
+what rounding alone explains is no contradiction.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from askmeans.contradictions import find_contradictions
+from askmeans.plans.answers import rounding_noise
+from askmeans.queries import Answer
+from askmeans.sessions.reports import Question, Receipt
+
+__all__ = ["Conflict", "describe", "find_conflicts"]
+
+_POINTS = 5  # of the scale that people get where the session names none
+_TRIPLET = "{} are told to be more alike ({}) than {} alone ({})."
+
+Label = Callable[[int], str]
+Say = Callable[[float | None], str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conflict:
+    """Answers that contradict each other.
+
+    Parameters
+    ----------
+    kind : {"repeats", "row", "triplet"}
+        As in `askmeans.contradictions.Contradiction`: answers to one question differ, memberships
+        of an item do not sum to one, or three items are more alike than two of them.
+    questions : tuple of Question
+        What was asked, one for each answer.
+    answers : tuple of Receipt
+        What was answered, and by whom.
+    excess : float
+        By how much they contradict each other, beyond what noise and rounding explain.
+
+    Examples
+    --------
+    >>> Conflict(kind="row", questions=(), answers=(), excess=0.5).excess
+    0.5
+    """
+
+    kind: str
+    questions: tuple[Question, ...]
+    answers: tuple[Receipt, ...]
+    excess: float
+
+    @property
+    def items(self) -> tuple[int, ...]:
+        """Row numbers of the items they are about, each once."""
+        return tuple(dict.fromkeys(row for question in self.questions for row in question.items))
+
+
+def find_conflicts(
+    receipts: Sequence[Receipt],
+    question_of: Callable[[int], Question],
+    n_clusters: int,
+    *,
+    levels: int | None,
+    noise: float | None,
+) -> tuple[Conflict, ...]:
+    """Answers that contradict each other, the worst first; `noise` is what a fit found."""
+    told = [receipt for receipt in receipts if receipt.kind != "skip" and receipt.value is not None]
+    asked = [question_of(receipt.question) for receipt in told if receipt.question is not None]
+    history = [_as_answer(*pair) for pair in zip(asked, told, strict=True)]
+    if noise is None:
+        noise = rounding_noise(levels or _POINTS)
+    return tuple(
+        Conflict(
+            kind=found.kind,
+            questions=tuple(asked[place] for place in found.answers),
+            answers=tuple(told[place] for place in found.answers),
+            excess=found.excess,
+        )
+        for found in find_contradictions(history, n_clusters, noise=noise)
+    )
+
+
+def describe(
+    conflict: Conflict, label: Label, cluster_names: Sequence[str], say: Say = "{:g}".format
+) -> str:
+    """A conflict in a sentence."""
+    if conflict.kind == "row":
+        return _row(conflict, label, cluster_names, say)
+    if conflict.kind == "triplet":
+        return _triplet(conflict, label, say)
+    question = conflict.questions[0]
+    names = _listed([label(row) for row in question.items])
+    if question.cluster is not None:
+        names += f" in {cluster_names[question.cluster]}"
+    said = ", ".join(f"{receipt.annotator} “{say(receipt.value)}”" for receipt in conflict.answers)
+    several = len({receipt.annotator for receipt in conflict.answers}) > 1
+    return f"{names}: {'people disagree' if several else 'answered in two ways'} ({said})."
+
+
+def _row(conflict: Conflict, label: Label, cluster_names: Sequence[str], say: Say) -> str:
+    """Memberships of one item that do not sum to one."""
+    by_cluster: dict[int, list[float]] = defaultdict(list)
+    for question, receipt in zip(conflict.questions, conflict.answers, strict=True):
+        assert question.cluster is not None
+        assert receipt.value is not None
+        by_cluster[question.cluster].append(receipt.value)
+    parts = ", ".join(
+        f"{' or '.join(say(value) for value in dict.fromkeys(values))} in {cluster_names[cluster]}"
+        for cluster, values in sorted(by_cluster.items())
+    )
+    total = sum(sum(values) / len(values) for values in by_cluster.values())
+    name = label(conflict.questions[0].items[0])
+    return f"{name}: {parts} is {'more' if total > 1.0 else 'less'} than the whole."
+
+
+def _triplet(conflict: Conflict, label: Label, say: Say) -> str:
+    """Three items that are more alike than two of them."""
+    told: dict[tuple[int, ...], list[str]] = defaultdict(list)
+    for question, receipt in zip(conflict.questions, conflict.answers, strict=True):
+        told[question.items].append(say(receipt.value))
+    three, two = sorted(told, key=len, reverse=True)[:2]
+    names = [_listed([label(row) for row in items]) for items in (three, two)]
+    values = [" or ".join(dict.fromkeys(told[items])) for items in (three, two)]
+    return _TRIPLET.format(names[0], values[0], names[1], values[1])
+
+
+def _as_answer(question: Question, receipt: Receipt) -> Answer:
+    """An answer as a history has it."""
+    assert receipt.value is not None
+    return Answer(
+        round=0, kind=question.kind, items=question.items, cluster=question.cluster,
+        repeat=question.repeat, value=receipt.value,
+    )  # fmt: skip
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Names in a line."""
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))

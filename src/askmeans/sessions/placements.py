@@ -1,0 +1,59 @@
+"""Which items the answers place in each cluster, kept up answer by answer.
+
+A question on the page needs them each time; walking through all answers for it would make every
+answer cost more than the one before.
+"""
+
+from bisect import bisect_left, insort
+
+from askmeans.sessions.live import Live
+from askmeans.sessions.state import State
+
+__all__ = ["Placements"]
+
+_PLACED = 0.5  # of a membership, from which an item tells what a cluster is
+
+
+class Placements:
+    """Items by cluster, the strongest first."""
+
+    def __init__(self, live: Live) -> None:
+        self._live = live
+        self._state: State | None = None
+        self._seen = 0
+        self._entries: dict[int, tuple[int, tuple[float, int, int]]] = {}  # by question
+        self._sorted: dict[int, list[tuple[float, int, int]]] = {}  # by cluster
+
+    def rows(self, cluster: int, n: int) -> list[int]:
+        """At most n different items that answers place in a cluster."""
+        self._catch_up()
+        found: dict[int, None] = {}
+        for _, row, _ in self._sorted.get(cluster, ()):
+            found[row] = None
+            if len(found) == n:
+                break
+        return list(found)
+
+    def _catch_up(self) -> None:
+        """Look at the questions that something happened to since."""
+        state = self._live.state
+        if self._state is not state:  # the log was read anew
+            self._state, self._seen = state, 0
+            self._entries, self._sorted = {}, {}
+        touched = dict.fromkeys(state.touched[self._seen :])
+        self._seen = len(state.touched)
+        for number in touched:
+            self._place(number, state)
+
+    def _place(self, number: int, state: State) -> None:
+        """Put a question's item where its answer places it now."""
+        old = self._entries.pop(number, None)
+        if old is not None:
+            cluster, entry = old
+            del self._sorted[cluster][bisect_left(self._sorted[cluster], entry)]
+        kind, items, cluster, _ = self._live.key(number)
+        value = state.value(number) if kind == "membership" else 0.0
+        if value >= _PLACED:
+            entry = (-value, items[0], number)
+            insort(self._sorted.setdefault(cluster, []), entry)
+            self._entries[number] = (cluster, entry)

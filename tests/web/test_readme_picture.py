@@ -1,0 +1,53 @@
+"""The picture in the README is the page: in its words, its places and its colours.
+
+It carries the words it shows. Where this test fails because the page is meant to look otherwise,
+`ASKMEANS_PICTURES=1 .venv/bin/python -m pytest tests/web/test_readme_picture.py` takes it anew.
+"""
+
+import os
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+from PIL.PngImagePlugin import PngInfo
+
+PICTURE = Path(__file__).parents[2] / "docs" / "images" / "answering.png"
+SIZE = {"width": 1100, "height": 750}
+TILE = 25  # pixels: another font moves letters, but hardly what a tile has of ink
+_OFF = 24.0  # of 255, from which a tile is another one
+_SHARE = 0.04  # of all tiles that may be
+
+
+def tiles(path):
+    """The mean colour of every tile."""
+    pixels = np.asarray(Image.open(path).convert("RGB"), dtype=np.float64)
+    high, wide = SIZE["height"] // TILE, SIZE["width"] // TILE
+    return pixels.reshape(high, TILE, wide, TILE, 3).mean(axis=(1, 3))
+
+
+def take(tmp_path, sit_down, tools, picture_of):
+    """A picture of Iris after five answers, and its words."""
+    tools.make_iris(tmp_path / "iris.db")
+    with tools.serving(tmp_path / "iris.db") as address:
+        page = sit_down(address, viewport=SIZE)
+        for key in "31425":
+            tools.answer(page, key)
+        page.mouse.move(0, 0)
+        page.wait_for_timeout(200)  # let colours change to their end
+        picture_of(page, PICTURE.stem)
+        words = " ".join(page.locator("body").inner_text().split())
+    return tools.SCREENSHOTS / PICTURE.name, words
+
+
+def test_the_readme_shows_the_page_as_it_is(tmp_path, sit_down, tools, picture_of):
+    taken, words = take(tmp_path, sit_down, tools, picture_of)
+    if os.environ.get("ASKMEANS_PICTURES"):
+        told = PngInfo()
+        told.add_itxt("words", words)
+        Image.open(taken).convert("P", palette=Image.Palette.ADAPTIVE, colors=128).save(
+            PICTURE, pnginfo=told, optimize=True
+        )
+    assert Image.open(PICTURE).text["words"] == words
+    off = np.abs(tiles(PICTURE) - tiles(taken)).max(axis=2) > _OFF
+    assert off.mean() < _SHARE, np.argwhere(off).tolist()
+    assert PICTURE.stat().st_size < 100_000
