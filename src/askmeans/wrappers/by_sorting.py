@@ -37,7 +37,7 @@ def by_sorting(
     n_clusters: int,
     *,
     rng: np.random.Generator,
-) -> Generator[Queries, Floats, Clustering]:
+) -> Plan:
     """Let a plan's membership questions be answered by pairs that are the same or different.
 
     Parameters
@@ -78,11 +78,18 @@ def by_sorting(
     similar = Similarities()
     again = copy.deepcopy(rng)
     plan = make_plan(rng)
-    order = rng.permutation(n_items)
+    translator = _Sorted(rng.permutation(n_items).tolist(), n_clusters, similar)
+    return _sort(plan, translator, lambda: otherwise(again, similar))
+
+
+def _sort(
+    plan: Plan, translator: "_Sorted", otherwise: Callable[[], Plan]
+) -> Generator[Queries, Floats, Clustering]:
+    """Go on otherwise after an answer in between."""
     try:
-        return (yield from drive(plan, _Sorted(order.tolist(), n_clusters, similar)))
+        return (yield from drive(plan, translator))
     except _InBetweenError:
-        return (yield from otherwise(again, similar))
+        return (yield from otherwise())
 
 
 class _Sorted:
