@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from askmeans import Sequential, Stratified, TwoClusters, TwoPhase, oracles, run
+from askmeans.asking import named_strategy
 from askmeans.exceptions import DataError, ParameterError
-from askmeans.strategies import named_strategy
 
 STRATEGIES = [TwoPhase, Sequential, TwoClusters]
 X = np.random.default_rng(0).normal(size=(200, 2))

@@ -1,21 +1,29 @@
 """How ask=, levels=, repeats=, strategy= and budget= become a plan: for all who drive one."""
 
 import copy
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 
 from askmeans.checks import check_choice, check_fuzzifier, check_number
-from askmeans.plans.answers import Plan, rounding_noise
-from askmeans.strategies import with_roughness
+from askmeans.plans.answers import EXACT, Plan, rounding_noise
+from askmeans.strategies import Sequential, Strategy, Stratified, TwoClusters, TwoPhase
 from askmeans.wrappers import by_similarity, by_sorting, least_questions, repeated_adaptively
 from askmeans.wrappers.pool_sizes import Route
 from askmeans.wrappers.repeated import Average
 from askmeans.wrappers.similarities import Similarities
 
-__all__ = ["ASK", "check_asking", "make_plan"]
+__all__ = ["ASK", "check_asking", "make_plan", "named_strategy"]
 
 ASK = ("membership", "similarity", "pairwise")
+_NAMED: dict[str, type[Strategy]] = {
+    "auto": Stratified,
+    "stratified": Stratified,
+    "two-phase": TwoPhase,
+    "sequential": Sequential,
+    "two-clusters": TwoClusters,
+}
 
 
 def check_asking(
@@ -59,12 +67,12 @@ def make_plan(
         budget = max(budget // repeats, min(budget, least_questions(n_clusters, route)))
     if similar:  # memberships that follow from similarities lie on no scale, but are rough as it is
         row_noise: float | Literal["auto"] = "auto" if repeats > 1 else rounding_noise(levels)
-        rough_strategy = with_roughness(
+        rough_strategy = _with_roughness(
             strategy, levels=None, unknown_noise=False, row_noise=row_noise
         )
     else:
         several = repeats > 1 and levels is not None
-        rough_strategy = with_roughness(strategy, levels=levels, unknown_noise=several)
+        rough_strategy = _with_roughness(strategy, levels=levels, unknown_noise=several)
 
     def plan(rng: np.random.Generator) -> Plan:
         made: Plan = rough_strategy.plan(items, n_clusters, fuzzifier=fuzzifier, rng=rng)
@@ -103,3 +111,31 @@ def make_plan(
     # Single answers to similarities are not fitted, so that one wrong among three must not count.
     how: Average = "median" if similar else "mean"
     return repeated_adaptively(lambda: make(copy.deepcopy(start)), repeats, how=how)
+
+
+def named_strategy(strategy: Any, owner: str) -> Any:
+    """The strategy of this name, with its defaults; an object with a `plan` method as it is."""
+    if hasattr(strategy, "plan") and not isinstance(strategy, type):
+        return strategy
+    check_choice(strategy, _NAMED, "strategy", owner)
+    return _NAMED[strategy]()
+
+
+def _with_roughness(
+    strategy: Any,
+    *,
+    levels: int | None,
+    unknown_noise: bool,
+    row_noise: float | Literal["auto"] = 0.0,
+) -> Any:
+    """The strategy for answers on such a scale, with noise to be estimated if there may be any.
+
+    `row_noise` is that of whole rows, from similarities; only Stratified is better for it. A
+    strategy that says what it expects of the answers, and one of somebody's own, stays as it is.
+    """
+    faithful = getattr(strategy, "faithful", False)
+    if not isinstance(strategy, Strategy) or faithful or strategy.roughness != EXACT:
+        return strategy
+    noise = row_noise if isinstance(strategy, Stratified) else 0.0
+    changes: Any = {"levels": levels, "noise": "auto" if unknown_noise else noise}
+    return replace(strategy, **changes)  # type: ignore[type-var]  # every strategy is a dataclass

@@ -1,7 +1,7 @@
 """Strategies: parameters of the stratified way and the paper's algorithms; the plans they make."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -26,8 +26,6 @@ __all__ = [
     "Stratified",
     "TwoClusters",
     "TwoPhase",
-    "named_strategy",
-    "with_roughness",
 ]
 
 
@@ -486,40 +484,3 @@ class Stratified(Strategy):
             roughness=self.roughness,
             rng=rng,
         )
-
-
-_NAMED: dict[str, type[Strategy]] = {
-    "auto": Stratified,
-    "stratified": Stratified,
-    "two-phase": TwoPhase,
-    "sequential": Sequential,
-    "two-clusters": TwoClusters,
-}
-
-
-def named_strategy(strategy: Any, owner: str) -> Any:
-    """The strategy of this name, with its defaults; an object with a `plan` method as it is."""
-    if hasattr(strategy, "plan") and not isinstance(strategy, type):
-        return strategy
-    check_choice(strategy, _NAMED, "strategy", owner)
-    return _NAMED[strategy]()
-
-
-def with_roughness(
-    strategy: Any,
-    *,
-    levels: int | None,
-    unknown_noise: bool,
-    row_noise: float | Literal["auto"] = 0.0,
-) -> Any:
-    """The strategy for answers on such a scale, with noise to be estimated if there may be any.
-
-    `row_noise` is that of whole rows, from similarities; only Stratified is better for it. A
-    strategy that says what it expects of the answers, and one of somebody's own, stays as it is.
-    """
-    faithful = getattr(strategy, "faithful", False)
-    if not isinstance(strategy, Strategy) or faithful or strategy.roughness != EXACT:
-        return strategy
-    noise = row_noise if isinstance(strategy, Stratified) else 0.0
-    changes: Any = {"levels": levels, "noise": "auto" if unknown_noise else noise}
-    return replace(strategy, **changes)  # type: ignore[type-var]  # every strategy is a dataclass

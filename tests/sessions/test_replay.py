@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
+from askmeans.asking import named_strategy
 from askmeans.exceptions import ReplayWarning, SessionError
 from askmeans.plans.draft import Draft
 from askmeans.queries import Answer, MembershipQueries, PairQueries
@@ -15,7 +16,6 @@ from askmeans.sessions.config import Config
 from askmeans.sessions.replay import Replay, digest_of, keys_of
 from askmeans.sessions.state import State
 from askmeans.sessions.store.sql import SqlStore
-from askmeans.strategies import named_strategy
 
 
 def test_the_batches_a_plan_issued_are_stored(make, kit):

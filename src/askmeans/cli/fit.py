@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
 
-from askmeans.asking import make_plan
+from askmeans.asking import make_plan, named_strategy
 from askmeans.checks import check_enough_items, check_fuzzifier, check_number
 from askmeans.cli.answer_file import AnswerFile
 from askmeans.cli.tables import (
@@ -33,7 +33,6 @@ from askmeans.metrics import match_clusters, matched_accuracy
 from askmeans.oracles import ConsoleOracle, TableOracle
 from askmeans.queries import Ledger
 from askmeans.results import Result
-from askmeans.strategies import named_strategy
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -151,9 +151,8 @@ class ActiveFuzzyKMeans(ClusterMixin, BaseEstimator):
         >>> model.memberships_[1]
         array([0.5, 0.5])
         """
-        from askmeans.asking import make_plan
+        from askmeans.asking import make_plan, named_strategy
         from askmeans.driver import run
-        from askmeans.strategies import named_strategy
 
         self._check_parameters()
         strategy = named_strategy(self.strategy, "ActiveFuzzyKMeans")

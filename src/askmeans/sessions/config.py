@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 
 from askmeans import strategies
-from askmeans.asking import check_asking, make_plan
+from askmeans.asking import check_asking, make_plan, named_strategy
 from askmeans.checks import check_number, check_positive
 from askmeans.exceptions import DataError, ParameterError, SessionError
 from askmeans.plans.answers import Plan
-from askmeans.strategies import Strategy, named_strategy
+from askmeans.strategies import Strategy
 
 __all__ = ["Config"]
 
