@@ -2,6 +2,7 @@
 
 import copy
 from dataclasses import replace
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -74,8 +75,8 @@ def make_plan(
         several = repeats > 1 and levels is not None
         rough_strategy = _with_roughness(strategy, levels=levels, unknown_noise=several)
 
-    def plan(rng: np.random.Generator) -> Plan:
-        made: Plan = rough_strategy.plan(items, n_clusters, fuzzifier=fuzzifier, rng=rng)
+    def plan(rng: np.random.Generator, chosen: Any = rough_strategy) -> Plan:
+        made: Plan = chosen.plan(items, n_clusters, fuzzifier=fuzzifier, rng=rng)
         return made
 
     def pooled(rng: np.random.Generator, told: Similarities | None = None) -> Plan:
@@ -91,15 +92,12 @@ def make_plan(
             similar=told,
         )
 
-    def exact(rng: np.random.Generator) -> Plan:
-        made: Plan = strategy.plan(items, n_clusters, fuzzifier=fuzzifier, rng=rng)
-        return made
-
     def make(rng: np.random.Generator) -> Plan:
         if not similar:
             return plan(rng)
         if repeats > 1 or rough or levels not in (None, 2):  # these are not all or nothing
             return pooled(rng)
+        exact = partial(plan, chosen=strategy)
         return by_sorting(exact, pooled, len(items), n_clusters, rng=rng)
 
     if repeats == 1:
