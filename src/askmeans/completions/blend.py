@@ -32,6 +32,7 @@ class Blend:
     pool: Floats
     doubt: Floats  # where to ask: how unsure it is of every item of the pool
     expected: Floats  # the error of every item of the pool that it expects
+    answers_are_hard: bool
     misfit: float  # mean squared error on held-out answers
 
     def refined(self, items: Items) -> "Blend":
@@ -95,6 +96,7 @@ def blend(fitted: list[Fitted], evidence: Evidence, prior: Floats) -> Blend:
         pool=sharpened(plain, sharpness),
         doubt=_doubt(w, pools, plain, sharpness),
         expected=ratio * _openness(plain),
+        answers_are_hard=hard,
         misfit=float(weight @ np.square(sharpened(held_out, sharpness) - Y).mean(axis=1) / len(Y)),
     )
 

@@ -248,8 +248,12 @@ class Study:
         """Whether the estimate is small enough, and there is enough behind it."""
         if self.k == 1:
             return True
-        enough = len(self.answers.items) >= 5 * self.k and bool(self.seen.all())
-        return enough and self.estimated_error() < precision
+        count = len(self.answers.items)
+        if self.blend is None or count < 5 * self.k or not self.seen.all():
+            return False
+        # Answers of all or nothing: no mistake among so many does not mean that there is none.
+        chance = 2.0 / self.k * 0.5 / (count + 1.0) if self.blend.answers_are_hard else 0.0
+        return max(self.estimated_error(), chance * (1.0 - count / self.items.n)) < precision
 
     def _predictor(self) -> Predict:
         """Memberships of any items."""
