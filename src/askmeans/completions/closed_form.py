@@ -1,13 +1,14 @@
 """Fuzzy k-means as a completion: the unsupervised fit with names, and fits that answers lead to."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment, minimize
 
-from askmeans.completions.evidence import Evidence, Fitted, Predict
+from askmeans.completions.evidence import Evidence, Fitted, Predict, cross_validated
 from askmeans.completions.pool import Pool, Scale
 from askmeans.completions.rows import softmax
 from askmeans.fuzzy.model import closed_form_memberships
@@ -57,27 +58,41 @@ def name_clusters(U: Floats, told: Floats) -> NDArray[np.intp]:
 
 def named(pool: Pool, evidence: Evidence) -> Fitted:
     """The fit without questions: its clusters named, its fuzzifier fitted, by the answers."""
-    centers, fuzzifier = pool.free
-    return _closed_form("unsupervised", pool, evidence, centers, fuzzifier)
+    return _closed_form("unsupervised", pool, evidence, pool.free, lambda _: pool.free)
+
+
+def local(pool: Pool, evidence: Evidence, found: tuple[Floats, float]) -> Fitted:
+    """The closed form at the optimum that the answers lead to."""
+
+    def find(part: Evidence) -> tuple[Floats, float]:
+        return iterate(pool.X, _start(pool, part), found[1], 20), found[1]
+
+    return _closed_form("local optimum", pool, evidence, found, find)
 
 
 def local_centers(pool: Pool, evidence: Evidence) -> tuple[Floats, float]:
     """Lloyd's iterations from centres that the answers tell: the optimum the expert means."""
-    Y, X = evidence.Y, pool.X[evidence.rows]
-    weights = evidence.cells * evidence.trust
-    mass = weights @ Y
-    centers, fuzzifier = pool.free
-    start = centers[name_clusters(closed_form_memberships(X, centers, fuzzifier), Y)].copy()
-    seen = mass > 1e-9
-    start[seen] = ((Y * weights[:, None]).T @ X)[seen] / mass[seen, None]
-    best, least = (start, fuzzifier), np.inf
-    for alpha in sorted({fuzzifier, 1.5, 1.2, 1.05}):
+    Y, X, start = evidence.Y, pool.X[evidence.rows], _start(pool, evidence)
+    best, least = pool.free, np.inf
+    for alpha in sorted({pool.free[1], 1.5, 1.2, 1.05}):
         found = iterate(pool.X, start, alpha, 60)
         U = closed_form_memberships(X, found, alpha)
         loss = float((evidence.trust[:, None] * np.abs(U - Y)).sum())
         if loss < least:
             best, least = (found, alpha), loss
     return best
+
+
+def _start(pool: Pool, evidence: Evidence) -> Floats:
+    """Centres that the answers tell; those of the fit without questions where they tell nothing."""
+    Y, X = evidence.Y, pool.X[evidence.rows]
+    centers, fuzzifier = pool.free
+    start = centers[name_clusters(closed_form_memberships(X, centers, fuzzifier), Y)].copy()
+    weights = evidence.cells * evidence.trust
+    mass = weights @ Y
+    seen = mass > 1e-9
+    start[seen] = ((Y * weights[:, None]).T @ X)[seen] / mass[seen, None]
+    return start
 
 
 def iterate(X: Floats, centers: Floats, alpha: float, steps: int) -> Floats:
@@ -98,64 +113,74 @@ def iterate(X: Floats, centers: Floats, alpha: float, steps: int) -> Floats:
     return centers
 
 
-def local(pool: Pool, evidence: Evidence, centers: Floats, fuzzifier: float) -> Fitted:
-    """The closed form at the optimum that the answers lead to."""
-    return _closed_form("local optimum", pool, evidence, centers, fuzzifier)
-
-
 def _closed_form(
-    name: str, pool: Pool, evidence: Evidence, centers: Floats, fuzzifier: float
+    name: str,
+    pool: Pool,
+    evidence: Evidence,
+    found: tuple[Floats, float],
+    find: Callable[[Evidence], tuple[Floats, float]],
 ) -> Fitted:
-    """The closed form at these centres, named by the answers, with the fuzzifier they support."""
+    """The closed form at centres found; `find` finds them from a part of the evidence."""
+
+    def learn(_: Pool, part: Evidence) -> ClosedForm:
+        return _named(pool, part, *(found if part is evidence else find(part)))
+
+    def refine(items: Items) -> Predict:
+        centers = items.refine_centers(predict.centers, found[1])
+        return ClosedForm(centers=centers, fuzzifier=predict.fuzzifier)
+
+    predict = learn(pool, evidence)
+    return replace(cross_validated(name, learn, pool, evidence), refine=refine)
+
+
+def _named(pool: Pool, evidence: Evidence, centers: Floats, fuzzifier: float) -> ClosedForm:
+    """These centres, named by the answers, with the fuzzifier that they support."""
     X, Y = pool.X[evidence.rows], evidence.Y
     centers = centers[name_clusters(closed_form_memberships(X, centers, fuzzifier), Y)]
     fitted = fit_fuzzifier(X, centers, Y)
     # A few answers move it only a little from where it was.
     share = len(Y) / (len(Y) + 5.0)
-    alpha = (
-        float(np.exp((1 - share) * np.log(fuzzifier - 1.0) + share * np.log(fitted - 1.0))) + 1.0
-    )
-
-    def refine(items: Items) -> Predict:
-        return ClosedForm(centers=items.refine_centers(centers, fuzzifier), fuzzifier=alpha)
-
-    predict = ClosedForm(centers=centers, fuzzifier=alpha)
-    U = predict(pool.X)
-    return Fitted(name=name, pool=U, held_out=U[evidence.rows], predict=predict, refine=refine)
+    moved = np.exp((1 - share) * np.log(fuzzifier - 1.0) + share * np.log(fitted - 1.0))
+    return ClosedForm(centers=centers, fuzzifier=1.0 + float(moved))
 
 
 def in_metric(pool: Pool, evidence: Evidence, memory: dict[str, Any]) -> Fitted:
     """Fuzzy k-means with the weights of features that the answers tell."""
-    Z, Y = pool.Z, evidence.Y
+
+    def learn(_: Pool, part: Evidence) -> InMetric:
+        known = memory.get("metric") if part is evidence else None
+        rounds = 1 if known is not None or part is not evidence else 3
+        centers, theta = _metric(pool, part, known, rounds)
+        return InMetric(scale=pool.scaled, centers=centers, theta=theta)
+
+    fitted = cross_validated("metric", learn, pool, evidence)
+    found = fitted.predict
+    assert isinstance(found, InMetric)
+    memory["metric"] = found.centers, found.theta
+    return fitted
+
+
+def _metric(
+    pool: Pool, evidence: Evidence, known: tuple[Floats, Floats] | None, rounds: int
+) -> tuple[Floats, Floats]:
+    """Centres and weights of features, in turns, from those known or from the answers alone."""
+    Z, Y, rows = pool.Z, evidence.Y, evidence.rows
     d = Z.shape[1]
     weights = evidence.trust * np.sqrt(evidence.cells)
     weights = weights / weights.mean()
-    if "metric" in memory:
-        centers, theta = memory["metric"]
-        rounds = 1
+    if known is not None:
+        centers, theta = known
     else:
-        theta, rounds = np.zeros(d + 1), 3
-        mass = (evidence.cells * evidence.trust) @ Y
-        centers = ((Y * (evidence.cells * evidence.trust)[:, None]).T @ Z[evidence.rows]) / (
-            np.maximum(mass, 1e-9)[:, None]
-        )
+        theta = np.zeros(d + 1)
+        share = evidence.cells * evidence.trust
+        mass = share @ Y
+        centers = ((Y * share[:, None]).T @ Z[rows]) / np.maximum(mass, 1e-9)[:, None]
         centers[mass <= 1e-9] = Z.mean(axis=0)
     for _ in range(rounds):
-        theta = _fit_metric(Z[evidence.rows], Y, weights, centers, theta)
+        theta = _fit_metric(Z[rows], Y, weights, centers, theta)
         scale, alpha = np.exp(theta[:d] / 2), 1.0 + np.exp(-theta[d])
         centers = iterate(Z * scale, centers * scale, float(np.clip(alpha, 1.05, 3.0)), 10) / scale
-    theta = _fit_metric(Z[evidence.rows], Y, weights, centers, theta)
-    memory["metric"] = centers, theta
-    held_out = np.empty_like(Y)
-    for fold in np.unique(evidence.folds):
-        inside = evidence.folds == fold
-        part = _fit_metric(
-            Z[evidence.rows[~inside]], Y[~inside], weights[~inside], centers, 0.5 * theta
-        )
-        held_out[inside] = _in_metric(Z[evidence.rows[inside]], centers, part)
-
-    predict = InMetric(scale=pool.scaled, centers=centers, theta=theta)
-    return Fitted(name="metric", pool=predict(pool.X), held_out=held_out, predict=predict)
+    return centers, _fit_metric(Z[rows], Y, weights, centers, theta)
 
 
 def _in_metric(Z: Floats, centers: Floats, theta: Floats) -> Floats:

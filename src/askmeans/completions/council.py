@@ -1,5 +1,6 @@
 """All completions together: each learns from the same answers, what is slow only now and then."""
 
+from contextlib import AbstractContextManager
 from functools import cache
 from typing import Any
 
@@ -16,7 +17,7 @@ from askmeans.completions.logistic import logistic
 from askmeans.completions.mixture import mixture
 from askmeans.completions.pool import Pool
 
-__all__ = ["Council"]
+__all__ = ["Council", "one_thread"]
 
 Floats = NDArray[np.float64]
 
@@ -30,6 +31,12 @@ def _controller() -> ThreadpoolController:
     return ThreadpoolController()
 
 
+def one_thread() -> AbstractContextManager[object]:
+    """For matrices that are small, and since the same answers must give the same numbers."""
+    limit: AbstractContextManager[object] = _controller().limit(limits=1)
+    return limit
+
+
 class Council:
     """Every completion, and what it remembers between rounds."""
 
@@ -39,20 +46,12 @@ class Council:
         self._memory: dict[str, Any] = {"count": 0}
 
     def learn(self, evidence: Evidence) -> list[Fitted]:
-        """Fit every completion that so much evidence allows.
-
-        On one thread: matrices are small, and the same answers must give the same numbers.
-        """
-        with _controller().limit(limits=1):
-            return self._learn(evidence)
-
-    def _learn(self, evidence: Evidence) -> list[Fitted]:
-        """Fit them."""
+        """Fit every completion that so much evidence allows."""
         pool, count = self.pool, len(evidence.rows)
         memory = self._memory
         if count >= _ANEW * memory["count"]:
             memory = {"count": count, "local": local_centers(pool, evidence)}
-        fitted = [named(pool, evidence), local(pool, evidence, *memory["local"])]
+        fitted = [named(pool, evidence), local(pool, evidence, memory["local"])]
         if count >= _FEW and len(pool) > _FEW:
             if self._graph is None:
                 self._graph = Graph(pool)
@@ -67,8 +66,7 @@ class Council:
             fitted += [
                 logistic(pool, evidence, looseness=30.0),
                 in_metric(pool, evidence, memory),
+                mixture(pool, evidence),
             ]
-            errors = [np.abs(f.held_out - evidence.Y).mean() for f in fitted]
-            fitted.append(mixture(pool, evidence, fitted[int(np.argmin(errors))].pool))
         self._memory = memory
         return fitted

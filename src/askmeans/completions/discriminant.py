@@ -7,17 +7,17 @@ from askmeans.completions.evidence import Evidence, Fitted, Predict, cross_valid
 from askmeans.completions.pool import Pool
 from askmeans.completions.rows import LogLinear
 
-__all__ = ["discriminant"]
+__all__ = ["discriminant", "learn_discriminant"]
 
 Floats = NDArray[np.float64]
 
 
 def discriminant(pool: Pool, evidence: Evidence) -> Fitted:
     """One covariance for all clusters, shrunk towards the unit."""
-    return cross_validated("discriminant", _learn, pool, evidence)
+    return cross_validated("discriminant", learn_discriminant, pool, evidence)
 
 
-def _learn(pool: Pool, evidence: Evidence) -> Predict:
+def learn_discriminant(pool: Pool, evidence: Evidence) -> Predict:
     """Means, a pooled covariance after Ledoit and Wolf, and shares."""
     Z, Y = pool.Z[evidence.rows], evidence.Y * evidence.trust[:, None]
     k, d = Y.shape[1], Z.shape[1]

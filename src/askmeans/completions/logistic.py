@@ -18,12 +18,10 @@ Floats = NDArray[np.float64]
 def logistic(pool: Pool, evidence: Evidence, *, looseness: float) -> Fitted:
     """Logistic regression; `looseness` is the inverse of its ridge."""
     name = f"logistic {looseness:g}"
-    return cross_validated(name, partial(_learn, looseness=looseness, memory={}), pool, evidence)
+    return cross_validated(name, partial(_learn, looseness=looseness), pool, evidence)
 
 
-def _learn(
-    pool: Pool, evidence: Evidence, *, looseness: float, memory: dict[str, Floats]
-) -> Predict:
+def _learn(pool: Pool, evidence: Evidence, *, looseness: float) -> Predict:
     """Coefficients by L-BFGS."""
     Z, Y, w = pool.Z[evidence.rows], evidence.Y, evidence.trust
     d, k = Z.shape[1], Y.shape[1]
@@ -32,7 +30,6 @@ def _learn(
     mass = np.where(seen, w @ Y, 1.0)
     start = np.zeros((d + 1, k))
     start[d] = np.log(mass / mass.sum())
-    start = memory.get("all", start)  # folds start where the whole ended
 
     def loss(flat: Floats) -> tuple[float, Floats]:
         B = flat.reshape(d + 1, k)
@@ -49,6 +46,4 @@ def _learn(
     found = minimize(loss, start.ravel(), jac=True, method="L-BFGS-B",
                      options={"maxiter": 40, "ftol": 1e-6})  # fmt: skip
     B = found.x.reshape(d + 1, k)
-    memory.setdefault("all", B)
-
     return LogLinear(scale=pool.scaled, slope=B[:d], intercept=B[d] + masked)

@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
-from askmeans.completions.evidence import Evidence, Fitted
+from askmeans.completions.discriminant import learn_discriminant
+from askmeans.completions.evidence import Evidence, Fitted, Predict, cross_validated
 from askmeans.completions.pool import Pool, Scale
 from askmeans.completions.rows import softmax
 
@@ -14,7 +15,7 @@ __all__ = ["mixture"]
 
 Floats = NDArray[np.float64]
 Parameters = tuple[Floats, Floats, Floats]  # shares, means, Cholesky factors
-_ITERATIONS = 15
+_ITERATIONS = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,10 +31,15 @@ class Mixture:
         return _posteriors(self.scale(X) @ self.axes, self.parameters)
 
 
-def mixture(pool: Pool, evidence: Evidence, start: Floats) -> Fitted:
-    """EM from these memberships of the pool; answered items keep theirs."""
+def mixture(pool: Pool, evidence: Evidence) -> Fitted:
+    """EM from a discriminant analysis; answered items keep their memberships."""
+    return cross_validated("mixture", _learn, pool, evidence)
+
+
+def _learn(pool: Pool, evidence: Evidence) -> Predict:
+    """Expectation and maximisation, in turns."""
     P = pool.Z @ pool.axes
-    R = start.copy()
+    R = learn_discriminant(pool, evidence)(pool.X)
     R[evidence.rows] = evidence.Y
     for _ in range(_ITERATIONS):
         parameters = _maximise(P, R)
@@ -43,18 +49,7 @@ def mixture(pool: Pool, evidence: Evidence, start: Floats) -> Fitted:
         R = new
         if moved < 1e-4:
             break
-    held_out = np.empty_like(evidence.Y)
-    free = _posteriors(P[evidence.rows], parameters)
-    for fold in np.unique(evidence.folds):
-        inside = evidence.folds == fold
-        part = R.copy()
-        part[evidence.rows[inside]] = free[inside]
-        held_out[inside] = _posteriors(P[evidence.rows[inside]], _maximise(P, part))
-
-    predict = Mixture(scale=pool.scaled, axes=pool.axes, parameters=parameters)
-    return Fitted(
-        name="mixture", pool=_posteriors(P, parameters), held_out=held_out, predict=predict
-    )
+    return Mixture(scale=pool.scaled, axes=pool.axes, parameters=parameters)
 
 
 def _maximise(P: Floats, R: Floats) -> Parameters:

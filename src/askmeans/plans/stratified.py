@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from askmeans.completions.blend import Blend, blend
 from askmeans.completions.closed_form import ClosedForm, name_clusters
-from askmeans.completions.council import Council
+from askmeans.completions.council import Council, one_thread
 from askmeans.completions.evidence import Evidence, Predict
 from askmeans.completions.pool import Pool
 from askmeans.exceptions import MissingClusterWarning, StopAsking
@@ -46,6 +46,7 @@ REST = 0.05  # what is left of a row and not asked about
 GROWTH = 0.4  # new items of a round, by those asked about before
 EXPLORE = 0.25  # how evenly doubt is taken to be spread, whatever the completions say
 TRUST = 0.3  # how much of a row must be told before models learn from it
+ENOUGH = 5  # items a cluster, to give up naming or to end
 SEEN = 0.5  # memberships to a cluster that make it seen
 # What completions count before the answers speak.
 PRIOR = {
@@ -118,19 +119,27 @@ class Study:
 
     def ask(self) -> Asking[bool]:
         """One round; False if there is nothing left to ask."""
-        if self.seen.all():
+        if self._naming():
+            places, clusters = self._unnamed()
+        else:
             places, clusters = self._open(REST)
             new = self._new(self._room(len(places)))
             places = np.concatenate([places, new])
             clusters = np.concatenate([clusters, self.likely[new].argmax(axis=1)])
-        else:
-            places, clusters = self._unnamed()
         if not len(places):  # no item is left: now every little counts
             places, clusters = self._open(ROUNDING)
         if not len(places):
             return False
         yield from self.answers.ask(self.pool.rows[places], clusters, "strata")
         return True
+
+    def _told(self) -> int:
+        """How many items somebody could say something of."""
+        return int((~np.isnan(self.answers.values)).any(axis=1).sum())
+
+    def _naming(self) -> bool:
+        """Whether to look for a cluster that nobody was found in yet; there may be none such."""
+        return not self.seen.all() and self._told() < ENOUGH * self.k
 
     def _open(self, rest: float) -> tuple[Rows, Rows]:
         """Rows of which something is left, and the likeliest cluster not asked about yet."""
@@ -174,12 +183,13 @@ class Study:
         asked = self.asked()
         count = max(0, min(count, self.max_items - len(asked)))
         fresh = [place for place in self.first if place not in set(asked.tolist())]
-        if fresh and not self.seen.all():
+        if fresh and self._naming():
             return np.array(fresh[:count], dtype=np.intp)
-        if self.blend is None or not self.seen.all():
-            return self.strata.choose(asked, np.ones(len(self.pool)), count)
-        doubt = self.blend.doubt / max(float(self.blend.doubt.mean()), 1e-300)
-        return self.strata.choose(asked, (1.0 - EXPLORE) * doubt + EXPLORE, count)
+        doubt = np.ones(len(self.pool))
+        if self.blend is not None and not self._naming():
+            doubt = self.blend.doubt / max(float(self.blend.doubt.mean()), 1e-300)
+        with one_thread():
+            return self.strata.choose(asked, (1.0 - EXPLORE) * doubt + EXPLORE, count)
 
     def _evidence(self) -> Evidence | None:
         """Rows that are known for the most part, the rest shared as is likely."""
@@ -215,8 +225,9 @@ class Study:
 
     def _weighed(self, evidence: Evidence) -> Blend:
         """Every completion fitted to the evidence, and weighed by it."""
-        fitted = self.council.learn(evidence)
-        return blend(fitted, evidence, np.array([PRIOR[f.name] for f in fitted]))
+        with one_thread():
+            fitted = self.council.learn(evidence)
+            return blend(fitted, evidence, np.array([PRIOR[f.name] for f in fitted]))
 
     def estimated_error(self) -> float:
         """The mean error of a membership, over all items; what was answered has none."""
@@ -228,15 +239,14 @@ class Study:
         # Who belongs to a cluster that has no name yet is given to another. These are many if the
         # unsupervised fit is right, but few if so many answers did not meet one.
         nameless = float(self.guess[:, ~self.seen].sum(axis=1).mean())
-        nameless = 2.0 / self.k * min(nameless, 1.0 / (len(asked) + 2.0))
+        nameless = 2.0 / self.k * min(nameless, 1.0 / (self._told() + 2.0))
         expected = self.blend.expected + nameless
         left = self._left()
         # What noise leaves in rows that were answered; a normal error is .8 of it on average.
         own = 0.8 * min(self.noise() * math.sqrt(self._own_share()), math.sqrt(self.blend.misfit))
         error = float((expected[asked] * left + own * (left < 1.0)).sum())
-        if len(asked) < len(self.pool):
-            error += float(np.delete(expected, asked).mean()) * (n - len(asked))
-        return error / n
+        unasked = np.delete(expected, asked) if len(asked) < len(self.pool) else expected
+        return (error + float(unasked.mean()) * (n - len(asked))) / n
 
     def _left(self) -> Floats:
         """How much of the row of each item asked about is not known."""
@@ -248,8 +258,8 @@ class Study:
         """Whether the estimate is small enough, and there is enough behind it."""
         if self.k == 1:
             return True
-        count = len(self.answers.items)
-        if self.blend is None or count < 5 * self.k or not self.seen.all():
+        count = self._told()
+        if self.blend is None or count < ENOUGH * self.k:
             return False
         # Answers of all or nothing: no mistake among so many does not mean that there is none.
         chance = 2.0 / self.k * 0.5 / (count + 1.0) if self.blend.answers_are_hard else 0.0
@@ -303,7 +313,9 @@ class Study:
         free = float(np.maximum(counts - 1.0, 0.0).sum())
         if free:
             within = float((squares - np.square(sums) / np.maximum(counts, 1.0)).sum())
-            return max(known, math.sqrt(max(within, 0.0) / free / max(float(counts.mean()), 1.0)))
+            return max(
+                known, math.sqrt(max(within, 0.0) / free / float(counts[counts > 0.0].mean()))
+            )
         # Never asked twice: half of what nothing foretells may be noise.
         return max(known, math.sqrt(0.5 * self.blend.misfit) if self.blend else 0.0)
 
@@ -361,7 +373,7 @@ class Study:
             "estimated_error": self.estimated_error(),
             "completion": weights,
             "sharpness": 1.0 if self.blend is None else self.blend.sharpness,
-            "strata": len(self.answers.items),
+            "strata": self._told(),
             **({"noise": noise} if noise > 0.0 else {}),
             "queries_raw": dict(self.answers.raw),
             "queries_distinct": dict(self.answers.distinct),
