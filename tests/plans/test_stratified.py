@@ -170,6 +170,44 @@ def test_an_entry_is_not_asked_when_nothing_of_its_row_is_left(target):
         row[answer.cluster] = answer.round, answer.value
 
 
+@pytest.mark.parametrize("d", [20, 300])
+@pytest.mark.parametrize("hard", [True, False])
+def test_what_items_do_not_tell_is_estimated_as_such(d, hard):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, d))
+    U = np.eye(3)[rng.integers(3, size=400)] if hard else rng.dirichlet(np.ones(3), size=400)
+    result = ask(X, U, 3, max_items=None, budget=60).clustering
+    error = np.abs(result.memberships - U).mean()
+    assert error / 2 < result.diagnostics["estimated_error"] < 2 * error
+
+
+def test_items_nobody_could_say_anything_of_do_not_end_it():
+    rng = np.random.default_rng(0)
+    U = rng.dirichlet(np.ones(3), size=200)
+    table = np.where(rng.random((200, 1)) < 0.8, np.nan, U)
+    X = rng.normal(size=(200, 3))
+    result = ask(X, Silent(table, 0.0), 3, precision=0.15, max_items=None)
+    told = {answer.items[0] for answer in result.history if not np.isnan(answer.value)}
+    assert result.clustering.diagnostics["strata"] == len(told) >= 15
+
+
+def test_a_cluster_too_many_costs_little():
+    X, y = load_breast_cancer(return_X_y=True)
+    U = np.eye(3)[y]  # the third has nobody in it
+    result = ask(scale(X), U, 3, max_items=None, budget=100)
+    assert (result.clustering.memberships.argmax(axis=1) == y).mean() > 0.97
+    assert result.clustering.diagnostics["rounds"]["strata"] < 25
+
+
+def test_items_beyond_the_pool_are_estimated_when_the_whole_pool_is_asked(monkeypatch):
+    monkeypatch.setattr("askmeans.completions.pool._LARGEST", 50)
+    rng = np.random.default_rng(0)
+    U = np.eye(2)[rng.integers(2, size=300)]
+    result = ask(rng.normal(size=(300, 3)), U, 2, max_items=None).clustering
+    error = np.abs(result.memberships - U).mean()
+    assert error / 2 < result.diagnostics["estimated_error"] < 2 * error
+
+
 def test_it_stops_when_the_estimated_error_is_small_enough_and_says_so():
     X = scale(load_wine().data)
     U = FuzzyKMeans(3, n_init=5, tol=1e-8, random_state=0).fit(X).memberships_
@@ -283,7 +321,7 @@ def rough_error(strategy, X, U, seed):
 
 def test_noise_that_is_known_of_costs_less():
     errors = []
-    for seed in range(5):
+    for seed in range(100, 110):
         X, U = hidden(seed)
         errors.append([rough_error(Stratified(noise=s), X, U, seed) for s in (0.0, 0.2, "auto")])
     plain, known, estimated = np.mean(errors, axis=0)

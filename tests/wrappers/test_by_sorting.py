@@ -1,6 +1,7 @@
 """Pairs that are the same or different: few questions while that holds, and nothing lost after."""
 
 import itertools
+import warnings
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ from numpy.testing import assert_allclose
 from sklearn.datasets import load_iris, load_wine
 
 from askmeans import ActiveFuzzyKMeans, Stratified, TwoPhase, run
-from askmeans.exceptions import BudgetError, MoreClustersWarning, StopAsking
+from askmeans.exceptions import LittleInformationWarning, MoreClustersWarning, StopAsking
 from askmeans.metrics import matched_accuracy, membership_error
 from askmeans.oracles import TableOracle
 from askmeans.queries import MembershipQueries
@@ -29,6 +30,22 @@ class Counting:
         self.asked += pairs
         answers = self.oracle.answer(queries)
         return np.where([pair in self.silent for pair in pairs], np.nan, answers)
+
+
+class Stopping(Counting):
+    """Has had enough in the middle of a batch."""
+
+    def __init__(self, U, enough):
+        super().__init__(U)
+        self.left = enough
+
+    def answer(self, queries):
+        answers = super().answer(queries)
+        reached = np.arange(len(answers)) < self.left
+        self.left -= int(reached.sum())
+        if self.left > 0:
+            return answers
+        raise StopAsking(np.where(reached, answers, np.nan), reached)
 
 
 def entries(items, n, k, *, size):
@@ -108,6 +125,17 @@ def test_items_unlike_all_clusters_are_not_sorted_into_one():
     assert result.clustering.diagnostics["similarity"]["bootstrap_pairs"] > 0
 
 
+@pytest.mark.parametrize("ask", ["similarity", "pairwise"])
+def test_more_groups_than_clusters_are_told_of(ask):
+    y = np.repeat(np.arange(4), 40)
+    X = 8.0 * np.eye(4)[y] + np.random.default_rng(0).normal(size=(160, 4))
+    oracle = Counting(np.eye(4)[y])
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        ActiveFuzzyKMeans(3, oracle=oracle, ask=ask, budget=300, random_state=0).fit(X)
+    assert MoreClustersWarning in {warning.category for warning in caught}
+
+
 def test_where_nobody_can_say_another_item_of_the_cluster_is_compared():
     y = labels_of(3)
     oracle = Counting(np.eye(3)[y])
@@ -131,12 +159,35 @@ def test_a_stop_leaves_what_was_told(budget):
     assert_allclose(found[known], whole[known])
 
 
-def test_a_budget_that_pays_no_pool_is_refused_once_answers_are_in_between():
-    with pytest.raises(
-        BudgetError, match=r"at least 56 .* unless all answers are 0 or 1"
-    ) as caught:
-        sorted_rows(dirichlet(3), budget=20)
-    assert len(caught.value.history) == 1
+@pytest.mark.parametrize("n_soft", [N, 10])
+def test_a_budget_that_pays_no_pool_is_warned_of_and_what_was_answered_counts(n_soft):
+    U = np.eye(3)[labels_of(3)]
+    U[-n_soft:] = dirichlet(3)[-n_soft:]
+    with pytest.warns(LittleInformationWarning, match=r"at least 56 .* unless all answers are 0"):
+        result = sorted_rows(U, budget=40, items=range(N - 5, 0, -1))
+    assert result.n_queries == 40
+    assert (~np.isnan(result.clustering.memberships)).sum() >= 40
+
+
+def test_similarity_to_the_item_that_stands_for_a_cluster_is_taken_for_a_membership():
+    U = np.eye(2)[labels_of(2)]
+    U[30] = [0.7, 0.3]
+    with pytest.warns(LittleInformationWarning):
+        result = sorted_rows(U, budget=14, items=[0, 1, 2, 3, 30, 4], size=1)
+    found = result.clustering.memberships
+    assert_allclose(np.sort(found[30]), [0.3, 0.7])
+    assert set(np.unique(found[[0, 1, 2, 3, 4]])) == {0.0, 1.0}
+
+
+@pytest.mark.parametrize("soft", [[], [0], [7], range(N)])
+def test_a_stop_after_any_answer_gives_a_result(soft):
+    U = np.eye(3)[labels_of(3)]
+    U[list(soft)] = dirichlet(3)[list(soft)]
+    for enough in range(1, 40):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            result = sorted_rows(U, oracle=Stopping(U, enough), size=5)
+        assert len(result.history) == enough
 
 
 def test_the_smallest_budget_of_a_pool_still_pays_it():

@@ -15,7 +15,7 @@ __all__ = ["Blend", "blend", "sharpened"]
 Floats = NDArray[np.float64]
 # How near to the prior weights stay: by the loss of so many items of the best completion, and, for
 # hard answers, by what luck may do while they are few.
-CAUTION, LUCK = 2.0, 0.5
+CAUTION, LUCK = 2.0, 2.0
 _HARD = 0.98  # mean of the strongest memberships from which on answers are all or nothing
 _ADDED = 0.25  # items whose error is added to what was seen
 _LEAST = 0.03  # a completion with less weight is left out

@@ -15,7 +15,7 @@ from askmeans.fuzzy.model import closed_form_memberships
 from askmeans.items import Items
 from askmeans.scores import fit_fuzzifier
 
-__all__ = ["ClosedForm", "InMetric", "in_metric", "local", "name_clusters", "named"]
+__all__ = ["ClosedForm", "InMetric", "in_metric", "local", "name_clusters", "named", "scaled"]
 
 Floats = NDArray[np.float64]
 
@@ -59,6 +59,17 @@ def name_clusters(U: Floats, told: Floats) -> NDArray[np.intp]:
 def named(pool: Pool, evidence: Evidence) -> Fitted:
     """The fit without questions: its clusters named, its fuzzifier fitted, by the answers."""
     return _closed_form("unsupervised", pool, evidence, pool.free, lambda _: pool.free)
+
+
+def scaled(pool: Pool, evidence: Evidence, found: tuple[Floats, float]) -> Fitted:
+    """The fit without questions in the common scale."""
+
+    def learn(_: Pool, part: Evidence) -> InMetric:
+        centers, fuzzifier = _named(pool.Z[part.rows], part.Y, *found)
+        theta = np.append(np.zeros(pool.Z.shape[1]), -np.log(fuzzifier - 1.0))
+        return InMetric(scale=pool.scaled, centers=centers, theta=theta)
+
+    return cross_validated("scaled", learn, pool, evidence)
 
 
 def local(pool: Pool, evidence: Evidence, found: tuple[Floats, float]) -> Fitted:
@@ -123,7 +134,9 @@ def _closed_form(
     """The closed form at centres found; `find` finds them from a part of the evidence."""
 
     def learn(_: Pool, part: Evidence) -> ClosedForm:
-        return _named(pool, part, *(found if part is evidence else find(part)))
+        which = found if part is evidence else find(part)
+        centers, fuzzifier = _named(pool.X[part.rows], part.Y, *which)
+        return ClosedForm(centers=centers, fuzzifier=fuzzifier)
 
     def refine(items: Items) -> Predict:
         centers = items.refine_centers(predict.centers, found[1])
@@ -133,15 +146,14 @@ def _closed_form(
     return replace(cross_validated(name, learn, pool, evidence), refine=refine)
 
 
-def _named(pool: Pool, evidence: Evidence, centers: Floats, fuzzifier: float) -> ClosedForm:
+def _named(X: Floats, Y: Floats, centers: Floats, fuzzifier: float) -> tuple[Floats, float]:
     """These centres, named by the answers, with the fuzzifier that they support."""
-    X, Y = pool.X[evidence.rows], evidence.Y
     centers = centers[name_clusters(closed_form_memberships(X, centers, fuzzifier), Y)]
     fitted = fit_fuzzifier(X, centers, Y)
     # A few answers move it only a little from where it was.
     share = len(Y) / (len(Y) + 5.0)
     moved = np.exp((1 - share) * np.log(fuzzifier - 1.0) + share * np.log(fitted - 1.0))
-    return ClosedForm(centers=centers, fuzzifier=1.0 + float(moved))
+    return centers, 1.0 + float(moved)
 
 
 def in_metric(pool: Pool, evidence: Evidence, memory: dict[str, Any]) -> Fitted:

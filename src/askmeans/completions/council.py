@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
-from askmeans.completions.closed_form import in_metric, local, local_centers, named
+from askmeans.completions.closed_form import in_metric, local, local_centers, named, scaled
 from askmeans.completions.discriminant import discriminant
 from askmeans.completions.evidence import Evidence, Fitted
 from askmeans.completions.graph import Graph, spread
@@ -52,6 +52,8 @@ class Council:
         if count >= _ANEW * memory["count"]:
             memory = {"count": count, "local": local_centers(pool, evidence)}
         fitted = [named(pool, evidence), local(pool, evidence, memory["local"])]
+        if pool.free_scaled is not None:
+            fitted.append(scaled(pool, evidence, pool.free_scaled))
         if count >= _FEW and len(pool) > _FEW:
             if self._graph is None:
                 self._graph = Graph(pool)

@@ -67,20 +67,30 @@ class Pool:
     @cached_property
     def free(self) -> tuple[Floats, float]:
         """Centres and fuzzifier of the fit without questions."""
-        alpha = min(max(self.fuzzifier, 1.05), 2.0)
-        found = self._fit(alpha)
-        if found.merged:
-            found = self._fit("auto")
+        found = self._fit(self.X)
         if len(self) == self.items.n:
             return found.centers, found.fuzzifier
         return self.items.refine_centers(found.centers, found.fuzzifier), found.fuzzifier
 
-    def _fit(self, fuzzifier: float | Literal["auto"]) -> lloyd.Fit:
-        """The best of several starts."""
-        return lloyd.fit(
-            self.X, self.n_clusters, fuzzifier=fuzzifier, init="k-means++", n_init=5, max_iter=200,
-            tol=1e-5, weights=np.empty(0), rng=self.rng,
-        )  # fmt: skip
+    @cached_property
+    def free_scaled(self) -> tuple[Floats, float] | None:
+        """The same in the common scale; None where the items are in it already."""
+        if float(self.scaled.spread.max()) < 1.1 * float(self.scaled.spread.min()):
+            return None
+        found = self._fit(self.Z)
+        return found.centers, found.fuzzifier
+
+    def _fit(self, X: Floats) -> lloyd.Fit:
+        """The best of several starts, less fuzzy where clusters would merge."""
+        usual: float | Literal["auto"] = min(max(self.fuzzifier, 1.05), 2.0)
+        for fuzzifier in (usual, "auto"):
+            found = lloyd.fit(
+                X, self.n_clusters, fuzzifier=fuzzifier, init="k-means++", n_init=5, max_iter=200,
+                tol=1e-5, weights=np.empty(0), rng=self.rng,
+            )  # fmt: skip
+            if not found.merged:
+                break
+        return found
 
     @cached_property
     def tree(self) -> cKDTree:

@@ -50,8 +50,9 @@ ENOUGH = 5  # items a cluster, to give up naming or to end
 SEEN = 0.5  # memberships to a cluster that make it seen
 # What completions count before the answers speak.
 PRIOR = {
-    "unsupervised": 1.0, "local optimum": 1.0, "metric": 1.0, "mixture": 1.0, "discriminant": 1.0,
-    "logistic 30": 1.0, "logistic 1": 0.5, "smooth": 0.5, "graph": 0.5, "linear": 0.3,
+    "unsupervised": 1.0, "local optimum": 1.0, "scaled": 1.0, "metric": 1.0, "mixture": 1.0,
+    "discriminant": 1.0, "graph": 0.5, "logistic 30": 0.3, "logistic 1": 0.15, "smooth": 0.15,
+    "linear": 0.1,
 }  # fmt: skip
 _CHUNK = 100_000
 _FAR = 3.5  # usual deviations from which on a rough answer is not believed

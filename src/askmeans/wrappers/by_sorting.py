@@ -2,17 +2,22 @@
 
 One item stands for each cluster, and others are compared with it: an entry of a row is one pair,
 and a cluster has the name under which its first item was asked for. An answer in between, or an
-item unlike all clusters, ends this: another plan begins anew, with the similarities told so far.
+item unlike all clusters, ends this: another plan begins anew, with the similarities told so far. If
+the budget does not pay that plan, similarity to the item that stands for a cluster is taken for
+membership in it.
 """
 
 import copy
 import math
+import warnings
+from collections import Counter
 from collections.abc import Callable, Generator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from askmeans.exceptions import BudgetError, LittleInformationWarning, StopAsking
 from askmeans.plans.answers import ROUNDING, Asking, Plan
 from askmeans.queries import MembershipQueries, Queries
 from askmeans.results import Clustering
@@ -23,6 +28,7 @@ __all__ = ["by_sorting"]
 
 Floats = NDArray[np.float64]
 Entry = tuple[int, int]  # an item and a cluster
+_CHECKS = 3  # items of each cluster to compare with it although no other cluster is left
 _TRIES = 3  # items of a cluster to compare with, where nobody can say
 
 
@@ -46,13 +52,14 @@ def by_sorting(
         Makes a plan that asks about memberships, from a generator of random numbers.
     otherwise : callable
         Makes the plan to go on with if answers are in between, from a generator and the
-        similarities told so far (see `by_similarity`).
+        similarities told so far (see `by_similarity`). If it raises a BudgetError, a warning says
+        so, and sorting goes on as well as it can.
     n_items : int
         Number of items.
     n_clusters : int
         Number of clusters, at least 2.
     rng : numpy.random.Generator
-        Where randomness comes from; both plans begin with the same state of it.
+        Where randomness comes from; all plans begin with the same state of it.
 
     Returns
     -------
@@ -76,32 +83,51 @@ def by_sorting(
     ({'pair'}, 1.0)
     """
     similar = Similarities()
-    again = copy.deepcopy(rng)
-    plan = make_plan(rng)
-    translator = _Sorted(rng.permutation(n_items).tolist(), n_clusters, similar)
-    return _sort(plan, translator, lambda: otherwise(again, similar))
+    start = copy.deepcopy(rng)
 
+    def translated(*, strict: bool) -> Plan:
+        rng = copy.deepcopy(start)
+        plan = make_plan(rng)
+        order = rng.permutation(n_items).tolist()
+        return drive(plan, _Sorted(order, n_clusters, similar, strict=strict))
 
-def _sort(
-    plan: Plan, translator: "_Sorted", otherwise: Callable[[], Plan]
-) -> Generator[Queries, Floats, Clustering]:
-    """Go on otherwise after an answer in between."""
-    try:
-        return (yield from drive(plan, translator))
-    except _InBetweenError:
-        return (yield from otherwise())
+    sorting = translated(strict=True)  # what is refused is refused now
+    rng.permutation(n_items)  # a generator that is given moves on
+
+    def plan() -> Generator[Queries, Floats, Clustering]:
+        try:
+            return (yield from sorting)
+        except _InBetweenError:
+            pass
+        try:
+            other = otherwise(start, similar)
+        except BudgetError as error:
+            warnings.warn(
+                f"{error} Similarities to one item of each cluster are taken for memberships.",
+                LittleInformationWarning,
+                stacklevel=2,
+            )
+            other = translated(strict=False)
+        return (yield from other)
+
+    return plan()
 
 
 class _Sorted:
     """Which cluster items are in, and which they are not in."""
 
-    def __init__(self, order: list[int], n_clusters: int, similar: Similarities) -> None:
+    def __init__(
+        self, order: list[int], n_clusters: int, similar: Similarities, *, strict: bool
+    ) -> None:
+        self.strict = strict  # an answer in between ends it
         self.order = {item: place for place, item in enumerate(order)}
         self.k = n_clusters
         self.similar = similar
         self.members: dict[int, list[int]] = {}  # by cluster, of those that were met
         self.home: dict[int, int] = {}
         self.away: dict[int, set[int]] = {}
+        self.partly: dict[Entry, float] = {}
+        self.checks: Counter[int] = Counter()  # by cluster
 
     @property
     def diagnostics(self) -> dict[str, Any]:
@@ -125,13 +151,28 @@ class _Sorted:
             first = {item: (item, cluster) for item, cluster in reversed(entries)}
             entries = [entry for entry in entries if first[entry[0]] != entry]
             yield from self._compare(list(first.values()))
+        yield from self._compare(self._left_over(queries))
         return self.told(queries)
+
+    def _left_over(self, queries: MembershipQueries) -> list[Entry]:
+        """Items for which one cluster is left: the first few of each are compared, to be sure."""
+        left = []
+        for item in np.unique(queries.items).tolist():
+            others = set(self.members) - self.away.get(item, set())
+            if item not in self.home and len(others) == 1 and len(self.members) == self.k:
+                cluster = others.pop()
+                self.checks[cluster] += 1
+                if self.checks[cluster] <= _CHECKS:
+                    left.append((item, cluster))
+        return left
 
     def _known(self, item: int, cluster: int) -> float:
         """What is known of a membership; NaN where nothing is."""
         if item in self.home:
             return float(self.home[item] == cluster)
-        return 0.0 if cluster in self.away.get(item, ()) else math.nan
+        if cluster in self.away.get(item, ()):
+            return 0.0
+        return self.partly.get((item, cluster), math.nan)
 
     def _open(self, item: int, cluster: int) -> bool:
         """Whether nothing is known of a membership."""
@@ -146,7 +187,8 @@ class _Sorted:
         for met in list(self.members):
             if self._open(item, met):
                 yield from self._compare([(item, met)])
-        if item not in self.home and not any(self._open(item, met) for met in self.members):
+        told = [self._known(item, met) for met in self.members]
+        if item not in self.home and sum(told) < 0.5:  # not where something is unknown
             self.home[item] = cluster
             self.members[cluster] = [item]
 
@@ -159,20 +201,34 @@ class _Sorted:
             try:
                 batch = np.array(pairs, dtype=np.intp).reshape(-1, 2)
                 yield from self.similar.ask(batch, "row_pairs")
-            finally:  # a stop, too
-                for (item, cluster), pair in zip(asked, pairs, strict=True):
-                    self._note(item, cluster, self.similar(*pair))
+            except StopAsking:
+                self._note_all(asked, pairs)
+                raise
+            if not self._note_all(asked, pairs) and self.strict:
+                raise _InBetweenError
 
-    def _note(self, item: int, cluster: int, similarity: float) -> None:
+    def _note_all(self, asked: list[Entry], pairs: list[tuple[int, int]]) -> bool:
+        """Write down what comparisons tell; False if something is neither all nor nothing."""
+        notes = [
+            self._note(item, cluster, self.similar(*pair))
+            for (item, cluster), pair in zip(asked, pairs, strict=True)
+        ]
+        return all(notes)
+
+    def _note(self, item: int, cluster: int, similarity: float) -> bool:
         """Write down what a comparison tells."""
         away = self.away.setdefault(item, set())
         if abs(similarity - 1.0) <= ROUNDING:
             self.home[item] = cluster
             self.members[cluster].append(item)
         elif abs(similarity) <= ROUNDING:
+            if len(away) == self.k - 1:  # unlike all clusters
+                return False
             away.add(cluster)
-        if len(away) == self.k or ROUNDING < similarity < 1.0 - ROUNDING:
-            raise _InBetweenError
+        elif not math.isnan(similarity):
+            self.partly[item, cluster] = similarity
+            return False
+        return True
 
 
 def _entries(queries: MembershipQueries) -> list[Entry]:
