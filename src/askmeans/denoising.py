@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
-from scipy.special import log_ndtr
 from scipy.stats import chi2
 
+from askmeans.intervals import expected_within, interval_scale, intervals
 from askmeans.links import Link
 
 __all__ = ["RoughLink", "beyond", "half_step", "learn_rough_link", "noise_of_repeats",
@@ -24,7 +24,6 @@ Floats = NDArray[np.float64]
 _FOLDS = 5
 _SWEEPS = 6
 _ENOUGH = 20  # answers inside the scale that suffice to judge the noise by
-_NEAR = 0.02  # what the first guess may be outside an interval
 _LEAST_SCALE = 0.01  # answers nearer to the link than this are never doubted
 _CUT = 4.685  # where Tukey's biweight ends: 95 % efficient when errors are Gaussian
 
@@ -70,18 +69,16 @@ def learn_rough_link(
     order = np.argsort(coordinates, kind="stable")
     x, y, w = coordinates[order], answers[order], weights[order]
     fit = _isotonic(x, _running_median(y), w)(x)
-    if spread(y, y - fit, w) > 2.0 * step:
-        step = 0.0  # the noise is larger than the scale's steps: it blurs them by itself
-    elif anchored:
+    if anchored and step > 0.0 and spread(y, fit, w, step) <= 2.0 * step:
         fit = x
-    middle = _middling(y - fit, step)
+    low, high = intervals(y, step)
     belief, scale, latent = np.ones_like(w), _LEAST_SCALE, y
     for _ in range(_SWEEPS):
         residual = beyond(y - fit, step)
-        scale = max(spread(y, residual, w), _LEAST_SCALE)
+        scale = max(spread(y, fit, w, step), _LEAST_SCALE)
         if doubting and (tukey(residual / scale) * w > 0.0).any():
             belief = tukey(residual / scale)
-        latent = _uncut(y, fit, scale) if step == 0.0 else _within(fit, y, step, middle)
+        latent = expected_within(fit, low, high, scale)[0]
         fit = _isotonic(x, latent, w * belief)(x)
     link, held_out, blend = _blended(x, latent, w * belief, anchored=anchored)
     back = np.empty_like(order)
@@ -90,7 +87,7 @@ def learn_rough_link(
     mass: Floats = np.bincount(block, weights=w * belief).astype(np.float64)[block]
     return RoughLink(
         link=link, belief=belief[back], held_out=held_out[back], scale=scale, blend=blend,
-        mass=mass[back], latent=(_uncut(y, fit, scale) if step == 0.0 else y)[back],
+        mass=mass[back], latent=expected_within(fit, low, high, scale)[0][back],
     )  # fmt: skip
 
 
@@ -116,15 +113,18 @@ def robust_scale(residuals: Floats, weights: Floats) -> float:
     return float(size[order][np.searchsorted(mass, 0.6827 * mass[-1])])
 
 
-def spread(answers: Floats, residuals: Floats, weights: Floats) -> float:
-    """The residuals' robust scale, of answers inside (0, 1) where there are enough.
+def spread(answers: Floats, fit: Floats, weights: Floats, step: float = 0.0) -> float:
+    """The robust scale of what a fit leaves of answers, beyond what their scale's steps explain.
 
-    Of a membership of 0, half the answers are cut to 0; the others are as far off as the noise is.
+    Of a membership of 0, half the answers are cut to 0; those inside (0, 1) are as far off as the
+    noise is, where there are enough. On a coarse scale they are those that are far off.
     """
+    if step > 0.0:
+        return interval_scale(fit, *intervals(answers, step), weights)
     inside = (answers > 0.0) & (answers < 1.0)
     if inside.sum() < _ENOUGH:
-        return robust_scale(residuals, weights)
-    return robust_scale(residuals[inside], weights[inside])
+        inside[:] = True
+    return robust_scale((answers - fit)[inside], weights[inside])
 
 
 def beyond(residual: Floats, step: float) -> Floats:
@@ -132,41 +132,12 @@ def beyond(residual: Floats, step: float) -> Floats:
     return np.sign(residual) * np.maximum(np.abs(residual) - step, 0.0)
 
 
-def _within(fit: Floats, y: Floats, step: float, middle: float) -> Floats:
-    """The value nearest to the fit that an answer on the scale allows, drawn to its middle."""
-    low = np.where(y <= 0.0, -np.inf, y - step)
-    high = np.where(y >= 1.0, np.inf, y + step)
-    inside: Floats = (1.0 - middle) * np.clip(fit, low, high) + middle * y
-    return inside
-
-
-def _middling(residual: Floats, step: float) -> float:
-    """How far answers are drawn to the middle of their intervals: wholly if many exclude the fit.
-
-    Where the first guess is right, intervals hold it, and it says more than their middles. Where a
-    third of them do not, it is wrong, and says nothing of where in the interval the truth lies.
-    """
-    off = float((np.abs(beyond(residual, step)) > _NEAR).mean()) if len(residual) else 0.0
-    return min(1.0, 3.0 * off)
-
-
-def _uncut(y: Floats, fit: Floats, scale: float) -> Floats:
-    """Answers at the ends of the scale replaced by what they would be, on average, uncut."""
-    latent = y.copy()
-    for end, sign in ((0.0, -1.0), (1.0, 1.0)):
-        cut = y == end
-        # E[z | z beyond the end], z ~ N(fit, scale^2): the inverse Mills ratio.
-        t = sign * (fit[cut] - end) / scale
-        latent[cut] = fit[cut] + sign * scale * _mills(t)
-    return latent
-
-
 def noise_of_repeats(questions: NDArray[np.intp], answers: Floats) -> float | None:
     """The answers' standard deviation from questions asked more than once; None without any.
 
     `questions` are numbers from 0. Answers at the ends of the scale count as cut off there, by
     expectation and maximisation. The tenth of the questions with the largest variance, which may be
-    hostile, is left out, and the rest mended for it.
+    hostile, is left out, and the rest mended for it. For a fine scale; see `noise_on_scale`.
     """
     counts = np.bincount(questions)
     ends = np.bincount(questions, weights=(answers <= 0.0) | (answers >= 1.0))
@@ -176,25 +147,18 @@ def noise_of_repeats(questions: NDArray[np.intp], answers: Floats) -> float | No
         return 0.0 if (counts > 1).any() else None
     where = np.unique(questions[mine], return_inverse=True)[1]
     y, n = answers[mine], counts[used].astype(np.float64)
+    low, high = intervals(y, 0.0)
     means = np.bincount(where, weights=y) / n
     sigma = float(np.sqrt(np.bincount(where, weights=np.square(y - means[where])).sum() / n.sum()))
-    variances = np.zeros_like(n)
     for _ in range(30):
         if sigma < 1e-9:
             return 0.0
-        latent, extra = y.copy(), np.zeros_like(y)
-        for end, sign in ((0.0, -1.0), (1.0, 1.0)):
-            cut = y == end
-            t = sign * (means[where][cut] - end) / sigma
-            ratio = _mills(t)
-            latent[cut] = means[where][cut] + sign * sigma * ratio
-            extra[cut] = sigma**2 * np.clip(1.0 - ratio * (ratio + t), 0.0, None)
+        latent, extra = expected_within(means[where], low, high, sigma)
         means = np.clip(np.bincount(where, weights=latent) / n, 0.0, 1.0)
         # A mean at the end of the scale was not fitted to the answers, or only half.
         free = n - np.where((means > 0.0) & (means < 1.0), 1.0, 0.5)
         squares = np.square(latent - means[where]) + extra
-        variances = np.bincount(where, weights=squares) / free
-        sigma = _trimmed(variances, free)
+        sigma = _trimmed(np.bincount(where, weights=squares) / free, free)
     return sigma
 
 
@@ -205,12 +169,6 @@ def _trimmed(variances: Floats, free: Floats) -> float:
     share, degrees = len(kept) / len(order), float(free.mean())
     mended = share / float(chi2.cdf(chi2.ppf(share, degrees), degrees + 2.0))
     return float(np.sqrt(mended * variances[kept] @ free[kept] / free[kept].sum()))
-
-
-def _mills(t: Floats) -> Floats:
-    """phi(t) / Phi(t): how far, in deviations, what lies beyond an end at t is from the mean."""
-    ratio: Floats = np.exp(-0.5 * t * t - 0.5 * np.log(2.0 * np.pi) - log_ndtr(t))
-    return ratio
 
 
 def _blended(x: Floats, y: Floats, w: Floats, *, anchored: bool) -> tuple[Link, Floats, float]:

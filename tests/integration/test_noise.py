@@ -101,6 +101,19 @@ def test_four_hundred_noisy_answers_spread_evenly_find_a_smooth_link():
     assert np.mean(errors) <= 0.02
 
 
+@pytest.mark.parametrize("target", [wine_mixture, cancer_fuzzy])
+def test_more_answers_on_five_points_do_not_hurt(target):
+    X, U = target()
+    once, thrice = [], []
+    for seed in SEEDS:
+        oracle = QuantizedOracle(NoisyOracle(TableOracle(U), std=0.1, random_state=seed), levels=5)
+        make = maker(X, U.shape[1], seed, levels=5, noise="auto")
+        once.append(off(run(make(), oracle), U))
+        thrice.append(off(run(repeated(make(), 3), oracle), U))
+    assert np.mean(thrice) <= np.mean(once)
+    assert np.mean(thrice) < 0.03
+
+
 @pytest.mark.parametrize("levels", [5, 11, 101])
 def test_adaptive_repetition_is_as_good_as_fixed_on_a_coarse_scale(levels):
     X, U = wine_hidden()

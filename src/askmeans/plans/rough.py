@@ -18,6 +18,7 @@ from askmeans.denoising import (
     noise_of_repeats,
     spread,
 )
+from askmeans.intervals import noise_on_scale
 from askmeans.links import Link
 from askmeans.plans.answers import Answers, Roughness
 from askmeans.scores import Scorer
@@ -62,11 +63,14 @@ class Singles:
         )  # fmt: skip
         return told._completed(latent[d], shape)
 
-    def noise(self) -> float | None:
-        """The noise that repeats show; None without any."""
+    def noise(self, step: float) -> float | None:
+        """The noise that repeats show; None without any. `step` is half a step of the scale."""
         d, k = self.direct, int(self.clusters.max(initial=0)) + 1
         question = self.places[d] * k + self.clusters[d]
-        return noise_of_repeats(np.unique(question, return_inverse=True)[1], self.values[d])
+        number = np.unique(question, return_inverse=True)[1]
+        if step > 0.0:
+            return noise_on_scale(number, self.values[d], step)
+        return noise_of_repeats(number, self.values[d])
 
     def _completed(self, latent: Floats, shape: tuple[int, ...]) -> "Singles":
         """With the last entry of rows of which all others are known."""
@@ -112,7 +116,8 @@ class RoughFit:
     def own(self) -> tuple[Floats, Floats]:
         """What the asked entries are worth: memberships (NaN where not asked), and their errors."""
         count, mean, _, wrong = self._by_entry()
-        deviation = beyond(np.where(count > 0.0, mean - self.prediction, 0.0), self.step)
+        deviation = np.where(count > 0.0, mean - self.prediction, 0.0)
+        deviation = deviation if self.noise > 0.0 else beyond(deviation, self.step)
         trust = np.where(np.isnan(wrong), self._trust(count), 1.0 - wrong)
         told = np.where(count > 0.0, self.prediction + trust * deviation, np.nan)
         error = np.where(count > 0.0, self.misfit * np.sqrt(1.0 - trust), np.nan)
@@ -161,7 +166,7 @@ class RoughFit:
         variance = self.noise**2 / np.maximum(count, 1.0)
         wrong = np.full(shape, np.nan)
         if self.noise > 0.0:
-            deviation = np.abs(beyond(mean - self.prediction, self.step))
+            deviation = np.abs(mean - self.prediction)
             far = deviation > _DOUBTED * np.sqrt(variance + self.misfit**2)
             wrong[far] = np.where(kept >= 2.0, 0.0, 1.0 - self.odd)[far]
         return count, mean, variance, wrong
@@ -236,14 +241,14 @@ def fit_rough(points: Floats, scorer: Scorer, singles: Singles, roughness: Rough
         if found is not None:
             prediction[:, j] = found.link(coordinates[:, j])
     held_out = np.clip(_gathered(links, singles, "held_out"), 0.0, 1.0)
-    residual = singles.values - prediction[singles.places, singles.clusters]
-    residual = beyond(residual, step)[singles.direct]
-    unexplained = spread(singles.values[singles.direct], residual, np.ones(len(residual)))
+    told = singles.values[singles.direct]
+    expected = prediction[singles.places, singles.clusters][singles.direct]
+    unexplained = spread(told, expected, np.ones(len(told)), step)
     noise = roughness.noise
     if noise is None:
-        repeats = singles.noise()
+        repeats = singles.noise(step)
         # All that is not explained, unless repeats tell that less of it is noise.
-        noise = unexplained if repeats is None else min(repeats, unexplained + step)
+        noise = unexplained if repeats is None else min(repeats, unexplained)
         if step > 0.0 and unexplained <= 2.0 * step and (repeats is None or repeats < step / 2.0):
             noise = 0.0  # intervals explain it
     return RoughFit(
@@ -253,8 +258,9 @@ def fit_rough(points: Floats, scorer: Scorer, singles: Singles, roughness: Rough
         coordinates=coordinates,
         prediction=prediction,
         belief=_gathered(links, singles, "belief"),
-        latent=_gathered(links, singles, "latent"),
-        odd=_odd(residual, max(unexplained, 0.01)),
+        # Answers that are exact but for their scale are intervals, and the fit moves into them.
+        latent=_gathered(links, singles, "latent") if noise or not step else singles.values,
+        odd=_odd(beyond(told - expected, step), max(unexplained, 0.01)),
         noise=float(noise),
         misfit=float(np.sqrt(max(unexplained**2 - noise**2, 0.0))),
         step=step if unexplained <= 2.0 * step else 0.0,
