@@ -188,9 +188,10 @@ def random_items(
     waiting = list(budgets)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        learnt = 2.0
         for count, item in enumerate(rng.permutation(n)):
-            if count in (3, 6, 12, 25, 50, 100, 200):  # learn anew what is likely
-                likely = asked.snapshot(model).memberships
+            if count > 1.2 * learnt:  # learn anew what is likely
+                likely, learnt = asked.snapshot(model).memberships, count
             for _ in asked.ask(int(item), likely[item]):
                 if waiting and asked.questions == waiting[0]:
                     yield asked.snapshot(model)

@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -75,21 +76,23 @@ def by_plan(target: Target, method: str, seed: int) -> Iterator[Found]:
     oracle = oracles.TableOracle(target.memberships)
     n, k = target.memberships.shape
     for budget in BUDGETS:
-        strategy = of_paper(method, budget, n, k)
-        plan = strategy.plan(target.X, k, fuzzifier=2.0, rng=np.random.default_rng(seed))
-        yield found_by(run(plan, oracle, budget=budget))
+        for more in (1.6, 1.3, 1.0):  # the largest sizes with which it comes to its end
+            strategy = of_paper(method, int(more * budget), n, k)
+            plan = strategy.plan(target.X, k, fuzzifier=2.0, rng=np.random.default_rng(seed))
+            result = run(plan, oracle, budget=budget)
+            if result.clustering.complete:
+                break
+        yield found_by(result)
 
 
 def found_by(result: Result) -> Found:
     """What a run has found, how wrong it thinks it is, and whether it saw every cluster."""
     clustering = result.clustering
-    told = np.zeros(clustering.memberships.shape[1])
-    for answer in result.history:
-        if answer.cluster is not None and not np.isnan(answer.value):
-            told[answer.cluster] = max(told[answer.cluster], answer.value)
+    asked = np.unique([answer.items[0] for answer in result.history])
+    told = clustering.memberships[asked].max(axis=0, initial=0.0)  # answers stand there
     snapshot = Snapshot(
         questions=result.n_queries,
-        items=len({answer.items[0] for answer in result.history}),
+        items=len(asked),
         memberships=clustering.memberships,
     )
     estimate = float(clustering.diagnostics.get("estimated_error", np.nan))
@@ -137,11 +140,14 @@ def by_stratified(target: Target, seed: int) -> list[Found]:
     k = target.memberships.shape[1]
     strategy = Stratified(precision=1e-9, max_items=None)
     plan = strategy.plan(target.X, k, fuzzifier=2.0, rng=np.random.default_rng(seed))
-    found = found_by(run(plan, oracle))
-    if oracle.pipe is not None:
-        with os.fdopen(oracle.pipe, "wb") as report:
-            pickle.dump(found, report)
-        os._exit(0)
+    found: Any = None
+    try:
+        found = found_by(run(plan, oracle))
+    finally:
+        if oracle.pipe is not None:  # a fork reports, or nothing after an error, and ends here
+            with os.fdopen(oracle.pipe, "wb") as report:
+                pickle.dump(found, report)
+            os._exit(0)
     return oracle.reports + [found] * (len(BUDGETS) - len(oracle.reports))
 
 
@@ -228,7 +234,7 @@ def main() -> None:
         print_tables(table)
         draw(table, options.out)
     if not options.tables:
-        print_promises(seeds)
+        print_promises(range(options.first_seed, options.first_seed + seeds))
 
 
 if __name__ == "__main__":
