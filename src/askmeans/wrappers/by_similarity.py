@@ -18,7 +18,11 @@ from askmeans.exceptions import ParameterError, PlanError, StopAsking
 from askmeans.plans.answers import Asking, Averaged, Held, Plan, rounding_noise
 from askmeans.queries import MembershipQueries, Queries
 from askmeans.results import Clustering
-from askmeans.wrappers.geometry import extreme_rows, simplex_least_squares
+from askmeans.wrappers.geometry import (
+    extreme_rows,
+    robust_simplex_least_squares,
+    simplex_least_squares,
+)
 from askmeans.wrappers.jennrich import ThreeSets
 from askmeans.wrappers.pool import Pool
 from askmeans.wrappers.pool_sizes import (
@@ -304,4 +308,5 @@ class _Pooled:
         told = ~np.isnan(target)
         if told.sum() < self.k or not (told.all() or np.linalg.cond(design[told]) <= limit):
             return None
-        return simplex_least_squares(design[told], target[told])
+        solve = robust_simplex_least_squares if self.pool.rough else simplex_least_squares
+        return solve(design[told], target[told])

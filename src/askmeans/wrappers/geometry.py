@@ -5,6 +5,7 @@ embedding with G = Z Z'. Then F = Z Q for an orthogonal Q, and Z w = 1 gives Q 1
 """
 
 import itertools
+import math
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,7 @@ __all__ = [
     "fit_tensor",
     "least_negative",
     "most_volume",
+    "robust_simplex_least_squares",
     "rotation_derivatives",
     "rotation_from_tensor",
     "simplex_least_squares",
@@ -25,6 +27,7 @@ __all__ = [
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
+_FAR, _LEAST_FAR = 4.0, 0.15  # deviations, and similarity, beyond which an answer is not believed
 _ILL_POSED = 1e-4  # a system whose least singular value is a smaller share of the largest
 
 
@@ -43,6 +46,23 @@ def simplex_least_squares(design: Floats, target: Floats) -> Floats:
     x = nnls(system, goal)[0]
     weights: Floats = x / x.sum()
     return weights
+
+
+def robust_simplex_least_squares(design: Floats, target: Floats) -> Floats:
+    """The same without the one target that all others agree to be far off, if there is one."""
+    n, k = design.shape
+    if n < k + 2:
+        return simplex_least_squares(design, target)
+    best, least, own = simplex_least_squares(design, target), np.inf, 0.0
+    whole = best
+    for j in range(n):
+        others = np.arange(n) != j
+        x = simplex_least_squares(design[others], target[others])
+        left = np.abs(design @ x - target)
+        rms = math.sqrt(float(np.square(left[others]).sum()) / (n - k))
+        if rms < least:
+            best, least, own = x, rms, float(left[j])
+    return best if own > max(_FAR * least, _LEAST_FAR) else whole
 
 
 def constrained_rotation(V: Floats, w: Floats) -> Floats:

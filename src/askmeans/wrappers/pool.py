@@ -43,6 +43,7 @@ _NO_RANK = 1e-6  # a k-th singular value below this share of the first is none
 _LEAST_RHO, _LEAST_SNR = 0.02, 1.3  # below these the pool grows
 _NOISE = 1.2  # a signal to noise below this may be none
 _EXACT_SNR = 1e6  # above this the answers are exact
+_FAR, _LEAST_FAR = 4.0, 0.15  # deviations, and similarity, beyond which an answer is not believed
 _EXACT = 1e-9  # residual below which they are, too
 _MUCH = 0.075  # residual beyond that of five points, which leave .07
 _AMBIGUOUS = 0.1  # what pairs alone may leave open, without a warning
@@ -209,8 +210,7 @@ class Pool:
         if found is None:
             return self._from_pairs(G, embedding)
         F, self.diagnostics["rotation_score"] = found
-        if _residual(F, G) > _EXACT:
-            F = refine(F, G, triplets, answers)[0]
+        F = _refined(F, G, triplets, answers)
         left = F[triplets].prod(axis=1).sum(axis=1) - answers
         self.diagnostics["triplet_rms"] = float(np.sqrt(np.square(left).mean()))
         self._describe_fit(F, G, embedding)
@@ -236,8 +236,7 @@ class Pool:
                 LittleInformationWarning,
                 stacklevel=3,
             )
-        if _residual(F, G) > _EXACT:
-            F = refine(F, G, np.empty((0, 3), dtype=np.intp), np.empty(0))[0]
+        F = _refined(F, G, np.empty((0, 3), dtype=np.intp), np.empty(0))
         self._describe_fit(F, G, embedding)
         return F
 
@@ -272,6 +271,22 @@ class Pool:
             "sigma": residual * math.sqrt(n_pairs / free),
             "norm_gap": float(embedding.w @ embedding.w) - F.shape[1],
         }
+
+
+def _refined(F: Floats, G: Floats, triplets: Rows, answers: Floats) -> Floats:
+    """Rough answers fitted; once more without those that are far from what the others tell."""
+    if _residual(F, G) <= _EXACT:
+        return F
+    F = refine(F, G, triplets, answers)[0]
+    pairs, triples = np.abs(F @ F.T - G), np.abs(F[triplets].prod(axis=1).sum(axis=1) - answers)
+    usual = float(np.nanmedian(pairs[~np.eye(len(G), dtype=bool)])) / 0.6745
+    limit = max(_FAR * usual, _LEAST_FAR)
+    far = pairs > limit
+    np.fill_diagonal(far, False)
+    if not far.any() and not (triples > limit).any():
+        return F
+    believed = triples <= limit
+    return refine(F, np.where(far, np.nan, G), triplets[believed], answers[believed])[0]
 
 
 def _residual(F: Floats, G: Floats) -> float:
