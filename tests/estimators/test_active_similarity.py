@@ -7,7 +7,7 @@ from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.preprocessing import StandardScaler
 
 from askmeans import ActiveFuzzyKMeans, FuzzyKMeans
-from askmeans.exceptions import BudgetError, RankError
+from askmeans.exceptions import BudgetError, LittleInformationWarning, RankError
 from askmeans.metrics import membership_error
 from askmeans.oracles import QuantizedOracle, TableOracle
 
@@ -88,7 +88,15 @@ def test_a_budget_is_a_ceiling(data, budget, levels):
 
 def test_a_budget_below_the_smallest_pool_is_refused_by_name(data):
     with pytest.raises(BudgetError, match="at least 56 "):
-        fitted(*data["iris"], ask="similarity", budget=55)
+        fitted(*data["iris"], ask="similarity", budget=55, levels=5)
+
+
+@pytest.mark.filterwarnings("ignore::askmeans.exceptions.MissingClusterWarning")
+def test_answers_to_a_budget_below_the_smallest_pool_are_not_lost(data):
+    with pytest.warns(LittleInformationWarning, match="at least 56 "):
+        model = fitted(*data["iris"], ask="similarity", budget=55)
+    assert 20 < model.n_queries_ == len(model.history_) <= 55
+    assert_allclose(model.memberships_.sum(axis=1), 1.0)
 
 
 def test_clusters_that_coincide_are_refused(data):
