@@ -42,7 +42,7 @@ def test_every_format_gives_the_same_result(askmeans, folder, file):
         "fit", file, "-k", 3, "--expert", "labels:species", "--out", "r", "--json", cwd=folder
     )
     summary = json.loads(done.stdout)
-    assert summary["n_queries"] == 60
+    assert summary["n_queries"] == 62
     assert summary["complete"] is True
     assert summary == json.loads((folder / "r.summary.json").read_text())
 

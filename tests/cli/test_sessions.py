@@ -289,7 +289,7 @@ def test_undo_says_what_counts_now(run, made):
 
 def test_a_stuck_session_offers_undo_in_the_terminal(run, folder):
     run("init", "s.db", "iris.csv", "-k", 3, "--ask", "similarity", "--strategy", "two-phase")
-    code, out, _ = run("answer", "s.db", text_in="1\n" * 600 + "u\nq\n")
+    code, out, _ = run("answer", "s.db", text_in="0.5\n" * 600 + "u\nq\n")
     assert code == 3
     assert "Stuck: " in out
     assert "[u, q]" in out

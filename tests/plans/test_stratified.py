@@ -347,5 +347,5 @@ def test_answers_that_differ_when_asked_again_show_their_noise():
     oracle = NoisyOracle(TableOracle(U), std=0.1, random_state=0)
     plan = Stratified().plan(X, 3, fuzzifier=2.0, rng=np.random.default_rng(0))
     result = run(repeated(plan, 4), oracle, budget=400)
-    # The noise of an average of four, nearly: some were asked fewer times when the budget ended.
-    assert 0.04 < result.clustering.diagnostics["noise"] < 0.08
+    # Of a single answer; cut to [0, 1], it is a little less.
+    assert 0.08 < result.clustering.diagnostics["noise"] < 0.11

@@ -100,7 +100,7 @@ def test_a_session_that_cannot_go_on_says_so_and_offers_a_way_out(
         path, X, n_clusters=3, ask="similarity", budget=60, strategy=TwoPhase(sample_size=6),
         random_state=0,
     ) as session:  # fmt: skip
-        answer_all(session, "ann", 1.0)  # all alike: there are no three clusters
+        answer_all(session, "ann", 0.5)  # all alike: there are no three clusters
         assert session.status().state is SessionState.STUCK
     with tools.serving(path) as address:
         page = sit_down(address, **options)

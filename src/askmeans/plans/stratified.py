@@ -302,8 +302,11 @@ class Study:
         weight: Floats = np.square(np.clip(1.0 - np.square(away / (_FAR * usual)), 0.0, None))
         return weight  # Tukey's
 
-    def noise(self) -> float:
-        """Standard deviation of the answers' errors: as given, of their scale, or as they show."""
+    def noise(self, *, averaged: bool = True) -> float:
+        """Standard deviation of the answers' errors: as given, of their scale, or as they show.
+
+        Of repeats, that of their average; or of a single answer.
+        """
         known = math.hypot(self.roughness.noise or 0.0, rounding_noise(self.roughness.levels))
         if self.roughness.noise is not None and not self.answers.differ():
             return known
@@ -314,9 +317,8 @@ class Study:
         free = float(np.maximum(counts - 1.0, 0.0).sum())
         if free:
             within = float((squares - np.square(sums) / np.maximum(counts, 1.0)).sum())
-            return max(
-                known, math.sqrt(max(within, 0.0) / free / float(counts[counts > 0.0].mean()))
-            )
+            repeats = float(counts[counts > 0.0].mean()) if averaged else 1.0
+            return max(known, math.sqrt(max(within, 0.0) / free / repeats))
         # Never asked twice: half of what nothing foretells may be noise.
         return max(known, math.sqrt(0.5 * self.blend.misfit) if self.blend else 0.0)
 
@@ -363,7 +365,7 @@ class Study:
 
     def _diagnostics(self, U: Floats) -> dict[str, Any]:
         """How sure the result is; the keys are documented for users."""
-        noise = self.noise()
+        noise = self.noise(averaged=False)
         weights = {}
         if self.blend is not None:
             pairs = zip(self.blend.fitted, self.blend.weights, strict=True)

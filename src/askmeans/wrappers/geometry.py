@@ -27,7 +27,7 @@ __all__ = [
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
-_FAR, _LEAST_FAR = 4.0, 0.15  # deviations, and similarity, beyond which an answer is not believed
+_FAR, _LEAST_FAR = 5.0, 0.3  # deviations, and similarity, beyond which an answer is not believed
 _ILL_POSED = 1e-4  # a system whose least singular value is a smaller share of the largest
 
 
