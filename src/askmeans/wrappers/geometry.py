@@ -13,6 +13,7 @@ from scipy.linalg import expm, null_space, qr
 from scipy.optimize import nnls
 
 __all__ = [
+    "believable",
     "constrained_rotation",
     "extreme_rows",
     "fit_tensor",
@@ -27,7 +28,7 @@ __all__ = [
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
-_FAR, _LEAST_FAR = 5.0, 0.3  # deviations, and similarity, beyond which an answer is not believed
+_FAR, _LEAST_FAR = 5.0, 0.3  # deviations, and similarity, up to which an answer is believed
 _ILL_POSED = 1e-4  # a system whose least singular value is a smaller share of the largest
 
 
@@ -48,6 +49,11 @@ def simplex_least_squares(design: Floats, target: Floats) -> Floats:
     return weights
 
 
+def believable(deviation: float) -> float:
+    """How far an answer may be from what the others tell, where they are off by so much."""
+    return max(_FAR * deviation, _LEAST_FAR)
+
+
 def robust_simplex_least_squares(design: Floats, target: Floats) -> Floats:
     """The same without the one target that all others agree to be far off, if there is one."""
     n, k = design.shape
@@ -62,7 +68,7 @@ def robust_simplex_least_squares(design: Floats, target: Floats) -> Floats:
         rms = math.sqrt(float(np.square(left[others]).sum()) / (n - k))
         if rms < least:
             best, least, own = x, rms, float(left[j])
-    return best if own > max(_FAR * least, _LEAST_FAR) else whole
+    return best if own > believable(least) else whole
 
 
 def constrained_rotation(V: Floats, w: Floats) -> Floats:

@@ -19,7 +19,7 @@ from askmeans.exceptions import (
     StopAsking,
 )
 from askmeans.plans.answers import Asking
-from askmeans.wrappers.geometry import extreme_rows
+from askmeans.wrappers.geometry import believable, extreme_rows
 from askmeans.wrappers.pool_sizes import PoolSizes, fewest_items
 from askmeans.wrappers.recovery import (
     Embedding,
@@ -43,7 +43,6 @@ _NO_RANK = 1e-6  # a k-th singular value below this share of the first is none
 _LEAST_RHO, _LEAST_SNR = 0.02, 1.3  # below these the pool grows
 _NOISE = 1.2  # a signal to noise below this may be none
 _EXACT_SNR = 1e6  # above this the answers are exact
-_FAR, _LEAST_FAR = 5.0, 0.3  # deviations, and similarity, beyond which an answer is not believed
 _EXACT = 1e-9  # residual below which they are, too
 _MUCH = 0.075  # residual beyond that of five points, which leave .07
 _AMBIGUOUS = 0.1  # what pairs alone may leave open, without a warning
@@ -280,7 +279,7 @@ def _refined(F: Floats, G: Floats, triplets: Rows, answers: Floats) -> Floats:
     F = refine(F, G, triplets, answers)[0]
     pairs, triples = np.abs(F @ F.T - G), np.abs(F[triplets].prod(axis=1).sum(axis=1) - answers)
     usual = float(np.nanmedian(pairs[~np.eye(len(G), dtype=bool)])) / 0.6745
-    limit = max(_FAR * usual, _LEAST_FAR)
+    limit = believable(usual)
     far = pairs > limit
     np.fill_diagonal(far, False)
     if not far.any() and not (triples > limit).any():
