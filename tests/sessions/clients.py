@@ -15,7 +15,8 @@ import numpy as np
 
 from askmeans import TwoPhase, sessions
 
-LARGE = 3000  # items, of which half are asked about: more than a client answers before it is killed
+LARGE = 3000  # items, of which half are asked about
+LIFE = 10  # answers, then a client waits to be killed: none finishes, however busy the machine
 
 
 def make(folder: Path, n: int, sample_size: int) -> Path:
@@ -36,15 +37,19 @@ def value(question: sessions.Question) -> float:
     return ((question.items[0] * 7 + question.cluster * 3) % 11) / 25.0
 
 
-def answer_until_killed(path: Path, journal: Path) -> None:
+def answer_until_killed(path: Path, journal: Path, at_most: float = float("inf")) -> None:
     """Ask and tell; every answer that was acknowledged is written down, at once."""
     with sessions.open(path) as session:
         file = os.open(journal, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+        given = 0
         while questions := session.ask():
             (question,) = questions
             told = value(question)
             session.tell(question.id, told, key=f"q{question.id}")
             os.write(file, f"{question.id} {told}\n".encode())
+            given += 1
+            if given == at_most:
+                signal.pause()
 
 
 def forked(work: object, *arguments: object) -> int:
@@ -70,7 +75,7 @@ def kill(folder: Path, kills: int, seed: int) -> dict[str, object]:
     lives = []
     for _ in range(kills):
         before = journal.stat().st_size if journal.exists() else 0
-        child = forked(answer_until_killed, path, journal)
+        child = forked(answer_until_killed, path, journal, LIFE)
         # At random after the first answer of this life as a rule, and now and then before it.
         patience = time.monotonic() + 20.0
         early = rng.random() < 0.2
