@@ -1,5 +1,7 @@
 """Completions weighed by how well each foretold the answers, and how wrong the blend is."""
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -19,6 +21,7 @@ CAUTION, LUCK = 2.0, 2.0
 _HARD = 0.98  # mean of the strongest memberships from which on answers are all or nothing
 _ADDED = 0.25  # items whose error is added to what was seen
 _LEAST = 0.03  # a completion with less weight is left out
+_POWERS, _USUAL_POWER = (0.5, 0.7, 0.85, 1.0, 1.2, 1.5, 2.0, 2.5, 3.0), 1.4  # of doubt, for errors
 _SHARPNESS = (0.75, 1.0, 1.4, 2.0, 3.0, 5.0, 10.0, 50.0)
 
 
@@ -83,19 +86,17 @@ def blend(fitted: list[Fitted], evidence: Evidence, prior: Floats) -> Blend:
     w, sharpness = _stack(outs, Y, weight, prior, hard)
     held_out, plain = np.tensordot(w, outs, 1), np.tensordot(w, pools, 1)
     errors = _honest_errors(outs, evidence, weight, prior, hard)
-    # A ratio estimate: what rows without a winner let expect, corrected by how wrong that was where
-    # answers came. So it does not matter that doubtful items are asked more. The error of a few
-    # items is added on both sides: none among n does not mean that there is none.
-    total = float(weight @ errors)
-    one = 2.0 / Y.shape[1] if hard else float(weight @ errors**2) / max(total, 1e-12)
-    ratio = (total + _ADDED * one) / (float(weight @ _openness(held_out)) + _ADDED * one + 1e-300)
+    doubt = _doubt(w, pools, plain, sharpness)
+    error_of = _error_by_doubt(
+        _doubt(w, outs, held_out, sharpness), errors, weight, hard, Y.shape[1]
+    )
     return Blend(
         fitted=fitted,
         weights=w,
         sharpness=sharpness,
         pool=sharpened(plain, sharpness),
-        doubt=_doubt(w, pools, plain, sharpness),
-        expected=ratio * _openness(plain),
+        doubt=doubt,
+        expected=error_of(doubt),
         answers_are_hard=hard,
         misfit=float(weight @ np.square(sharpened(held_out, sharpness) - Y).mean(axis=1) / len(Y)),
     )
@@ -127,6 +128,31 @@ def _honest_errors(
         found = sharpened(np.tensordot(w, outs[:, inside], 1), sharpness)
         errors[inside] = np.abs(found - Y[inside]).mean(axis=1)
     return errors
+
+
+def _error_by_doubt(
+    doubt: Floats, errors: Floats, weight: Floats, hard: bool, k: int
+) -> Callable[[Floats], Floats]:
+    """The error to expect at a doubt: c doubt^p, as wrong as answers were where they came.
+
+    So it does not matter that doubtful items are asked more. The error of a fraction of an item is
+    added on both sides of c: none among n does not mean that there is none. The power is the
+    likeliest, errors taken for counts of mistakes, near 1.4 while answers are few.
+    """
+    total = float(weight @ errors)
+    one = 2.0 / k if hard else float(weight @ errors**2) / max(total, 1e-12)
+    one = max(one, 1e-9)  # the error of one mistake
+    best, likeliest = (1.0, 1.0), -np.inf
+    for power in _POWERS:
+        by = doubt**power
+        level = float(weight @ doubt) / float(weight @ by)
+        c = level * (total + _ADDED * one) / (float(weight @ doubt) + _ADDED * one)
+        likely = float(weight @ (errors * np.log(c * by) - c * by)) / one
+        likely -= 0.5 * (math.log(power / _USUAL_POWER) / 0.4) ** 2
+        if likely > likeliest:
+            best, likeliest = (c, power), likely
+    c, power = best
+    return lambda new: c * new**power
 
 
 def best_sharpness(held_out: Floats, Y: Floats, weight: Floats) -> float:
