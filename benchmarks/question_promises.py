@@ -127,7 +127,8 @@ def speed() -> None:
     KMeans(4, n_init=1, random_state=0).fit(X)
     kmeans = time.perf_counter() - began
     ask(X[:5000], U[:5000], 0, budget=40)  # compiles
-    plan = Stratified(precision=NEVER).plan(X, 4, fuzzifier=2.0, rng=np.random.default_rng(0))
+    strategy = Stratified(precision=NEVER, max_items=None)
+    plan = strategy.plan(X, 4, fuzzifier=2.0, rng=np.random.default_rng(0))
     began = time.perf_counter()
     batch = next(plan)
     first, waits, asked = time.perf_counter() - began, [], len(batch)

@@ -152,7 +152,7 @@ def _error_by_doubt(
         if likely > likeliest:
             best, likeliest = (c, power), likely
     c, power = best
-    return lambda new: c * new**power
+    return lambda new: np.minimum(c * new**power, 2.0 / k)  # no row is more wrong
 
 
 def best_sharpness(held_out: Floats, Y: Floats, weight: Floats) -> float:
