@@ -87,7 +87,7 @@ def blend(fitted: list[Fitted], evidence: Evidence, prior: Floats) -> Blend:
     held_out, plain = np.tensordot(w, outs, 1), np.tensordot(w, pools, 1)
     errors = _honest_errors(outs, evidence, weight, prior, hard)
     doubt = _doubt(w, pools, plain, sharpness)
-    error_of = _error_by_doubt(
+    error_of = error_by_doubt(
         _doubt(w, outs, held_out, sharpness), errors, weight, hard, Y.shape[1]
     )
     return Blend(
@@ -130,7 +130,7 @@ def _honest_errors(
     return errors
 
 
-def _error_by_doubt(
+def error_by_doubt(
     doubt: Floats, errors: Floats, weight: Floats, hard: bool, k: int
 ) -> Callable[[Floats], Floats]:
     """The error to expect at a doubt: c doubt^p, as wrong as answers were where they came.
