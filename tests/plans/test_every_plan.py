@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
+from strange_oracles import Nobody, Silent
 
 from askmeans import FuzzyKMeans, Sequential, TwoClusters, TwoPhase, metrics, run
 from askmeans.datasets import make_cores_and_arms
@@ -31,24 +32,6 @@ WAYS = {
 every_plan = pytest.mark.parametrize("name", PLANS)
 every_way = pytest.mark.parametrize("way", WAYS)
 seeds = st.integers(0, 2**16)
-
-
-class Silent:
-    """An oracle that cannot say anything about some entries."""
-
-    def __init__(self, U, share, seed=0):
-        silent = np.random.default_rng(seed).random(U.shape) < share
-        self.table = np.where(silent, np.nan, U)
-
-    def answer(self, queries):
-        return self.table[queries.items, queries.clusters]
-
-
-class Nobody:
-    """An oracle that must not be asked."""
-
-    def answer(self, queries):
-        raise AssertionError(f"asked {queries}")
 
 
 class Relabelled(np.random.Generator):

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.preprocessing import scale
+from strange_oracles import Nobody, Silent
 
 from askmeans import ActiveFuzzyKMeans, FuzzyKMeans, Stratified, run
 from askmeans.exceptions import MissingClusterWarning
@@ -20,24 +21,6 @@ from askmeans.queries import Ledger
 from askmeans.wrappers import repeated
 
 LOADERS = {"iris": load_iris, "wine": load_wine, "cancer": load_breast_cancer}
-
-
-class Silent:
-    """An oracle that cannot say anything about some entries."""
-
-    def __init__(self, U, share, seed=0):
-        silent = np.random.default_rng(seed).random(U.shape) < share
-        self.table = np.where(silent, np.nan, U)
-
-    def answer(self, queries):
-        return self.table[queries.items, queries.clusters]
-
-
-class Nobody:
-    """An oracle that must not be asked."""
-
-    def answer(self, queries):
-        raise AssertionError(f"asked {queries}")
 
 
 def ask(X, oracle, k, *, seed=0, fuzzifier=2.0, max_items=20, precision=1e-9, **options):

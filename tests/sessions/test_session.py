@@ -1,4 +1,4 @@
-"""Ask, tell, skip, cannot say, undo: what a session promises to one person."""
+"""Ask, tell, skip, cannot say: what a session promises to one person."""
 
 import math
 import sqlite3
@@ -7,20 +7,16 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from askmeans import ActiveFuzzyKMeans, TwoPhase, run, sessions
+from askmeans import ActiveFuzzyKMeans, TwoPhase, sessions
 from askmeans.exceptions import (
     AnswerError,
     BudgetError,
-    DataError,
     KeyConflictError,
     ParameterError,
     PlanError,
     QueryError,
-    RankError,
-    SessionError,
 )
 from askmeans.plans.draft import Draft
-from askmeans.queries import Answer, Ledger
 from askmeans.sessions import SessionState
 
 
@@ -82,17 +78,6 @@ def test_the_same_key_for_something_else_is_refused_and_changes_nothing(make, ch
     with pytest.raises(KeyConflictError, match="key must be used for one answer only"):
         other()
     assert session.history() == before
-
-
-def test_an_answered_question_is_answered_otherwise_only_after_an_undo(make):
-    session = make()
-    (question,) = session.ask()
-    session.tell(question.id, 0.25)
-    assert session.tell(question.id, 0.25).repeated  # a double click
-    with pytest.raises(KeyConflictError, match="undo that first"):
-        session.tell(question.id, 0.5)
-    session.undo()
-    assert session.tell(question.id, 0.5).value == 0.5
 
 
 @pytest.mark.parametrize("value", [-0.1, 1.1, math.nan, math.inf, True, "0.5", None])
@@ -157,88 +142,6 @@ def test_a_budget_is_never_exceeded(make, kit):
     assert len(session.ask(100)) == 1
 
 
-def test_undo_opens_the_question_again_and_gives_it_back(make):
-    session = make()
-    (question,) = session.ask()
-    session.tell(question.id, 0.75)
-    undone = session.undo()
-    assert (undone.question, undone.kind, undone.value, undone.void) == (
-        question, "answer", 0.75, (),
-    )  # fmt: skip
-    assert session.status().answered == 0
-    assert session.ask() == [question]
-
-
-def test_undo_tells_which_later_questions_it_makes_void(make, kit):
-    session = make()
-    first_round = session.status().open
-    asked = kit.answer(session, first_round + 4)
-    second_round = session.status().open + 4
-    undone = session.undo(asked[0].id)
-    assert len(undone.void) == second_round
-    assert set(asked[first_round:]) <= set(undone.void)
-    assert not set(asked[:first_round]) & set(undone.void)
-    assert session.ask() == [asked[0]]
-
-
-def test_answers_made_void_are_used_when_the_same_questions_come_again(make, kit):
-    session = make()
-    asked = kit.answer(session)
-    session.undo(asked[0].id)
-    assert session.status().state is SessionState.ASKING
-    again = kit.answer(session)  # the same answer leads to the same questions
-    assert again == [asked[0]]
-    assert session.status().state is SessionState.DONE
-
-
-def test_another_answer_after_an_undo_gives_what_it_gives_from_the_start(make, kit):
-    session, fresh = make("one.db"), make("two.db")
-    asked = kit.answer(session)
-    session.undo(asked[0].id)
-    other = 1.0 - kit.knows(asked[0])
-    session.tell(asked[0].id, other)
-    (question,) = fresh.ask()
-    fresh.tell(question.id, other)
-    kit.answer(session)
-    kit.answer(fresh)
-    assert_array_equal(session.result().memberships, fresh.result().memberships)
-
-
-def test_undo_takes_back_one_after_the_other_and_then_says_that_there_is_none(make):
-    session = make()
-    first, second = session.ask(2)
-    session.tell(first.id, 0.1)
-    session.skip(second.id)
-    assert (session.undo().kind, session.undo().kind) == ("skip", "answer")
-    with pytest.raises(SessionError, match="must be an answer or a skip of 'me'"):
-        session.undo()
-    with pytest.raises(SessionError, match=f"to question {first.id}"):
-        session.undo(first.id)
-
-
-def test_the_same_undo_again_undoes_nothing_more(make, again):
-    session = make()
-    first, second = session.ask(2)
-    session.tell(first.id, 0.1)
-    session.tell(second.id, 0.2)
-    undone = session.undo(key="z")
-    repeated = again(session).undo(key="z")
-    assert repeated.receipt.repeated
-    assert (repeated.question, repeated.void) == (undone.question, undone.void)
-    assert [receipt.value for receipt in session.history()] == [0.1]
-
-
-def test_a_repeated_answer_whose_first_was_undone_says_so_and_stays_undone(make):
-    session = make()
-    (question,) = session.ask()
-    session.tell(question.id, 0.1, key="a")
-    session.undo()
-    late_packet = session.tell(question.id, 0.1, key="a")
-    assert late_packet.repeated
-    assert late_packet.undone
-    assert session.history() == []
-
-
 def test_a_result_is_there_at_any_time_with_what_is_missing(make, kit):
     session = make()
     empty = session.result()
@@ -278,24 +181,6 @@ def test_a_result_does_not_disturb_what_is_asked(make, kit):
         assert quiet.ask() == curious.ask()
         kit.answer(quiet, 1)
         kit.answer(curious, 1)
-
-
-def test_answers_that_allow_no_end_leave_the_session_stuck_until_an_undo(make):
-    session = make(ask="similarity", budget=60)
-    while questions := session.ask(100):
-        for question in questions:
-            session.tell(question.id, 0.5)  # all alike: there are no three clusters
-        if session.status().state is SessionState.STUCK:
-            break
-    with pytest.raises(RankError, match=r"3 clusters apart.*Every answer is kept.*`askmeans undo"):
-        session.ask()
-    assert (session.status().left.high, session.status().left.basis) == (0, "stuck")
-    result = session.result()
-    assert result.state is SessionState.STUCK
-    assert any("3 clusters apart" in note for note in result.notes)
-    assert result.memberships.shape == (40, 3)
-    undone = session.undo()
-    assert session.ask() == [undone.question]
 
 
 def test_a_plan_that_fails_is_told_and_no_answer_is_lost(make, kit, monkeypatch):
@@ -381,140 +266,6 @@ def test_a_name_stays_with_its_group_when_results_number_the_clusters_anew(make,
     assert session.cluster_names[where[0]] == "renamed"
 
 
-def test_answers_held_already_are_not_asked_and_cost_nothing(make, kit):
-    held = Ledger()
-    result = run(
-        kit.strategy.plan(kit.X, 3, fuzzifier=2.0, rng=np.random.default_rng(0)),
-        kit.expert,
-        budget=7,
-        ledger=held,
-    )
-    session = make(budget=4)
-    assert session.hold(result.history) == 7
-    assert session.hold(result.history) == 0  # twice is harmless
-    assert (session.status().held, session.status().answered) == (7, 0)
-    asked = kit.answer(session)
-    assert len(asked) == 4
-    known = {(answer.items, answer.cluster) for answer in result.history}
-    assert not known & {(question.items, question.cluster) for question in asked}
-    assert session.result().n_queries == 11
-
-
-@pytest.mark.parametrize(
-    ("wrong", "error"),
-    [
-        ({"items": (40,)}, QueryError),
-        ({"items": (1, 2)}, QueryError),
-        ({"cluster": 3}, QueryError),
-        ({"cluster": None}, QueryError),
-        ({"kind": "guess"}, QueryError),
-        ({"value": 1.5}, AnswerError),
-    ],
-)
-def test_answers_held_are_taken_in_all_or_none(make, wrong, error):
-    fields = {"round": 0, "kind": "membership", "items": (1,), "cluster": 0, "repeat": 0}
-    session = make()
-    answers = [Answer(**fields, value=0.5), Answer(**({**fields, "value": 0.1} | wrong))]
-    with pytest.raises(error):
-        session.hold(answers)
-    assert session.history() == []
-    session.hold(answers[:1])
-    with pytest.raises(KeyConflictError, match="must stay what it was"):
-        session.hold([Answer(**fields, value=0.6)])
-
-
-@pytest.mark.parametrize("value", [0.25, 0.75])
-def test_an_answer_held_to_an_answered_question_changes_nothing(make, value):
-    session = make()
-    (question,) = session.ask()
-    session.tell(question.id, 0.25)
-    fields = {"round": 0, "kind": question.kind, "items": question.items, "repeat": 0}
-    answers = [Answer(**fields, cluster=question.cluster, value=value)]
-    report = session.take_in(answers)
-    assert (report.new, report.there, report.otherwise) == (0, value == 0.25, value == 0.75)
-    assert len(session.history()) == 1
-    session.undo()
-    assert session.ask() == [question]  # what was undone does not count by another way
-    assert session.hold(answers) == 1
-
-
-def test_an_answer_held_is_not_added_to_the_same_that_waits_for_a_second_annotator(make):
-    session = make(annotations=2)
-    (question,) = session.ask()
-    session.tell(question.id, 0.25)
-    fields = {"round": 0, "kind": question.kind, "items": question.items, "repeat": 0}
-    assert session.hold([Answer(**fields, cluster=question.cluster, value=0.25)]) == 0
-    assert session.ask(annotator="ann") == [question]
-
-
-def test_two_answers_held_to_one_question_must_agree(make):
-    session = make(ask="similarity")
-    fields = {"round": 0, "kind": "pair", "cluster": None, "repeat": 0}
-    one, same, other = (
-        Answer(**fields, items=items, value=value)
-        for items, value in (((1, 3), 0.25), ((3, 1), 0.25), ((3, 1), 0.75))
-    )
-    with pytest.raises(KeyConflictError, match=r"Got 0\.25 and 0\.75; nothing was taken in"):
-        session.hold([one, other])
-    assert session.history() == []
-    assert session.hold([one, same]) == 1
-
-
-def test_a_similarity_held_in_another_order_is_not_asked(make, kit):
-    whole, session = make("one.db", ask="pairwise"), make("two.db", ask="pairwise")
-    asked = kit.answer(whole, 5)
-    assert all(question.items[0] < question.items[1] for question in asked)
-    session.hold(
-        Answer(
-            round=0, kind="pair", items=question.items[::-1], cluster=None, repeat=0,
-            value=kit.knows(question),
-        )
-        for question in asked
-    )  # fmt: skip
-    assert [q.items for q in session.ask(3)] == [q.items for q in whole.ask(3)]
-
-
-def test_new_rows_get_memberships_and_keep_every_answer(make, again, kit):
-    session = make(ids=[f"a{row}" for row in range(40)])
-    kit.answer(session)
-    before = session.result()
-    session.add_rows(kit.X[:3], ids=["n0", "n1", "n2"])
-    for seen in (session, again(session)):
-        result = seen.result()
-        assert result.n_queries == before.n_queries
-        assert_array_equal(result.memberships[:40], before.memberships)
-        predicted = before.clustering.predictor(kit.X[:3])
-        assert_array_equal(result.memberships[40:], predicted)
-        assert list(result.ids[39:42]) == ["a39", "n0", "n1"]
-        assert seen.item(41).id == "n1"
-        assert seen.status().state is SessionState.DONE
-    with pytest.raises(DataError, match="'n1', which is there already"):
-        session.add_rows(kit.X[:1], ids=["n1"])
-    with pytest.raises(DataError, match="2 features"):
-        session.add_rows([[1.0]])
-
-
-def test_new_rows_never_get_an_id_that_is_there(make, kit):
-    session = make(ids=[str(row + 1) for row in range(40)])
-    with pytest.raises(DataError, match="must have ids"):
-        session.add_rows(kit.X[:1])
-    numbered = make("b.db")
-    numbered.add_rows(kit.X[:1], ids=["41"])
-    with pytest.raises(DataError, match="'41', which is there already"):
-        numbered.add_rows(kit.X[:2])  # rows 41 and 42
-    for seen in (session, numbered):
-        assert len(set(seen.rows.ids())) == len(seen.rows)
-
-
-def test_another_process_sees_a_new_row_at_once(make, again, kit):
-    session = make()
-    other = again(session)
-    session.add_rows(kit.X[:1])
-    assert other.item(40).row == 40
-    with pytest.raises(DataError, match="items 0 to 40 only"):
-        other.item(41)
-
-
 def test_what_a_second_annotator_owes_is_left(make, kit):
     session = make(annotations=2, budget=12)
     assert session.status().left.low == 24
@@ -541,20 +292,6 @@ def test_names_are_told_apart_without_the_spaces_around_them(make):
     assert session.undo(annotator="ann\t").question == question
 
 
-def test_nobody_answers_in_the_name_of_answers_held(make):
-    session = make()
-    (question,) = session.ask()
-    for move in (
-        lambda: session.ask(annotator="held"),
-        lambda: session.tell(question.id, 0.5, annotator=" held "),
-    ):
-        with pytest.raises(ParameterError, match="from before the session"):
-            move()
-    fields = {"round": 0, "kind": "membership", "items": question.items, "repeat": 0}
-    session.hold([Answer(**fields, cluster=question.cluster, value=0.5)])
-    assert session.undo(question.id, annotator="held").value == 0.5  # and they can be taken back
-
-
 def test_answers_off_the_scale_are_refused(make):
     session = make(levels=4)
     first, second = session.ask(2)
@@ -576,21 +313,6 @@ def test_a_clock_set_back_does_not_spoil_the_pace(make):
         assert other.status().left.seconds_per_question == 5.0
 
 
-def test_the_pace_is_of_what_people_answered_last_and_not_of_what_was_held(make, kit):
-    session = make(strategy=TwoPhase(sample_size=40))
-    session.hold(
-        Answer(round=0, kind="membership", items=(row,), cluster=0, repeat=0, value=0.0)
-        for row in range(8)
-    )
-    assert session.status().left.seconds_per_question == 5.0
-    kit.answer(session, 61)
-    with sqlite3.connect(session.url) as connection:  # slow at first, quicker in the end
-        connection.execute("UPDATE askmeans_events SET at = 100 * min(id, 30) + 2 * id")
-    connection.close()
-    with sessions.open(session.url) as other:
-        assert other.status().left.seconds_per_question == 2.0
-
-
 def test_what_somebody_said_about_an_item_is_told_alone(make):
     session = make(strategy=TwoPhase(sample_size=40))
     (first, *others) = session.ask(3, annotator="ann")
@@ -601,14 +323,6 @@ def test_what_somebody_said_about_an_item_is_told_alone(make):
     assert session.said_about(first.items, annotator="bob") == []
     session.undo(first.id, annotator="ann")
     assert first.id not in [r.question for r in session.said_about(first.items, annotator="ann")]
-
-
-def test_another_process_learns_of_new_rows(make, again, kit):
-    session = make()
-    other = again(session)
-    session.add_rows(kit.X[:2])
-    assert other.result().memberships.shape == (42, 3)
-    assert other.item(41).id == "41"
 
 
 def test_what_is_left_is_told_as_a_range_with_its_basis(make, kit):

@@ -1,0 +1,189 @@
+"""Answers held already, and new rows: what is there is not asked for again."""
+
+import sqlite3
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from askmeans import TwoPhase, run, sessions
+from askmeans.exceptions import (
+    AnswerError,
+    DataError,
+    KeyConflictError,
+    ParameterError,
+    QueryError,
+)
+from askmeans.queries import Answer, Ledger
+from askmeans.sessions import SessionState
+
+
+def test_answers_held_already_are_not_asked_and_cost_nothing(make, kit):
+    held = Ledger()
+    result = run(
+        kit.strategy.plan(kit.X, 3, fuzzifier=2.0, rng=np.random.default_rng(0)),
+        kit.expert,
+        budget=7,
+        ledger=held,
+    )
+    session = make(budget=4)
+    assert session.hold(result.history) == 7
+    assert session.hold(result.history) == 0  # twice is harmless
+    assert (session.status().held, session.status().answered) == (7, 0)
+    asked = kit.answer(session)
+    assert len(asked) == 4
+    known = {(answer.items, answer.cluster) for answer in result.history}
+    assert not known & {(question.items, question.cluster) for question in asked}
+    assert session.result().n_queries == 11
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error"),
+    [
+        ({"items": (40,)}, QueryError),
+        ({"items": (1, 2)}, QueryError),
+        ({"cluster": 3}, QueryError),
+        ({"cluster": None}, QueryError),
+        ({"kind": "guess"}, QueryError),
+        ({"value": 1.5}, AnswerError),
+    ],
+)
+def test_answers_held_are_taken_in_all_or_none(make, wrong, error):
+    fields = {"round": 0, "kind": "membership", "items": (1,), "cluster": 0, "repeat": 0}
+    session = make()
+    answers = [Answer(**fields, value=0.5), Answer(**({**fields, "value": 0.1} | wrong))]
+    with pytest.raises(error):
+        session.hold(answers)
+    assert session.history() == []
+    session.hold(answers[:1])
+    with pytest.raises(KeyConflictError, match="must stay what it was"):
+        session.hold([Answer(**fields, value=0.6)])
+
+
+@pytest.mark.parametrize("value", [0.25, 0.75])
+def test_an_answer_held_to_an_answered_question_changes_nothing(make, value):
+    session = make()
+    (question,) = session.ask()
+    session.tell(question.id, 0.25)
+    fields = {"round": 0, "kind": question.kind, "items": question.items, "repeat": 0}
+    answers = [Answer(**fields, cluster=question.cluster, value=value)]
+    report = session.take_in(answers)
+    assert (report.new, report.there, report.otherwise) == (0, value == 0.25, value == 0.75)
+    assert len(session.history()) == 1
+    session.undo()
+    assert session.ask() == [question]  # what was undone does not count by another way
+    assert session.hold(answers) == 1
+
+
+def test_an_answer_held_is_not_added_to_the_same_that_waits_for_a_second_annotator(make):
+    session = make(annotations=2)
+    (question,) = session.ask()
+    session.tell(question.id, 0.25)
+    fields = {"round": 0, "kind": question.kind, "items": question.items, "repeat": 0}
+    assert session.hold([Answer(**fields, cluster=question.cluster, value=0.25)]) == 0
+    assert session.ask(annotator="ann") == [question]
+
+
+def test_two_answers_held_to_one_question_must_agree(make):
+    session = make(ask="similarity")
+    fields = {"round": 0, "kind": "pair", "cluster": None, "repeat": 0}
+    one, same, other = (
+        Answer(**fields, items=items, value=value)
+        for items, value in (((1, 3), 0.25), ((3, 1), 0.25), ((3, 1), 0.75))
+    )
+    with pytest.raises(KeyConflictError, match=r"Got 0\.25 and 0\.75; nothing was taken in"):
+        session.hold([one, other])
+    assert session.history() == []
+    assert session.hold([one, same]) == 1
+
+
+def test_a_similarity_held_in_another_order_is_not_asked(make, kit):
+    whole, session = make("one.db", ask="pairwise"), make("two.db", ask="pairwise")
+    asked = kit.answer(whole, 5)
+    assert all(question.items[0] < question.items[1] for question in asked)
+    session.hold(
+        Answer(
+            round=0, kind="pair", items=question.items[::-1], cluster=None, repeat=0,
+            value=kit.knows(question),
+        )
+        for question in asked
+    )  # fmt: skip
+    assert [q.items for q in session.ask(3)] == [q.items for q in whole.ask(3)]
+
+
+def test_nobody_answers_in_the_name_of_answers_held(make):
+    session = make()
+    (question,) = session.ask()
+    for move in (
+        lambda: session.ask(annotator="held"),
+        lambda: session.tell(question.id, 0.5, annotator=" held "),
+    ):
+        with pytest.raises(ParameterError, match="from before the session"):
+            move()
+    fields = {"round": 0, "kind": "membership", "items": question.items, "repeat": 0}
+    session.hold([Answer(**fields, cluster=question.cluster, value=0.5)])
+    assert session.undo(question.id, annotator="held").value == 0.5  # and they can be taken back
+
+
+def test_the_pace_is_of_what_people_answered_last_and_not_of_what_was_held(make, kit):
+    session = make(strategy=TwoPhase(sample_size=40))
+    session.hold(
+        Answer(round=0, kind="membership", items=(row,), cluster=0, repeat=0, value=0.0)
+        for row in range(8)
+    )
+    assert session.status().left.seconds_per_question == 5.0
+    kit.answer(session, 61)
+    with sqlite3.connect(session.url) as connection:  # slow at first, quicker in the end
+        connection.execute("UPDATE askmeans_events SET at = 100 * min(id, 30) + 2 * id")
+    connection.close()
+    with sessions.open(session.url) as other:
+        assert other.status().left.seconds_per_question == 2.0
+
+
+def test_new_rows_get_memberships_and_keep_every_answer(make, again, kit):
+    session = make(ids=[f"a{row}" for row in range(40)])
+    kit.answer(session)
+    before = session.result()
+    session.add_rows(kit.X[:3], ids=["n0", "n1", "n2"])
+    for seen in (session, again(session)):
+        result = seen.result()
+        assert result.n_queries == before.n_queries
+        assert_array_equal(result.memberships[:40], before.memberships)
+        predicted = before.clustering.predictor(kit.X[:3])
+        assert_array_equal(result.memberships[40:], predicted)
+        assert list(result.ids[39:42]) == ["a39", "n0", "n1"]
+        assert seen.item(41).id == "n1"
+        assert seen.status().state is SessionState.DONE
+    with pytest.raises(DataError, match="'n1', which is there already"):
+        session.add_rows(kit.X[:1], ids=["n1"])
+    with pytest.raises(DataError, match="2 features"):
+        session.add_rows([[1.0]])
+
+
+def test_new_rows_never_get_an_id_that_is_there(make, kit):
+    session = make(ids=[str(row + 1) for row in range(40)])
+    with pytest.raises(DataError, match="must have ids"):
+        session.add_rows(kit.X[:1])
+    numbered = make("b.db")
+    numbered.add_rows(kit.X[:1], ids=["41"])
+    with pytest.raises(DataError, match="'41', which is there already"):
+        numbered.add_rows(kit.X[:2])  # rows 41 and 42
+    for seen in (session, numbered):
+        assert len(set(seen.rows.ids())) == len(seen.rows)
+
+
+def test_another_process_sees_a_new_row_at_once(make, again, kit):
+    session = make()
+    other = again(session)
+    session.add_rows(kit.X[:1])
+    assert other.item(40).row == 40
+    with pytest.raises(DataError, match="items 0 to 40 only"):
+        other.item(41)
+
+
+def test_another_process_learns_of_new_rows(make, again, kit):
+    session = make()
+    other = again(session)
+    session.add_rows(kit.X[:2])
+    assert other.result().memberships.shape == (42, 3)
+    assert other.item(41).id == "41"

@@ -1,0 +1,122 @@
+"""Undo: what is taken back, what that makes void, and how a session goes on."""
+
+import pytest
+from numpy.testing import assert_array_equal
+
+from askmeans.exceptions import (
+    KeyConflictError,
+    RankError,
+    SessionError,
+)
+from askmeans.sessions import SessionState
+
+
+def test_an_answered_question_is_answered_otherwise_only_after_an_undo(make):
+    session = make()
+    (question,) = session.ask()
+    session.tell(question.id, 0.25)
+    assert session.tell(question.id, 0.25).repeated  # a double click
+    with pytest.raises(KeyConflictError, match="undo that first"):
+        session.tell(question.id, 0.5)
+    session.undo()
+    assert session.tell(question.id, 0.5).value == 0.5
+
+
+def test_undo_opens_the_question_again_and_gives_it_back(make):
+    session = make()
+    (question,) = session.ask()
+    session.tell(question.id, 0.75)
+    undone = session.undo()
+    assert (undone.question, undone.kind, undone.value, undone.void) == (
+        question, "answer", 0.75, (),
+    )  # fmt: skip
+    assert session.status().answered == 0
+    assert session.ask() == [question]
+
+
+def test_undo_tells_which_later_questions_it_makes_void(make, kit):
+    session = make()
+    first_round = session.status().open
+    asked = kit.answer(session, first_round + 4)
+    second_round = session.status().open + 4
+    undone = session.undo(asked[0].id)
+    assert len(undone.void) == second_round
+    assert set(asked[first_round:]) <= set(undone.void)
+    assert not set(asked[:first_round]) & set(undone.void)
+    assert session.ask() == [asked[0]]
+
+
+def test_answers_made_void_are_used_when_the_same_questions_come_again(make, kit):
+    session = make()
+    asked = kit.answer(session)
+    session.undo(asked[0].id)
+    assert session.status().state is SessionState.ASKING
+    again = kit.answer(session)  # the same answer leads to the same questions
+    assert again == [asked[0]]
+    assert session.status().state is SessionState.DONE
+
+
+def test_another_answer_after_an_undo_gives_what_it_gives_from_the_start(make, kit):
+    session, fresh = make("one.db"), make("two.db")
+    asked = kit.answer(session)
+    session.undo(asked[0].id)
+    other = 1.0 - kit.knows(asked[0])
+    session.tell(asked[0].id, other)
+    (question,) = fresh.ask()
+    fresh.tell(question.id, other)
+    kit.answer(session)
+    kit.answer(fresh)
+    assert_array_equal(session.result().memberships, fresh.result().memberships)
+
+
+def test_undo_takes_back_one_after_the_other_and_then_says_that_there_is_none(make):
+    session = make()
+    first, second = session.ask(2)
+    session.tell(first.id, 0.1)
+    session.skip(second.id)
+    assert (session.undo().kind, session.undo().kind) == ("skip", "answer")
+    with pytest.raises(SessionError, match="must be an answer or a skip of 'me'"):
+        session.undo()
+    with pytest.raises(SessionError, match=f"to question {first.id}"):
+        session.undo(first.id)
+
+
+def test_the_same_undo_again_undoes_nothing_more(make, again):
+    session = make()
+    first, second = session.ask(2)
+    session.tell(first.id, 0.1)
+    session.tell(second.id, 0.2)
+    undone = session.undo(key="z")
+    repeated = again(session).undo(key="z")
+    assert repeated.receipt.repeated
+    assert (repeated.question, repeated.void) == (undone.question, undone.void)
+    assert [receipt.value for receipt in session.history()] == [0.1]
+
+
+def test_a_repeated_answer_whose_first_was_undone_says_so_and_stays_undone(make):
+    session = make()
+    (question,) = session.ask()
+    session.tell(question.id, 0.1, key="a")
+    session.undo()
+    late_packet = session.tell(question.id, 0.1, key="a")
+    assert late_packet.repeated
+    assert late_packet.undone
+    assert session.history() == []
+
+
+def test_answers_that_allow_no_end_leave_the_session_stuck_until_an_undo(make):
+    session = make(ask="similarity", budget=60)
+    while questions := session.ask(100):
+        for question in questions:
+            session.tell(question.id, 0.5)  # all alike: there are no three clusters
+        if session.status().state is SessionState.STUCK:
+            break
+    with pytest.raises(RankError, match=r"3 clusters apart.*Every answer is kept.*`askmeans undo"):
+        session.ask()
+    assert (session.status().left.high, session.status().left.basis) == (0, "stuck")
+    result = session.result()
+    assert result.state is SessionState.STUCK
+    assert any("3 clusters apart" in note for note in result.notes)
+    assert result.memberships.shape == (40, 3)
+    undone = session.undo()
+    assert session.ask() == [undone.question]
