@@ -173,6 +173,7 @@ def test_answers_are_given_in_the_terminal_one_after_the_other(run, made):
     assert "Stopped; your answers are kept." in out
     with sessions.open(made) as session:
         told = [(receipt.kind, receipt.value) for receipt in session.history()]
+        assert session.status().leased == 0  # who stops holds nothing
     assert told == [("answer", 1.0), ("answer", 0.5), ("unsure", None), ("skip", None)]
     code, out, _ = run("answer", "s.db", text_in="1\n" * 50)
     assert code == 0

@@ -46,6 +46,17 @@ def test_an_ended_lease_lets_others_have_the_question(make, end_leases):
     assert session.ask(annotator="ann") != [question]  # it is somebody else's now
 
 
+def test_who_leaves_lets_others_have_the_questions_and_may_still_answer(make, again):
+    session = make()
+    mine = session.ask(3, annotator="ann")
+    other = session.ask(annotator="bob")
+    session.leave(annotator="ann")
+    assert again(session).ask(2, annotator="cy") == mine[:2]
+    assert session.ask(annotator="bob") == other  # bob has not left
+    assert session.ask(annotator="ann") == mine[2:]  # what nobody took
+    assert session.tell(mine[0].id, 0.5, annotator="ann").counts
+
+
 def test_somebody_whose_lease_ended_gets_the_question_back_if_nobody_took_it(make, end_leases):
     session = make()
     *_, question = session.ask(4, annotator="ann")

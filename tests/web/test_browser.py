@@ -219,6 +219,18 @@ def test_two_annotators_never_get_the_same_question(address, database, sit_down,
     assert len(kept(database, "bob")) == len(seen["bob"])
 
 
+@pytest.mark.parametrize("script", [True, False])
+def test_who_stops_sees_the_picture_and_leaves_the_questions_to_others(
+    address, database, sit_down, tools, script
+):
+    page = sit_down(address, "ann", java_script_enabled=script)
+    question = int(tools.question_of(page))
+    page.get_by_role("button", name="Stop here").click()
+    expect(page.locator("svg.scatter circle").first).to_be_visible()
+    with sessions.open(database) as session:
+        assert session.ask(annotator="bob")[0].id == question
+
+
 def test_who_waits_for_others_is_told_so_and_goes_on_by_themselves(address, database, sit_down):
     with sessions.open(database) as session:
         taken = session.ask(100, annotator="bob")

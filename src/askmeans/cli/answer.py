@@ -36,6 +36,7 @@ def run(database: str, name: str | None, annotator: str) -> bool:
                     break
                 _one(session, questions[0], annotator)
         except (EOFError, KeyboardInterrupt):
+            session.leave(annotator=annotator)
             _write("Stopped; your answers are kept.\n")
         state = session.status(annotator=annotator).state
         _write(f"{session.status().answered} questions answered; {state}.\n")

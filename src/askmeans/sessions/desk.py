@@ -106,6 +106,15 @@ class Desk:
                 live.take([undo])
                 return self._undone(undo)
 
+    def leave(self, annotator: str) -> None:
+        """End somebody's leases, so that others may have the questions at once."""
+        annotator = check_annotator(annotator, person=True)
+        with self.lock, self.live.store.write(self.live.record.id, durable=False) as transaction:
+            now = transaction.now()
+            for lease in self._in_force(transaction.leases(), now):
+                if lease.annotator == annotator:
+                    transaction.lease(replace(lease, until=now))
+
     def log(self, event: NewEvent) -> Receipt:
         """Append an event that is about no question."""
         event = replace(event, annotator=check_annotator(event.annotator))

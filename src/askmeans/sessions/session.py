@@ -192,6 +192,26 @@ class Session(Caretaking):
         """
         return self._desk.give(EventKind.SKIP, question_id, None, annotator, key)
 
+    def leave(self, *, annotator: str = ME) -> None:
+        """Stop for now: others may have the questions that one holds.
+
+        Who comes back gets those of them that nobody took. An answer to one is still taken.
+
+        Parameters
+        ----------
+        annotator : str, default="me"
+            Who stops.
+
+        Examples
+        --------
+        >>> session = open("fruit.db")
+        >>> question, = session.ask(annotator="Ada")
+        >>> session.leave(annotator="Ada")
+        >>> session.ask(annotator="Bo") == [question]
+        True
+        """
+        self._desk.leave(annotator)
+
     def undo(
         self, question_id: int | None = None, *, annotator: str = ME, key: str | None = None
     ) -> Undone:

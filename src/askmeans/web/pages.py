@@ -79,6 +79,11 @@ def _add_answering(router: APIRouter, house: House) -> None:
             return _go_on(house, request, annotator, str(error), status_of(error))
         return _go_on(house, request, annotator, text)
 
+    @router.post("/stop")
+    def stop(form: SentForm) -> Response:
+        house.session.leave(annotator=_seated(house, form))
+        return RedirectResponse("/results", 303)
+
 
 def _add_person(router: APIRouter, house: House) -> None:
     """Who answers, what they answered, and what answers mean."""
