@@ -36,7 +36,7 @@ def ask(
 
 
 def known_figures(seeds: range) -> None:
-    """Accuracy on hard labels by items asked; the rows in random order, so that seeds differ."""
+    """Accuracy on hard labels by items asked; rows in random order (often that changes nothing)."""
     print("Hard labels, standardised, answered items counted in; accuracy at 10 / 20 / 50 items:")
     for name, figures in KNOWN.items():
         X, y = LOADERS[name](return_X_y=True)
