@@ -96,8 +96,9 @@ def _promises(lines: pd.DataFrame) -> None:
     print(f"Every cluster seen, and worse than the unsupervised fit by more than .01: "
           f"{below.sum()} of {len(below)} runs by error, "
           f"{(free.accuracy - seen.accuracy > 0.01).sum()} by accuracy")  # fmt: skip
-    for at in seen.index[below][:20]:
-        print(f"  {at}: {seen.error[at]:.3f} against {free.error[at]:.3f}")
+    for level in ("budget", "target"):
+        counts = below[below].groupby(level).size().sort_values(ascending=False)
+        print(f"  by {level}: " + ", ".join(f"{at}: {count}" for at, count in counts.items()))
     twice = [
         ours.error.xs(2 * b, level="budget") <= ours.error.xs(b, level="budget") + 0.005
         for b in (10, 20, 100, 200)
@@ -129,7 +130,11 @@ def _median_of_others(values: pd.Series) -> pd.Series:
 
 
 def draw(lines: pd.DataFrame, folder: Path) -> None:
-    """Curves over questions and over items asked, averaged over the targets."""
+    """Every cell's mean as a table; curves over questions and items, averaged over the targets."""
+    cells = lines.groupby(["target", "budget", "method"], sort=False)
+    table = cells[["error", "accuracy", "items"]].mean()
+    table.insert(0, "seeds", cells.seed.nunique())
+    table.to_csv(folder / "cells.csv", float_format="%.4f")
     import matplotlib as mpl
 
     mpl.use("Agg")
