@@ -57,10 +57,10 @@ FULL = Scale(
 
 QUICK = Scale(
     name="quick",
-    unit=1000,
-    synthetic_runs=5,
+    unit=800,
+    synthetic_runs=4,
     synthetic_nus=(500, 1500),
-    zetas=(1, 5, 13, 24),
+    zetas=(1, 5, 24),
     query_nus=(250, 1000, 2500),
     query_zetas=(5, 13),
     ks=(2, 4, 8),
@@ -68,11 +68,11 @@ QUICK = Scale(
     real_nus=(10, 50, 130, 250, 410),
     fuzzifiers=(1.0, 1.5, 2.0, 3.0),
     fuzzifier_nus=(30, 410),
-    beyond_runs=10,
+    beyond_runs=8,
     sigmas=(0.0, 0.1, 0.3),
     repetitions=(1, 10),
     sample_sizes=(25, 100),
     stratified_runs=3,
     stratified_items=(5, 20, 80),
-    budgets=(20, 100, 240),
+    budgets=(20, 60, 160),
 )

@@ -29,7 +29,7 @@ class Curve:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Panel:
-    """One pair of axes; curves wholly below the floor are told in words, not drawn."""
+    """One pair of axes; curves that go below the floor are told in words, not drawn."""
 
     title: str
     xlabel: str
@@ -53,7 +53,7 @@ def save_panels(panels: list[Panel], path: Path, *, title: str, columns: int) ->
         colors = dict(zip(families, cluster_palette(len(families)), strict=True))
         handles: dict[str, Artist] = {}
         for ax, panel in zip(axes.flat, panels, strict=False):
-            low = [c for c in panel.curves if panel.floor and max(c.mean) < panel.floor]
+            low = [c for c in panel.curves if panel.floor and min(c.mean) < panel.floor]
             for curve in (c for c in panel.curves if c not in low):
                 display = CurveDisplay(curve.x, curve.mean, curve.low, curve.high).plot(
                     ax,
@@ -68,7 +68,7 @@ def save_panels(panels: list[Panel], path: Path, *, title: str, columns: int) ->
                 handles.setdefault(name, ax.axhline(level, color="gray", linestyle=style))
             if low:
                 said = [f"{c.label}: {min(c.mean):.1g} to {max(c.mean):.1g}" for c in low]
-                text = "\n".join(["below the picture:", *said])
+                text = "\n".join(["below the picture, at least in part:", *said])
                 ax.text(0.02, 0.03, text, transform=ax.transAxes, fontsize=8)
                 ax.margins(y=0.25)
             ax.set(title=panel.title, xlabel=panel.xlabel, ylabel=panel.ylabel)
