@@ -72,8 +72,8 @@ def pairwise_figures(seeds: range) -> None:
 
 
 def paper_figures(seeds: range) -> None:
-    """Centres of the paper's own data; an unsupervised fit finds them by itself."""
-    print("The paper's data, a fuzzy k-means target (which FuzzyKMeans finds without questions):")
+    """Centres of the paper's own data; an unsupervised fit mostly finds them by itself."""
+    print("The paper's data, a fuzzy k-means target (FuzzyKMeans mostly finds it unasked):")
     cases = [([5000] + [5000 * zeta] * 3, 40, 100.0) for zeta in (1, 4, 24)]
     cases.append(([1000] + [12_000] * 10, 150, 250.0))
     for sizes, budget, box in cases:

@@ -46,6 +46,7 @@ def test_a_client_killed_at_random_moments_loses_nothing_and_repeats_nothing(tmp
     report = run("kill", tmp_path, kills, 0)
     assert report["killed"] == kills  # none had finished before
     told = answers_in(report["path"])
+    assert len(told) > report["most"]  # so that none could finish, however busy the machine
     acknowledged = [line.split() for line in Path(report["journal"]).read_text().splitlines()]
     assert {(int(q), float(v)) for q, v in acknowledged} <= set(told)
     assert max(Counter(question for question, _ in told).values()) == 1

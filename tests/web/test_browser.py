@@ -291,6 +291,22 @@ def test_an_answer_given_while_the_server_is_dead_arrives_when_it_is_back(
     assert len(kept(database)) == 3
 
 
+def test_who_stops_before_an_answer_is_kept_leaves_when_it_is(database, start, sit_down):
+    process, address = start(0)
+    page = sit_down(address)
+    page.wait_for_selector("#desk[data-ready]", state="attached")
+    process.kill()
+    process.wait()
+    page.keyboard.press("4")
+    expect(page.locator("#said")).to_contain_text("Not saved yet")
+    page.get_by_role("button", name="Stop here").click()
+    start(int(address.rpartition(":")[2]))
+    expect(page.locator("svg.scatter circle").first).to_be_visible()
+    assert [value for _, _, value in kept(database)] == [0.75]
+    with sessions.open(database) as session:
+        assert session.status().leased == 0
+
+
 def test_on_a_phone_items_are_stacked_and_the_answers_are_under_the_thumb(
     address, database, sit_down, picture_of
 ):

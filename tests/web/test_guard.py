@@ -73,12 +73,14 @@ def test_every_form_needs_the_token_of_its_own_page(client, tools):
 
 
 def test_a_form_of_another_session_at_this_address_is_refused(client, tools):
-    client.app.state.house.session.ask(annotator="ann")
+    session = client.app.state.house.session
+    session.ask(annotator="ann")
     before = events(client)
-    for path in ("/answer", "/undo"):
+    for path in ("/answer", "/undo", "/stop"):
         form = answer_form(client, tools, session="0123456789abcdef")
         assert client.post(path, data=form).status_code == 409
     assert events(client) == before
+    assert session.status().leased > 0
 
 
 @pytest.mark.parametrize(

@@ -2,10 +2,10 @@
 
 import math
 import sys
-from contextlib import closing
+from contextlib import closing, suppress
 
 from askmeans.cli.sessions import after_undo, describe, opened
-from askmeans.exceptions import AskmeansError, SessionError
+from askmeans.exceptions import AskmeansError, SessionError, StoreError
 from askmeans.oracles.console import parse_reply
 from askmeans.sessions import Question, Session, SessionState
 
@@ -36,8 +36,9 @@ def run(database: str, name: str | None, annotator: str) -> bool:
                     break
                 _one(session, questions[0], annotator)
         except (EOFError, KeyboardInterrupt):
-            session.leave(annotator=annotator)
             _write("Stopped; your answers are kept.\n")
+            with suppress(StoreError):  # leases end by themselves, too
+                session.leave(annotator=annotator)
         state = session.status(annotator=annotator).state
         _write(f"{session.status().answered} questions answered; {state}.\n")
         return state in (SessionState.DONE, SessionState.SPENT)

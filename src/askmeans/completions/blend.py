@@ -137,7 +137,8 @@ def error_by_doubt(
 
     So it does not matter that doubtful items are asked more. The error of a fraction of an item is
     added on both sides of c: none among n does not mean that there is none. The power is the
-    likeliest, errors taken for counts of mistakes, near 1.4 while answers are few.
+    likeliest, errors taken for counts of mistakes, near 1.4 while answers are few; so mistakes at
+    small doubts let expect many at large ones, which is on the safe side.
     """
     total = float(weight @ errors)
     one = 2.0 / k if hard else float(weight @ errors**2) / max(total, 1e-12)

@@ -67,7 +67,7 @@ def save_panels(panels: list[Panel], path: Path, *, title: str, columns: int) ->
             for style, (name, level) in zip((":", "-."), panel.lines.items(), strict=False):
                 handles.setdefault(name, ax.axhline(level, color="gray", linestyle=style))
             if low:
-                said = [f"{c.label}: {min(c.mean):.1g} to {max(c.mean):.1g}" for c in low]
+                said = [f"{c.label}: {min(c.mean):.2g} to {max(c.mean):.2g}" for c in low]
                 text = "\n".join(["below the picture, at least in part:", *said])
                 ax.text(0.02, 0.03, text, transform=ax.transAxes, fontsize=8)
                 ax.margins(y=0.25)

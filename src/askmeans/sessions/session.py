@@ -195,7 +195,8 @@ class Session(Caretaking):
     def leave(self, *, annotator: str = ME) -> None:
         """Stop for now: others may have the questions that one holds.
 
-        Who comes back gets those of them that nobody took. An answer to one is still taken.
+        Who comes back gets those of them that nobody took. An answer to one is still
+        taken, marked `late`.
 
         Parameters
         ----------

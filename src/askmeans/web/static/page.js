@@ -16,6 +16,7 @@ const KEYS = "askmeans-keys"; // "off" where somebody does not want keys to answ
 
 const said = document.getElementById("said");
 let busy = false;
+let leaving = false; // somebody stopped while an answer was on its way
 
 function desk() {
   return document.getElementById("desk");
@@ -128,10 +129,15 @@ async function send(action, body) {
   }
   busy = false;
   document.body.classList.remove("busy");
+  if (leaving) document.getElementById("stop").requestSubmit();
 }
 
 function submit(event) {
   const form = event.target;
+  if (form.id === "stop" && busy) {
+    event.preventDefault();
+    leaving = true; // once the answer is kept
+  }
   if (form.id !== "answer" && form.id !== "finer" && form.id !== "undo") return;
   event.preventDefault();
   if (busy || !desk().dataset.ready) return;
