@@ -47,7 +47,7 @@ $(BROWSER): $(READY) tools/install-browser.sh
 	@touch $@
 
 unit: $(READY) $(BROWSER)  ## pytest: tests, docstring examples, documentation
-	@echo "== tests: pytest on every core (about 10 minutes)"
+	@echo "== tests: pytest on every core (about 13 minutes on two)"
 	@$(BIN)/python -m pytest -q -n auto
 
 soak: $(READY)  ## what takes long: clients killed 200 times, 20 annotators on the page, long sequences (some minutes)
