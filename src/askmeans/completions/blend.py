@@ -140,14 +140,14 @@ def error_by_doubt(
     likeliest, errors taken for counts of mistakes, near 1.4 while answers are few; so mistakes at
     small doubts let expect many at large ones, which is on the safe side.
     """
-    total = float(weight @ errors)
+    total, mass = float(weight @ errors), float(weight @ doubt)
     one = 2.0 / k if hard else float(weight @ errors**2) / max(total, 1e-12)
     one = max(one, 1e-9)  # the error of one mistake
     best, likeliest = (1.0, 1.0), -np.inf
     for power in _POWERS:
         by = doubt**power
-        level = float(weight @ doubt) / float(weight @ by)
-        c = level * (total + _ADDED * one) / (float(weight @ doubt) + _ADDED * one)
+        level = mass / float(weight @ by)
+        c = level * (total + _ADDED * one) / (mass + _ADDED * one)
         likely = float(weight @ (errors * np.log(c * by) - c * by)) / one
         likely -= 0.5 * (math.log(power / _USUAL_POWER) / 0.4) ** 2
         if likely > likeliest:
@@ -185,12 +185,6 @@ def stacked(A: Floats, prior: Floats, caution: float) -> Floats:
     return weights
 
 
-def _openness(U: Floats) -> Floats:
-    """The expected error of each item, if one cluster were drawn by these memberships."""
-    found: Floats = 2.0 * (U * (1.0 - U)).mean(axis=1)
-    return found
-
-
 def _doubt(w: Floats, parts: Floats, mean: Floats, sharpness: float) -> Floats:
     """How unsure the blend is of each item: completions disagree, or a row has no winner."""
     U = sharpened(mean, sharpness)
@@ -199,5 +193,6 @@ def _doubt(w: Floats, parts: Floats, mean: Floats, sharpness: float) -> Floats:
         for weight, part in zip(w, parts, strict=True)
         if weight > 0.0
     )
-    found: Floats = apart + 0.25 * _openness(mean) + 1e-9
+    open_ = 2.0 * (mean * (1.0 - mean)).mean(axis=1)  # the error, if one cluster were drawn by lot
+    found: Floats = apart + 0.25 * open_ + 1e-9
     return found

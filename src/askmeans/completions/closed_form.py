@@ -138,12 +138,16 @@ def _closed_form(
         centers, fuzzifier = _named(pool.X[part.rows], part.Y, *which)
         return ClosedForm(centers=centers, fuzzifier=fuzzifier)
 
-    def refine(items: Items) -> Predict:
-        centers = items.refine_centers(predict.centers, found[1])
-        return ClosedForm(centers=centers, fuzzifier=predict.fuzzifier)
+    fitted = cross_validated(name, learn, pool, evidence)
+    form = fitted.predict
+    assert isinstance(form, ClosedForm)
+    centers, fuzzifier = form.centers, form.fuzzifier
 
-    predict = learn(pool, evidence)
-    return replace(cross_validated(name, learn, pool, evidence), refine=refine)
+    def refine(items: Items) -> Predict:
+        moved = items.refine_centers(centers, found[1])
+        return ClosedForm(centers=moved, fuzzifier=fuzzifier)
+
+    return replace(fitted, refine=refine)
 
 
 def _named(X: Floats, Y: Floats, centers: Floats, fuzzifier: float) -> tuple[Floats, float]:
