@@ -7,11 +7,11 @@ from numpy.testing import assert_allclose
 from askmeans.contradictions import expected_answers, find_contradictions, find_suspects
 from askmeans.exceptions import DataError, ParameterError
 from askmeans.oracles import CrowdOracle, HostileOracle, NoisyOracle, TableOracle
-from askmeans.queries import History, MembershipQueries, PairQueries, TripletQueries
+from askmeans.queries import Answers, MembershipQueries, PairQueries, TripletQueries
 
 
 def history(*batches):
-    return History([(1, queries, np.array(answers)) for queries, answers in batches])
+    return Answers([(1, queries, np.array(answers)) for queries, answers in batches])
 
 
 def test_expected_answers_are_those_of_a_table():

@@ -12,7 +12,7 @@ from numpy.testing import assert_array_equal
 from askmeans.exceptions import AnswerError, QueryError
 from askmeans.queries import (
     Answer,
-    History,
+    Answers,
     Ledger,
     MembershipQueries,
     PairQueries,
@@ -230,12 +230,12 @@ def test_identities_are_equal_exactly_when_the_questions_are(several):
     assert len(pairing) == len(set(found)) == len(set(expected))
 
 
-# History
+# Answers
 
 
 @pytest.fixture
 def history():
-    return History(
+    return Answers(
         [
             (1, MembershipQueries([4, 2], [0, 1]), np.array([0.5, 0.25])),
             (2, PairQueries(np.empty((0, 2))), np.array([])),
@@ -269,7 +269,7 @@ def test_a_history_is_a_sequence_of_records_in_the_order_given(history):
 def test_a_slice_of_a_history_is_a_list_of_its_records(part):
     batch = MembershipQueries(range(4), [0] * 4), np.arange(4) / 4
     more = PairQueries([[0, 1], [1, 2], [2, 3]]), np.arange(3) / 8
-    records = History([(1, *batch), (2, *more)])
+    records = Answers([(1, *batch), (2, *more)])
     assert records[part] == list(records)[part]
 
 
@@ -290,12 +290,12 @@ def test_a_record_holds_plain_python_values_and_can_not_be_changed(history):
 
 
 def test_an_empty_history_has_no_records():
-    assert len(History()) == 0
-    assert list(History()) == History()[:] == []
+    assert len(Answers()) == 0
+    assert list(Answers()) == Answers()[:] == []
 
 
 def test_a_history_says_how_long_it_is(history):
-    assert repr(history) == "<History: 5 answers in 4 batches>"
+    assert repr(history) == "<Answers: 5 answers in 4 batches>"
 
 
 # Ledger
@@ -404,7 +404,7 @@ def test_recording_nothing_leaves_no_trace():
     ledger = Ledger()
     ledger.record(PairQueries([]), [])
     assert ledger.counts == {}
-    assert repr(ledger.history) == "<History: 0 answers in 0 batches>"
+    assert repr(ledger.history) == "<Answers: 0 answers in 0 batches>"
 
 
 def test_a_history_taken_earlier_does_not_grow():

@@ -107,7 +107,7 @@ def find_contradictions(
 
     Parameters
     ----------
-    history : History
+    history : Answers
         Every answer.
     n_clusters : int
         Number of clusters.
@@ -121,8 +121,8 @@ def find_contradictions(
 
     Examples
     --------
-    >>> from askmeans.queries import History, MembershipQueries
-    >>> told = History([(1, MembershipQueries([4, 4], [0, 1]), np.array([0.9, 0.8]))])
+    >>> from askmeans.queries import Answers, MembershipQueries
+    >>> told = Answers([(1, MembershipQueries([4, 4], [0, 1]), np.array([0.9, 0.8]))])
     >>> [(found.kind, round(found.excess, 2)) for found in find_contradictions(told, 3)]
     [('row', 0.7)]
     """
@@ -161,7 +161,7 @@ def find_suspects(
 
     Parameters
     ----------
-    history : History
+    history : Answers
         Every answer.
     memberships : array-like of shape (n_items, n_clusters)
         The result.
@@ -180,12 +180,12 @@ def find_suspects(
 
     Examples
     --------
-    >>> from askmeans.queries import History, MembershipQueries
+    >>> from askmeans.queries import Answers, MembershipQueries
     >>> queries = MembershipQueries(range(40), [0] * 40)
     >>> told = np.where(np.arange(40) % 4 == 3, 0.0, 1.0)
     >>> names = ["ann", "bob", "cyd", "dan"] * 10
     >>> everybody = np.tile([1.0, 0.0], (40, 1))
-    >>> find_suspects(History([(1, queries, told)]), everybody, annotators=names).annotators
+    >>> find_suspects(Answers([(1, queries, told)]), everybody, annotators=names).annotators
     ('dan',)
     """
     U = as_memberships(memberships)

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from askmeans.queries import History
+    from askmeans.queries import Answers
     from askmeans.results import Result
 
 __all__ = [
@@ -88,7 +88,7 @@ class AskmeansError(Exception):
     """
 
     result: "Result | None" = None
-    history: "History | None" = None
+    history: "Answers | None" = None
 
 
 class ParameterError(AskmeansError, ValueError):

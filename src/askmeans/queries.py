@@ -1,32 +1,62 @@
-"""Batches of questions as arrays, and the ledger that remembers every answer.
+"""Questions, batches of them as arrays, and one table of answers.
 
 Rules of this file:
-- A batch is immutable; order within it is the plan's, and answers come back in the same order.
-- Similarity does not depend on the order of its items: the ledger sees pairs and triplets sorted.
-- The key of a question is its kind, its items, its cluster and its repeat. The same key is asked
-  once; a repeat is a new question.
+- A question is its kind, its items, its cluster and its repeat: one identity for ledger, policies,
+  sessions and exports. The same question is asked once; a repeat is a new question.
+- Similarity does not depend on the order of its items: a question has pairs and triplets sorted.
+- A batch is immutable; order within it is the asker's, and answers come back in the same order.
+- An answer is a number; to a group question it is a row of numbers. NaN is "cannot say".
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self, TypeVar, overload
+from itertools import groupby
+from typing import Any, ClassVar, NamedTuple, Self, TypeVar, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from askmeans.exceptions import AnswerError, QueryError
 
-__all__ = ["Answer", "History", "Ledger", "MembershipQueries", "PairQueries", "Queries",
-           "TripletQueries"]  # fmt: skip
+__all__ = ["ME", "Answer", "Answers", "GroupQueries", "Ledger", "MembershipQueries", "PairQueries",
+           "Queries", "Question", "TripletQueries", "batches_of"]  # fmt: skip
+
+ME = "me"  # who answers, where nobody says who
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Array = TypeVar("Array", bound=NDArray[Any])
 
 
+class Question(NamedTuple):
+    """One question, as everybody knows it.
+
+    Parameters
+    ----------
+    kind : str
+        "membership", "group", "pair" or "triplet".
+    items : tuple of int
+        Row numbers of the items; of a pair or a triplet in ascending order.
+    cluster : int or None
+        The cluster, for a membership.
+    repeat : int
+        Which asking of the same question it is, from 0.
+
+    Examples
+    --------
+    >>> Question("pair", (3, 8))
+    Question(kind='pair', items=(3, 8), cluster=None, repeat=0)
+    """
+
+    kind: str
+    items: tuple[int, ...]
+    cluster: int | None = None
+    repeat: int = 0
+
+
 class _Batch:
-    """What the three kinds of batch share: a table of integers, one question a row."""
+    """What all kinds of batch share: a table of integers, one row per question."""
 
     kind: ClassVar[str]
     width: ClassVar[int]  # columns that are items
@@ -43,7 +73,7 @@ class _Batch:
 
     @property
     def item_table(self) -> Integers:
-        """The items asked about, one row a question."""
+        """The items asked about, one row per question."""
         return self._table[:, : self.width]
 
     @property
@@ -77,8 +107,24 @@ class _Batch:
                 f"A question must be about items 0 to {n_items - 1}. Got item {items.max()}."
             )
 
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of its answers."""
+        return (len(self),)
+
+    def questions(self) -> list[Question]:
+        """Each question by itself."""
+        table = np.sort(self.item_table, axis=1).tolist()
+        clusters: Sequence[int | None] = [None] * len(self)
+        if isinstance(self, MembershipQueries):
+            clusters = self.clusters.tolist()
+        return [
+            Question(self.kind, tuple(items), cluster, repeat)
+            for items, cluster, repeat in zip(table, clusters, self._repeat.tolist(), strict=True)
+        ]
+
     def identities(self) -> list[bytes]:
-        """What identifies each question, for the ledger."""
+        """What identifies each question within its kind, for quick look-ups."""
         table = self._table
         if self.width > 1:
             table = np.sort(table, axis=1)  # similarity has no order
@@ -158,6 +204,64 @@ class MembershipQueries(_Batch):
         return self._table[:, 1]
 
 
+class GroupQueries(_Batch):
+    """To which group does each item belong? One question is one item, and its answer a whole row.
+
+    An answer is a row of shares, one for each cluster: one group, or shares over several. A row of
+    zeros is "none of these", a row of NaN is "cannot say".
+
+    Parameters
+    ----------
+    items : array-like of int of shape (n_questions,)
+        Row numbers of the items.
+    n_clusters : int
+        How many groups there are to choose from.
+    repeat : int or array-like of int, default=0
+        Which asking of the same question this is.
+
+    Raises
+    ------
+    QueryError
+        If a number is negative, or there is no group.
+
+    Examples
+    --------
+    >>> GroupQueries([4, 7], 3).shape
+    (2, 3)
+    """
+
+    kind = "group"
+    width = 1
+    __slots__ = ("n_clusters",)
+
+    n_clusters: int
+
+    def __init__(self, items: ArrayLike, n_clusters: int, *, repeat: ArrayLike = 0) -> None:
+        rows = _integers(items, "items")
+        if rows.ndim != 1:
+            raise QueryError(f"items must be a list. Got shape {rows.shape} instead.")
+        if n_clusters < 1:
+            raise QueryError(f"n_clusters must be 1 or more. Got {n_clusters} instead.")
+        self._fill(rows[:, None], repeat)
+        self.n_clusters = int(n_clusters)
+
+    @property
+    def items(self) -> Integers:
+        """Row numbers of the items."""
+        return self._table[:, 0]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of its answers."""
+        return (len(self), self.n_clusters)
+
+    def take(self, rows: NDArray[np.intp] | NDArray[np.bool_] | slice) -> Self:
+        """Some of the questions, in the order given."""
+        batch = super().take(rows)
+        batch.n_clusters = self.n_clusters
+        return batch
+
+
 class PairQueries(_Batch):
     """How similar are these two items? (Definition 3).
 
@@ -226,27 +330,71 @@ class TripletQueries(_Batch):
         return self._table
 
 
-Queries = MembershipQueries | PairQueries | TripletQueries
+Queries = MembershipQueries | GroupQueries | PairQueries | TripletQueries
+
+
+def batches_of(questions: Iterable[Question], n_clusters: int) -> list[Queries]:
+    """Batches of these questions, in their order; neighbours of one kind share a batch.
+
+    Parameters
+    ----------
+    questions : iterable of Question
+        Of any kinds.
+    n_clusters : int
+        How many groups a group question has.
+
+    Returns
+    -------
+    list of batches
+        As few as the order allows.
+
+    Examples
+    --------
+    >>> batches_of([Question("pair", (0, 1)), Question("pair", (0, 2)), Question("group", (3,))], 2)
+    [<PairQueries: 2 questions>, <GroupQueries: 1 questions>]
+    """
+    found: list[Queries] = []
+    for kind, same in groupby(questions, key=lambda question: question.kind):
+        listed = list(same)
+        table = np.array([question.items for question in listed], dtype=np.int64)
+        repeat = [question.repeat for question in listed]
+        if kind == "membership":
+            clusters = [-1 if q.cluster is None else q.cluster for q in listed]
+            found.append(MembershipQueries(table[:, 0], clusters, repeat=repeat))
+        elif kind == "group":
+            found.append(GroupQueries(table[:, 0], n_clusters, repeat=repeat))
+        elif kind == "pair":
+            found.append(PairQueries(table, repeat=repeat))
+        elif kind == "triplet":
+            found.append(TripletQueries(table, repeat=repeat))
+        else:
+            raise QueryError(
+                "A question's kind must be membership, group, pair or triplet. "
+                f"Got {kind!r} instead."
+            )
+    return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """One answer, as the history tells it.
+    """One answer, as a history tells it.
 
     Parameters
     ----------
     round : int
-        The round it was asked in, from 1; 0 for answers held before.
+        The round it was asked in, from 1; 0 for answers known before.
     kind : str
-        "membership", "pair" or "triplet".
+        "membership", "group", "pair" or "triplet".
     items : tuple of int
         Row numbers of the items.
     cluster : int or None
         The cluster, for a membership.
     repeat : int
         Which asking of the same question it was, from 0.
-    value : float
-        The answer; NaN for "cannot say".
+    value : float or tuple of float
+        The answer; to a group question the whole row. NaN for "cannot say".
+    annotator : str, default="me"
+        Who said it.
 
     Examples
     --------
@@ -259,27 +407,92 @@ class Answer:
     items: tuple[int, ...]
     cluster: int | None
     repeat: int
-    value: float
+    value: float | tuple[float, ...]
+    annotator: str = ME
+
+    @property
+    def question(self) -> Question:
+        """What was asked."""
+        return Question(self.kind, tuple(sorted(self.items)), self.cluster, self.repeat)
 
 
-class History(Sequence[Answer]):
-    """Every answer in the order given, made into records only when looked at.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerBatch:
+    """Answers of one kind: the round, the questions, what was said, and by whom."""
+
+    round: int
+    queries: Queries
+    values: Floats
+    annotators: tuple[str, ...] | None = None  # None: all by ME
+
+    def who(self, row: int) -> str:
+        """Who gave an answer."""
+        return ME if self.annotators is None else self.annotators[row]
+
+
+class Answers(Sequence[Answer]):
+    """Everything anybody said, in the order given; records are made only when looked at.
 
     Parameters
     ----------
-    batches : sequence of (round, queries, answers)
+    batches : sequence of AnswerBatch or of (round, queries, answers)
         What was asked and answered, batch by batch.
 
     Examples
     --------
-    >>> history = History([(1, PairQueries([[0, 1], [0, 2]]), np.array([0.5, np.nan]))])
-    >>> len(history), history[0].value, history[-1].items
+    >>> answers = Answers([(1, PairQueries([[0, 1], [0, 2]]), np.array([0.5, np.nan]))])
+    >>> len(answers), answers[0].value, answers[-1].items
     (2, 0.5, (0, 2))
     """
 
-    def __init__(self, batches: Sequence[tuple[int, Queries, Floats]] = ()) -> None:
-        self._batches = list(batches)
-        self._ends = np.cumsum([len(queries) for _, queries, _ in self._batches], dtype=np.int64)
+    def __init__(self, batches: Sequence[AnswerBatch | tuple[int, Queries, Floats]] = ()) -> None:
+        self.batches = [
+            batch
+            if isinstance(batch, AnswerBatch)
+            else AnswerBatch(round=batch[0], queries=batch[1], values=batch[2])
+            for batch in batches
+        ]
+        self._ends = np.cumsum([len(batch.queries) for batch in self.batches], dtype=np.int64)
+
+    @classmethod
+    def of(cls, records: Iterable[Answer], n_clusters: int = 1) -> "Answers":
+        """The table of these records, in their order.
+
+        Parameters
+        ----------
+        records : iterable of Answer
+            One per answer.
+        n_clusters : int, default=1
+            How many groups there are, for answers to group questions.
+
+        Returns
+        -------
+        Answers
+            The table.
+
+        Examples
+        --------
+        >>> one = Answer(round=0, kind="pair", items=(3, 8), cluster=None, repeat=0, value=0.5)
+        >>> Answers.of([one])[0] == one
+        True
+        """
+        listed = list(records)
+        found, start = [], 0
+        for queries in batches_of((record.question for record in listed), n_clusters):
+            part = listed[start : start + len(queries)]
+            start += len(queries)
+            values = np.empty(queries.shape)
+            for row, record in enumerate(part):
+                values[row] = _fitting(record.value, values.shape[1:])
+            found.append(
+                AnswerBatch(
+                    round=part[0].round,
+                    queries=queries,
+                    values=values,
+                    annotators=tuple(record.annotator for record in part),
+                )
+            )
+        return cls(found)
 
     def __len__(self) -> int:
         return int(self._ends[-1]) if len(self._ends) else 0
@@ -294,17 +507,49 @@ class History(Sequence[Answer]):
             return [self[i] for i in range(*index.indices(len(self)))]
         position = range(len(self))[index]
         which = int(np.searchsorted(self._ends, position, side="right"))
-        round_, queries, answers = self._batches[which]
         row = position - (int(self._ends[which - 1]) if which else 0)
-        return _record(round_, queries, answers, row)
+        return _record(self.batches[which], row)
 
     def __iter__(self) -> Iterator[Answer]:
-        for round_, queries, answers in self._batches:
-            for row in range(len(queries)):
-                yield _record(round_, queries, answers, row)
+        for batch in self.batches:
+            for row in range(len(batch.queries)):
+                yield _record(batch, row)
 
     def __repr__(self) -> str:
-        return f"<History: {len(self)} answers in {len(self._batches)} batches>"
+        return f"<Answers: {len(self)} in {len(self.batches)} batches>"
+
+    def first(self, count: int) -> "Answers":
+        """The first so many answers.
+
+        Parameters
+        ----------
+        count : int
+            How many at most.
+
+        Returns
+        -------
+        Answers
+            The table of those.
+
+        Examples
+        --------
+        >>> len(Answers([(1, PairQueries([[0, 1], [0, 2]]), np.array([0.5, 1.0]))]).first(1))
+        1
+        """
+        kept: list[AnswerBatch] = []
+        for batch in self.batches:
+            if count <= 0:
+                break
+            if len(batch.queries) > count:
+                batch = AnswerBatch(
+                    round=batch.round,
+                    queries=batch.queries.take(slice(count)),
+                    values=batch.values[:count],
+                    annotators=None if batch.annotators is None else batch.annotators[:count],
+                )
+            kept.append(batch)
+            count -= len(batch.queries)
+        return Answers(kept)
 
     def ledger(self) -> "Ledger":
         """The same answers as a ledger, for another run that must not ask them again.
@@ -316,12 +561,12 @@ class History(Sequence[Answer]):
 
         Examples
         --------
-        >>> History([(1, PairQueries([[0, 1]]), np.array([0.5]))]).ledger().counts
+        >>> Answers([(1, PairQueries([[0, 1]]), np.array([0.5]))]).ledger().counts
         {'pair': 1}
         """
         ledger = Ledger()
-        for _, queries, answers in self._batches:
-            ledger.record(queries, answers)
+        for batch in self.batches:
+            ledger.record(batch.queries, batch.values, annotators=batch.annotators)
         return ledger
 
 
@@ -343,8 +588,8 @@ class Ledger:
     """
 
     def __init__(self) -> None:
-        self._values: dict[str, dict[bytes, float]] = {}
-        self._batches: list[tuple[int, Queries, Floats]] = []
+        self._values: dict[str, dict[bytes, Any]] = {}  # a float each; a row for a group question
+        self._batches: list[AnswerBatch] = []
         self._counts: Counter[str] = Counter()
         self.n_raw = 0
         self.n_rounds = 0
@@ -360,21 +605,21 @@ class Ledger:
         return dict(self._counts)
 
     @property
-    def history(self) -> History:
+    def history(self) -> Answers:
         """Every answer, in the order given."""
-        return History(self._batches)
+        return Answers(self._batches)
 
     def unanswered(self, queries: Queries) -> Queries:
         """The different questions of the batch that have no answer yet, first come first.
 
         Parameters
         ----------
-        queries : MembershipQueries, PairQueries or TripletQueries
+        queries : MembershipQueries, GroupQueries, PairQueries or TripletQueries
             A batch.
 
         Returns
         -------
-        MembershipQueries, PairQueries or TripletQueries
+        MembershipQueries, GroupQueries, PairQueries or TripletQueries
             Those to be asked; nothing is counted yet.
 
         Examples
@@ -384,15 +629,23 @@ class Ledger:
         """
         return queries.take(self._new_rows(queries, queries.identities()))
 
-    def record(self, queries: Queries, answers: ArrayLike) -> None:
+    def record(
+        self,
+        queries: Queries,
+        answers: ArrayLike,
+        *,
+        annotators: Sequence[str] | None = None,
+    ) -> None:
         """Keep answers; the first answer to a question stands, another is dropped.
 
         Parameters
         ----------
-        queries : MembershipQueries, PairQueries or TripletQueries
+        queries : MembershipQueries, GroupQueries, PairQueries or TripletQueries
             Questions, as a rule those that have no answer yet (see `unanswered`).
         answers : array-like of float of shape (n_questions,)
-            Their answers; NaN for "cannot say".
+            Their answers, for group questions one row each; NaN for "cannot say".
+        annotators : sequence of str or None, default=None
+            Who gave each; None for nobody in particular.
 
         Raises
         ------
@@ -407,34 +660,41 @@ class Ledger:
         {'membership': 1}
         """
         values = np.array(answers, dtype=np.float64)
-        if values.shape != (len(queries),):
+        if values.shape != queries.shape:
             raise AnswerError(
-                f"There must be one answer for each of the {len(queries)} questions. "
-                f"Got shape {values.shape} instead."
+                f"There must be one answer for each of the {len(queries)} questions, in an array "
+                f"of shape {queries.shape}. Got shape {values.shape} instead."
             )
         keys = queries.identities()
         rows = self._new_rows(queries, keys)
         if not len(rows):
             return
+        who = None if annotators is None else tuple(annotators)
         if len(rows) < len(keys):
             queries, values, keys = queries.take(rows), values[rows], [keys[row] for row in rows]
+            who = None if who is None else tuple(who[row] for row in rows)
         known = self._values.setdefault(queries.kind, {})
         known.update(zip(keys, values.tolist(), strict=True))
         self._counts[queries.kind] += len(keys)
-        self._batches.append((self.n_rounds, queries, _frozen(values)))
+        self._batches.append(
+            AnswerBatch(
+                round=self.n_rounds, queries=queries, values=_frozen(values), annotators=who
+            )
+        )
 
     def answers(self, queries: Queries) -> Floats:
         """Answers to a batch.
 
         Parameters
         ----------
-        queries : MembershipQueries, PairQueries or TripletQueries
+        queries : MembershipQueries, GroupQueries, PairQueries or TripletQueries
             A batch.
 
         Returns
         -------
         ndarray of shape (n_questions,)
-            The answers; NaN where there is none, and where somebody could not say.
+            The answers, of group questions one row each; NaN where there is none, and where
+            somebody could not say.
 
         Examples
         --------
@@ -442,9 +702,9 @@ class Ledger:
         array([nan])
         """
         known = self._values.get(queries.kind, {})
-        nothing = float("nan")
+        nothing: Any = np.full(queries.shape[1:], np.nan).tolist()
         values = [known.get(key, nothing) for key in queries.identities()]
-        return np.array(values, dtype=np.float64)
+        return np.array(values, dtype=np.float64).reshape(queries.shape)
 
     def _new_rows(self, queries: Queries, keys: list[bytes]) -> NDArray[np.intp]:
         """Where in the batch each different question without an answer first stands."""
@@ -456,17 +716,31 @@ class Ledger:
         return np.fromiter(first.values(), dtype=np.intp, count=len(first))
 
 
-def _record(round_: int, queries: Queries, answers: Floats, row: int) -> Answer:
+def _record(batch: AnswerBatch, row: int) -> Answer:
     """One answer as a record."""
+    queries, value = batch.queries, batch.values[row]
     cluster = int(queries.clusters[row]) if isinstance(queries, MembershipQueries) else None
     return Answer(
-        round=round_,
+        round=batch.round,
         kind=queries.kind,
         items=tuple(queries.item_table[row].tolist()),
         cluster=cluster,
         repeat=int(queries.repeat[row]),
-        value=float(answers[row]),
+        value=tuple(value.tolist()) if value.ndim else float(value),
+        annotator=batch.who(row),
     )
+
+
+def _fitting(value: float | tuple[float, ...], shape: tuple[int, ...]) -> Floats:
+    """A value as a number or a row; a row from before a group was added says nothing of it."""
+    told = np.asarray(value, dtype=np.float64)
+    if told.shape == shape:
+        return told
+    if not shape or told.ndim != 1 or len(told) > shape[0]:
+        raise AnswerError(f"An answer must have shape {shape}. Got shape {told.shape} instead.")
+    row = np.full(shape, np.nan)
+    row[: len(told)] = told
+    return row
 
 
 def _integers(array: ArrayLike, name: str) -> Integers:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from askmeans.fuzzy.simplex import onto_simplex
 from askmeans.links import Link
-from askmeans.queries import History, MembershipQueries
+from askmeans.queries import Answers, MembershipQueries
 from askmeans.scores import Scorer
 
 __all__ = ["Clustering", "Predictor", "Result"]
@@ -75,7 +75,7 @@ class Result:
         Questions the plan asked, repeated ones included.
     n_rounds : int
         Batches in which something new was asked.
-    history : History
+    history : Answers
         Every answer in the order given.
     """
 
@@ -84,4 +84,4 @@ class Result:
     n_queries: int
     n_queries_raw: int
     n_rounds: int
-    history: History
+    history: Answers

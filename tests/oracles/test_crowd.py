@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 
 from askmeans.exceptions import AnswerError, ParameterError, StopAsking
 from askmeans.oracles import CrowdOracle, HostileOracle, NoisyOracle, TableOracle
-from askmeans.queries import History, MembershipQueries, PairQueries, TripletQueries
+from askmeans.queries import Answers, MembershipQueries, PairQueries, TripletQueries
 from askmeans.testing import OracleContract
 
 U = np.random.default_rng(0).dirichlet(np.ones(3), size=60)
@@ -52,7 +52,7 @@ def test_each_annotator_gives_the_answers_that_went_to_them():
 def test_who_answered_is_known_from_the_history():
     crowd = CrowdOracle([TableOracle(U)] * 4)
     batches = (rows, PairQueries([[0, 1], [5, 2]], repeat=[0, 2]), TripletQueries([[3, 1, 2]]))
-    told = History([(1, queries, crowd.answer(queries)) for queries in batches])
+    told = Answers([(1, queries, crowd.answer(queries)) for queries in batches])
     expected = np.concatenate([crowd.who(queries) for queries in batches])
     assert crowd.who_answered(told).tolist() == expected.tolist()
 

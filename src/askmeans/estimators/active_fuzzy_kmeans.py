@@ -70,7 +70,7 @@ class ActiveFuzzyKMeans(ClusterMixin, BaseEstimator):
         Batches in which something new was asked.
     complete_ : bool
         Whether the strategy asked all it wanted.
-    history_ : History
+    history_ : Answers
         Every answer: round, kind, items, cluster, repeat, value.
     diagnostics_ : dict
         How sure the result is; keys in the documentation.
@@ -293,7 +293,7 @@ class ActiveFuzzyKMeans(ClusterMixin, BaseEstimator):
     ) -> dict[str, Any]:
         """What FuzzyKMeans finds, as attributes of this estimator."""
         from askmeans.links import Link
-        from askmeans.queries import History
+        from askmeans.queries import Answers
         from askmeans.results import Predictor
         from askmeans.scores import Scorer
 
@@ -315,7 +315,7 @@ class ActiveFuzzyKMeans(ClusterMixin, BaseEstimator):
             "n_queries_raw_": 0,
             "n_rounds_": 0,
             "complete_": False,
-            "history_": History(),
+            "history_": Answers(),
             "diagnostics_": {
                 "beta": float(model.n_clusters * model.memberships_.mean(axis=0).min()),
                 "rho": float((model.memberships_**fuzzifier).mean(axis=0).min()),

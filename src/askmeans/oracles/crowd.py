@@ -100,7 +100,7 @@ class CrowdOracle:
 
         Parameters
         ----------
-        history : History
+        history : Answers
             Of a result whose questions this crowd answered.
 
         Returns

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from askmeans.queries import History
+from askmeans.queries import Answers
 from askmeans.results import Clustering
 
 if TYPE_CHECKING:
@@ -285,7 +285,7 @@ class SessionResult:
         Different questions whose answers went in.
     n_rounds : int
         Rounds in which they were asked.
-    history : History
+    history : Answers
         Those answers, in the order of the questions.
     missing : Estimate
         What is left to ask, about.
@@ -308,7 +308,7 @@ class SessionResult:
     state: SessionState
     n_queries: int
     n_rounds: int
-    history: History
+    history: Answers
     missing: Estimate
     cluster_names: tuple[str, ...]
     ids: Sequence[str] = field(repr=False)

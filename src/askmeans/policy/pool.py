@@ -1,4 +1,4 @@
-"""The items that completions learn from: all of them, or an even part of many."""
+"""The items that models learn from: all of them, or a random part of many."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,6 +10,7 @@ from scipy.linalg import eigh
 from scipy.spatial import cKDTree
 
 from askmeans.fuzzy import lloyd
+from askmeans.fuzzy.model import closed_form_memberships
 from askmeans.items import Items
 
 __all__ = ["Pool", "Scale"]
@@ -17,12 +18,22 @@ __all__ = ["Pool", "Scale"]
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
+_NONE = np.empty(0, dtype=np.intp)
 _LARGEST = 2500  # items at most; of more a random part is taken
 _WIDEST = 16  # principal axes that mixtures and graphs look along
+_WIDE = 96  # features above which the unsupervised fit starts along so many principal axes
+_FEW = 600  # items that cross-validation iterates over: what it compares is worse for all alike
+
+
+def principal_axes(Z: Floats, count: int) -> Floats:
+    """The directions in which centred items spread most, the widest first (d x count)."""
+    d = Z.shape[1]
+    _, vectors = eigh(Z.T @ Z / len(Z), subset_by_index=(d - count, d - 1))
+    return np.ascontiguousarray(vectors[:, ::-1])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scale:
+class Standard:
     """The common scale: every feature of the pool has mean 0 and spread 1 in it."""
 
     middle: Floats
@@ -38,7 +49,12 @@ class Pool:
     """Some items by number, in the scale given and in a common scale, and what is known unasked."""
 
     def __init__(
-        self, items: Items, n_clusters: int, fuzzifier: float, rng: np.random.Generator
+        self,
+        items: Items,
+        n_clusters: int,
+        fuzzifier: float,
+        rng: np.random.Generator,
+        also: Rows = _NONE,
     ) -> None:
         self.items = items
         self.n_clusters = n_clusters
@@ -46,10 +62,11 @@ class Pool:
         self.rng = rng
         everything = items.n <= _LARGEST
         rows = np.arange(items.n) if everything else rng.choice(items.n, _LARGEST, replace=False)
-        self.rows: Rows = np.sort(rows).astype(np.intp)
+        self.rows: Rows = np.union1d(rows, also).astype(np.intp)
+        self.few: Rows = np.sort(rng.permutation(len(self.rows))[:_FEW])
         self.X = items.take(self.rows)
         spread = self.X.std(axis=0)
-        self.scaled = Scale(middle=self.X.mean(axis=0), spread=np.where(spread > 0.0, spread, 1.0))
+        self.scaled = Standard(middle=self.X.mean(axis=0), spread=np.where(spread > 0.0, spread, 1.0))
         self.Z = self.scaled(self.X)
 
     def __len__(self) -> int:
@@ -61,8 +78,7 @@ class Pool:
         d = self.Z.shape[1]
         if d <= _WIDEST:
             return np.eye(d)
-        _, vectors = eigh(self.Z.T @ self.Z / len(self.Z), subset_by_index=(d - _WIDEST, d - 1))
-        return np.ascontiguousarray(vectors[:, ::-1])
+        return principal_axes(self.Z, _WIDEST)
 
     @cached_property
     def free(self) -> tuple[Floats, float]:
@@ -80,8 +96,35 @@ class Pool:
         found = self._fit(self.Z)
         return found.centers, found.fuzzifier
 
+    @cached_property
+    def free_memberships(self) -> Floats:
+        """Memberships of the pool by the fit without questions."""
+        centers, fuzzifier = self.free
+        return closed_form_memberships(self.X, centers, fuzzifier)
+
+    @cached_property
+    def typical(self) -> list[int]:
+        """The item that stands for each cluster of that fit, the largest cluster first."""
+        U = self.free_memberships
+        first = U.argmax(axis=0)[np.argsort(-U.sum(axis=0), kind="stable")]
+        return list(dict.fromkeys(first.tolist()))
+
     def _fit(self, X: Floats) -> lloyd.Fit:
-        """The best of several starts, less fuzzy where clusters would merge."""
+        """The best of several starts, less fuzzy where clusters would merge.
+
+        Of many features the starts are made along the principal axes, and the best is moved to its
+        optimum in all of them.
+        """
+        middle = X.mean(axis=0)
+        if X.shape[1] > _WIDE:
+            axes = principal_axes(X - middle, _WIDE)
+            near = self._fit((X - middle) @ axes)
+            found = lloyd.fit(
+                X, self.n_clusters, fuzzifier=near.fuzzifier, init=near.centers @ axes.T + middle,
+                n_init=1, max_iter=20, tol=1e-4, weights=np.empty(0), rng=self.rng,
+            )  # fmt: skip
+            if not found.merged:
+                return found
         usual: float | Literal["auto"] = min(max(self.fuzzifier, 1.05), 2.0)
         for fuzzifier in (usual, "auto"):
             found = lloyd.fit(

@@ -6,24 +6,24 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from askmeans.completions.evidence import Evidence, Fitted, Predict, cross_validated
-from askmeans.completions.pool import Pool
-from askmeans.completions.rows import LogLinear
+from askmeans.policy.models.training import Training, Fitted, Predict, cross_validated
+from askmeans.policy.pool import Pool
+from askmeans.policy.models.rows import LogLinear
 
-__all__ = ["logistic"]
+__all__ = ["learn_logistic", "logistic"]
 
 Floats = NDArray[np.float64]
 
 
-def logistic(pool: Pool, evidence: Evidence, *, looseness: float) -> Fitted:
+def logistic(pool: Pool, training: Training, *, looseness: float) -> Fitted:
     """Logistic regression; `looseness` is the inverse of its ridge."""
     name = f"logistic {looseness:g}"
-    return cross_validated(name, partial(_learn, looseness=looseness), pool, evidence)
+    return cross_validated(name, partial(learn_logistic, looseness=looseness), pool, training)
 
 
-def _learn(pool: Pool, evidence: Evidence, *, looseness: float) -> Predict:
+def learn_logistic(pool: Pool, training: Training, *, looseness: float) -> Predict:
     """Coefficients by L-BFGS."""
-    Z, Y, w = pool.Z[evidence.rows], evidence.Y, evidence.trust
+    Z, Y, w = pool.Z[training.rows], training.Y, training.sample_weight
     d, k = Z.shape[1], Y.shape[1]
     seen = (w @ Y) > 1e-9
     masked = np.where(seen, 0.0, -np.inf)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from askmeans.completions.pool import Scale
+from askmeans.policy.pool import Standard
 
 __all__ = ["LogLinear", "softmax"]
 
@@ -23,7 +23,7 @@ def softmax(logits: Floats) -> Floats:
 class LogLinear:
     """Logits that are linear in the features; an intercept of minus infinity leaves one out."""
 
-    scale: Scale
+    scale: Standard
     slope: Floats
     intercept: Floats
 

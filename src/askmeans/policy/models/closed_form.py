@@ -1,16 +1,15 @@
-"""Fuzzy k-means as a completion: the unsupervised fit with names, and fits that answers lead to."""
+"""Fuzzy k-means as a model: the unsupervised fit with names, and fits that answers lead to."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment, minimize
 
-from askmeans.completions.evidence import Evidence, Fitted, Predict, cross_validated
-from askmeans.completions.pool import Pool, Scale
-from askmeans.completions.rows import softmax
+from askmeans.policy.models.training import Training, Fitted, Predict, cross_validated
+from askmeans.policy.pool import Pool, Standard
+from askmeans.policy.models.rows import softmax
 from askmeans.fuzzy.model import closed_form_memberships
 from askmeans.items import Items
 from askmeans.scores import fit_fuzzifier
@@ -36,7 +35,7 @@ class ClosedForm:
 class InMetric:
     """The closed form in a metric; theta holds log weights and log 1 / (alpha - 1)."""
 
-    scale: Scale
+    scale: Standard
     centers: Floats
     theta: Floats
 
@@ -56,50 +55,55 @@ def name_clusters(U: Floats, told: Floats) -> NDArray[np.intp]:
     return found
 
 
-def named(pool: Pool, evidence: Evidence) -> Fitted:
+def named(pool: Pool, training: Training) -> Fitted:
     """The fit without questions: its clusters named, its fuzzifier fitted, by the answers."""
-    return _closed_form("unsupervised", pool, evidence, pool.free, lambda _: pool.free)
+    return _closed_form("unsupervised", pool, training, pool.free, lambda _: pool.free)
 
 
-def scaled(pool: Pool, evidence: Evidence, found: tuple[Floats, float]) -> Fitted:
+def scaled(pool: Pool, training: Training, found: tuple[Floats, float]) -> Fitted:
     """The fit without questions in the common scale."""
 
-    def learn(_: Pool, part: Evidence) -> InMetric:
+    def learn(_: Pool, part: Training) -> InMetric:
         centers, fuzzifier = _named(pool.Z[part.rows], part.Y, *found)
         theta = np.append(np.zeros(pool.Z.shape[1]), -np.log(fuzzifier - 1.0))
         return InMetric(scale=pool.scaled, centers=centers, theta=theta)
 
-    return cross_validated("scaled", learn, pool, evidence)
+    return cross_validated("scaled", learn, pool, training)
 
 
-def local(pool: Pool, evidence: Evidence, found: tuple[Floats, float]) -> Fitted:
+def local(pool: Pool, training: Training) -> Fitted:
     """The closed form at the optimum that the answers lead to."""
+    found = local_centers(pool, training)
+    few = pool.X[pool.few]
 
-    def find(part: Evidence) -> tuple[Floats, float]:
-        return iterate(pool.X, _start(pool, part), found[1], 20), found[1]
+    def find(part: Training) -> tuple[Floats, float]:
+        return iterate(few, _start(pool, part), found[1], 20), found[1]
 
-    return _closed_form("local optimum", pool, evidence, found, find)
+    return _closed_form("local optimum", pool, training, found, find)
 
 
-def local_centers(pool: Pool, evidence: Evidence) -> tuple[Floats, float]:
+def local_centers(pool: Pool, training: Training) -> tuple[Floats, float]:
     """Lloyd's iterations from centres that the answers tell: the optimum the expert means."""
-    Y, X, start = evidence.Y, pool.X[evidence.rows], _start(pool, evidence)
-    best, least = pool.free, np.inf
+    Y, X, start = training.Y, pool.X[training.rows], _start(pool, training)
+    few = pool.X[pool.few]
+    (near, fuzzifier), least = pool.free, np.inf
     for alpha in sorted({pool.free[1], 1.5, 1.2, 1.05}):
-        found = iterate(pool.X, start, alpha, 60)
+        found = iterate(few, start, alpha, 60)
         U = closed_form_memberships(X, found, alpha)
-        loss = float((evidence.trust[:, None] * np.abs(U - Y)).sum())
+        loss = float((training.sample_weight[:, None] * np.abs(U - Y)).sum())
         if loss < least:
-            best, least = (found, alpha), loss
-    return best
+            near, fuzzifier, least = found, alpha, loss
+    if len(few) < len(pool):
+        near = iterate(pool.X, near, fuzzifier, 20)
+    return near, fuzzifier
 
 
-def _start(pool: Pool, evidence: Evidence) -> Floats:
+def _start(pool: Pool, training: Training) -> Floats:
     """Centres that the answers tell; those of the fit without questions where they tell nothing."""
-    Y, X = evidence.Y, pool.X[evidence.rows]
+    Y, X = training.Y, pool.X[training.rows]
     centers, fuzzifier = pool.free
     start = centers[name_clusters(closed_form_memberships(X, centers, fuzzifier), Y)].copy()
-    weights = evidence.cells * evidence.trust
+    weights = training.stratum_size * training.sample_weight
     mass = weights @ Y
     seen = mass > 1e-9
     start[seen] = ((Y * weights[:, None]).T @ X)[seen] / mass[seen, None]
@@ -127,18 +131,18 @@ def iterate(X: Floats, centers: Floats, alpha: float, steps: int) -> Floats:
 def _closed_form(
     name: str,
     pool: Pool,
-    evidence: Evidence,
+    training: Training,
     found: tuple[Floats, float],
-    find: Callable[[Evidence], tuple[Floats, float]],
+    find: Callable[[Training], tuple[Floats, float]],
 ) -> Fitted:
-    """The closed form at centres found; `find` finds them from a part of the evidence."""
+    """The closed form at centres found; `find` finds them from a part of the training."""
 
-    def learn(_: Pool, part: Evidence) -> ClosedForm:
-        which = found if part is evidence else find(part)
+    def learn(_: Pool, part: Training) -> ClosedForm:
+        which = found if part is training else find(part)
         centers, fuzzifier = _named(pool.X[part.rows], part.Y, *which)
         return ClosedForm(centers=centers, fuzzifier=fuzzifier)
 
-    fitted = cross_validated(name, learn, pool, evidence)
+    fitted = cross_validated(name, learn, pool, training)
     form = fitted.predict
     assert isinstance(form, ClosedForm)
     centers, fuzzifier = form.centers, form.fuzzifier
@@ -160,42 +164,33 @@ def _named(X: Floats, Y: Floats, centers: Floats, fuzzifier: float) -> tuple[Flo
     return centers, 1.0 + float(moved)
 
 
-def in_metric(pool: Pool, evidence: Evidence, memory: dict[str, Any]) -> Fitted:
+def in_metric(pool: Pool, training: Training) -> Fitted:
     """Fuzzy k-means with the weights of features that the answers tell."""
 
-    def learn(_: Pool, part: Evidence) -> InMetric:
-        known = memory.get("metric") if part is evidence else None
-        rounds = 1 if known is not None or part is not evidence else 3
-        centers, theta = _metric(pool, part, known, rounds)
+    def learn(_: Pool, part: Training) -> InMetric:
+        centers, theta = _metric(pool, part, rounds=3 if part is training else 1)
         return InMetric(scale=pool.scaled, centers=centers, theta=theta)
 
-    fitted = cross_validated("metric", learn, pool, evidence)
-    found = fitted.predict
-    assert isinstance(found, InMetric)
-    memory["metric"] = found.centers, found.theta
-    return fitted
+    return cross_validated("metric", learn, pool, training)
 
 
-def _metric(
-    pool: Pool, evidence: Evidence, known: tuple[Floats, Floats] | None, rounds: int
-) -> tuple[Floats, Floats]:
-    """Centres and weights of features, in turns, from those known or from the answers alone."""
-    Z, Y, rows = pool.Z, evidence.Y, evidence.rows
+def _metric(pool: Pool, training: Training, *, rounds: int) -> tuple[Floats, Floats]:
+    """Centres and weights of features, in turns."""
+    Z, Y, rows = pool.Z, training.Y, training.rows
+    few = Z[pool.few]
     d = Z.shape[1]
-    weights = evidence.trust * np.sqrt(evidence.cells)
+    weights = training.sample_weight * np.sqrt(training.stratum_size)
     weights = weights / weights.mean()
-    if known is not None:
-        centers, theta = known
-    else:
-        theta = np.zeros(d + 1)
-        share = evidence.cells * evidence.trust
-        mass = share @ Y
-        centers = ((Y * share[:, None]).T @ Z[rows]) / np.maximum(mass, 1e-9)[:, None]
-        centers[mass <= 1e-9] = Z.mean(axis=0)
+    theta = np.zeros(d + 1)
+    share = training.stratum_size * training.sample_weight
+    mass = share @ Y
+    centers = ((Y * share[:, None]).T @ Z[rows]) / np.maximum(mass, 1e-9)[:, None]
+    centers[mass <= 1e-9] = Z.mean(axis=0)
     for _ in range(rounds):
         theta = _fit_metric(Z[rows], Y, weights, centers, theta)
         scale, alpha = np.exp(theta[:d] / 2), 1.0 + np.exp(-theta[d])
-        centers = iterate(Z * scale, centers * scale, float(np.clip(alpha, 1.05, 3.0)), 10) / scale
+        centers = iterate(few * scale, centers * scale, float(np.clip(alpha, 1.05, 3.0)), 10)
+        centers /= scale
     return centers, _fit_metric(Z[rows], Y, weights, centers, theta)
 
 

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
-from askmeans.completions.evidence import Evidence, Fitted
-from askmeans.completions.pool import Pool, Scale
+from askmeans.policy.models.training import Training, Fitted
+from askmeans.policy.pool import Pool, Standard
 from askmeans.fuzzy.model import squared_distances
 from askmeans.fuzzy.simplex import onto_simplex
 
@@ -24,7 +24,7 @@ Floats = NDArray[np.float64]
 class Smooth:
     """The mean of a Gaussian process with a squared exponential kernel."""
 
-    scale: Scale
+    scale: Standard
     Z: Floats
     width: float
     coefficients: Floats
@@ -40,7 +40,7 @@ class Smooth:
 class OntoSimplex:
     """A linear map, and the nearest point of the simplex."""
 
-    scale: Scale
+    scale: Standard
     slope: Floats
     intercept: Floats
 
@@ -58,41 +58,41 @@ def leave_one_out(C: Floats, Y: Floats) -> tuple[Floats, Floats]:
 
 
 def best_process(
-    kernels: list[Floats], noises: tuple[float, ...], Y: Floats, trust: Floats
+    kernels: list[Floats], noises: tuple[float, ...], Y: Floats, sample_weight: Floats
 ) -> tuple[int, Floats, Floats]:
     """Which kernel does best, its coefficients, and held-out rows."""
     best: tuple[float, int, Floats, Floats] | None = None
     for which, K in enumerate(kernels):
         for noise in noises:
-            C = K + np.diag(noise / np.maximum(trust, 0.05))
+            C = K + np.diag(noise / np.maximum(sample_weight, 0.05))
             coefficients, held_out = leave_one_out(C, Y)
-            loss = float((trust[:, None] * (held_out - Y) ** 2).sum())
+            loss = float((sample_weight[:, None] * (held_out - Y) ** 2).sum())
             if best is None or loss < best[0]:
                 best = loss, which, coefficients, held_out
     assert best is not None
     return best[1:]
 
 
-def prior_mean(evidence: Evidence) -> Floats:
+def prior_mean(training: Training) -> Floats:
     """What is expected far from all answers: their mean, drawn to evenness."""
-    k = evidence.Y.shape[1]
-    mass = (evidence.trust * evidence.cells) @ evidence.Y
-    share = len(evidence.Y) / (len(evidence.Y) + k)
+    k = training.Y.shape[1]
+    mass = (training.sample_weight * training.stratum_size) @ training.Y
+    share = len(training.Y) / (len(training.Y) + k)
     mean: Floats = share * mass / max(mass.sum(), 1e-12) + (1 - share) / k
     return mean
 
 
-def smooth(pool: Pool, evidence: Evidence) -> Fitted:
+def smooth(pool: Pool, training: Training) -> Fitted:
     """Squared exponential kernel in the common scale; its width and noise by the answers."""
-    Z = pool.Z[evidence.rows]
+    Z = pool.Z[training.rows]
     D = squared_distances(Z, Z)
     typical = float(np.median(D[np.triu_indices(len(D), 1)])) if len(D) > 1 else 1.0
     typical = max(typical, 1e-12)
     widths = [typical * c for c in (0.03, 0.1, 0.3, 1.0, 3.0)]
-    mean = prior_mean(evidence)
+    mean = prior_mean(training)
     kernels = [np.exp(-0.5 * D / width) for width in widths]
     which, coefficients, held_out = best_process(
-        kernels, (0.01, 0.1), evidence.Y - mean, evidence.trust
+        kernels, (0.01, 0.1), training.Y - mean, training.sample_weight
     )
 
     predict = Smooth(
@@ -106,13 +106,13 @@ def smooth(pool: Pool, evidence: Evidence) -> Fitted:
     )
 
 
-def linear(pool: Pool, evidence: Evidence) -> Fitted:
+def linear(pool: Pool, training: Training) -> Fitted:
     """A linear map onto the simplex, by ridge regression."""
-    Z = pool.Z[evidence.rows]
-    mean = prior_mean(evidence)
+    Z = pool.Z[training.rows]
+    mean = prior_mean(training)
     K = Z @ Z.T / Z.shape[1] + 1.0
     _, coefficients, held_out = best_process(
-        [K], (0.001, 0.01, 0.1, 1.0), evidence.Y - mean, evidence.trust
+        [K], (0.001, 0.01, 0.1, 1.0), training.Y - mean, training.sample_weight
     )
     slope = Z.T @ coefficients / Z.shape[1]
     intercept = coefficients.sum(axis=0) + mean

@@ -1,4 +1,4 @@
-"""Completions weighed by how well each foretold the answers, and how wrong the blend is."""
+"""Stacking: models weighed by how well each predicted the answers, and how wrong they are."""
 
 import math
 from collections.abc import Callable
@@ -8,26 +8,32 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from askmeans.completions.evidence import Evidence, Fitted, Predict
-from askmeans.completions.rows import softmax
+from askmeans.policy.models.training import Training, Fitted, Predict
+from askmeans.policy.models.rows import softmax
 from askmeans.items import Items
 
-__all__ = ["Blend", "blend", "sharpened"]
+__all__ = ["Stack", "stack_models", "sharpened"]
 
 Floats = NDArray[np.float64]
-# How near to the prior weights stay: by the loss of so many items of the best completion, and, for
+# What models count before the answers speak.
+PRIOR = {
+    "unsupervised": 1.0, "local optimum": 1.0, "scaled": 1.0, "metric": 1.0, "mixture": 1.0,
+    "discriminant": 1.0, "graph": 0.5, "logistic 30": 0.3, "logistic 1": 0.15, "smooth": 0.15,
+    "linear": 0.1,
+}  # fmt: skip
+# How near to the prior weights stay: by the loss of so many items of the best model, and, for
 # hard answers, by what luck may do while they are few.
 CAUTION, LUCK = 2.0, 2.0
 _HARD = 0.98  # mean of the strongest memberships from which on answers are all or nothing
 _ADDED = 0.25  # items whose error is added to what was seen
-_LEAST = 0.03  # a completion with less weight is left out
+_LEAST = 0.03  # a model with less weight is left out
 _POWERS, _USUAL_POWER = (0.5, 0.7, 0.85, 1.0, 1.2, 1.5, 2.0, 2.5, 3.0), 1.4  # of doubt, for errors
 _SHARPNESS = (0.75, 1.0, 1.4, 2.0, 3.0, 5.0, 10.0, 50.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Blend:
-    """Weights of completions, a common sharpness, and what to expect of them."""
+class Stack:
+    """Weights of models, a common sharpness, and what to expect of them."""
 
     fitted: list[Fitted]
     weights: Floats
@@ -38,8 +44,8 @@ class Blend:
     answers_are_hard: bool
     misfit: float  # mean squared error on held-out answers
 
-    def refined(self, items: Items) -> "Blend":
-        """The blend with completions that have seen all items."""
+    def refined(self, items: Items) -> "Stack":
+        """The stack with models that have seen all items."""
         fitted = [
             replace(f, predict=f.refine(items)) if f.refine is not None and w > 0.0 else f
             for w, f in zip(self.weights, self.fitted, strict=True)
@@ -47,16 +53,16 @@ class Blend:
         return replace(self, fitted=fitted)
 
     @property
-    def predict(self) -> "Blended":
-        """Memberships of any items, without all that the blend was learnt from."""
+    def predict(self) -> "Stacked":
+        """Memberships of any items, without all that the stack was learnt from."""
         pairs = zip(self.weights.tolist(), self.fitted, strict=True)
         parts = tuple((weight, f.predict) for weight, f in pairs if weight > 0.0)
-        return Blended(parts=parts, sharpness=self.sharpness)
+        return Stacked(parts=parts, sharpness=self.sharpness)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Blended:
-    """A weighted mean of completions, sharpened."""
+class Stacked:
+    """A weighted mean of models, sharpened."""
 
     parts: tuple[tuple[float, Predict], ...]
     sharpness: float
@@ -76,21 +82,22 @@ def sharpened(U: Floats, sharpness: float) -> Floats:
     return rows
 
 
-def blend(fitted: list[Fitted], evidence: Evidence, prior: Floats) -> Blend:
-    """Stack completions: least squared held-out error, near the prior while answers are few."""
-    Y = evidence.Y
-    weight = evidence.trust * np.sqrt(evidence.cells)
+def stack_models(fitted: list[Fitted], training: Training) -> Stack:
+    """Stack models: least squared held-out error, near the prior while answers are few."""
+    Y = training.Y
+    prior = np.array([PRIOR[f.name] for f in fitted])
+    weight = training.sample_weight * np.sqrt(training.stratum_size)
     weight = weight / weight.mean()
     outs, pools = np.stack([f.held_out for f in fitted]), np.stack([f.pool for f in fitted])
     hard = float(Y.max(axis=1).mean()) > _HARD
     w, sharpness = _stack(outs, Y, weight, prior, hard)
     held_out, plain = np.tensordot(w, outs, 1), np.tensordot(w, pools, 1)
-    errors = _honest_errors(outs, evidence, weight, prior, hard)
+    errors = _honest_errors(outs, training, weight, prior, hard)
     doubt = _doubt(w, pools, plain, sharpness)
     error_of = error_by_doubt(
         _doubt(w, outs, held_out, sharpness), errors, weight, hard, Y.shape[1]
     )
-    return Blend(
+    return Stack(
         fitted=fitted,
         weights=w,
         sharpness=sharpness,
@@ -105,10 +112,10 @@ def blend(fitted: list[Fitted], evidence: Evidence, prior: Floats) -> Blend:
 def _stack(
     outs: Floats, Y: Floats, weight: Floats, prior: Floats, hard: bool
 ) -> tuple[Floats, float]:
-    """Weights of the completions, and how much to sharpen their blend."""
+    """Weights of the models, and how much to sharpen their blend."""
     left = outs - Y
     A = np.einsum("i,mik,nik->mn", weight, left, left)
-    # A few answers of all or nothing may be foretold by luck; soft ones hardly.
+    # A few answers of all or nothing may be predicted by luck; soft ones hardly.
     caution = CAUTION * float(np.diag(A).min()) / len(Y) + hard * LUCK / len(Y) ** 2
     w = stacked(A, prior / prior.sum(), caution)
     w[w < _LEAST] = 0.0
@@ -117,12 +124,12 @@ def _stack(
 
 
 def _honest_errors(
-    outs: Floats, evidence: Evidence, weight: Floats, prior: Floats, hard: bool
+    outs: Floats, training: Training, weight: Floats, prior: Floats, hard: bool
 ) -> Floats:
-    """The blend's error on each answer, with weights and sharpness from the other folds only."""
-    Y, errors = evidence.Y, np.empty(len(evidence.Y))
-    for fold in np.unique(evidence.folds):
-        inside = evidence.folds == fold
+    """The stack's error on each answer, with weights and sharpness from the other folds only."""
+    Y, errors = training.Y, np.empty(len(training.Y))
+    for fold in np.unique(training.folds):
+        inside = training.folds == fold
         others = inside if inside.all() else ~inside
         w, sharpness = _stack(outs[:, others], Y[others], weight[others], prior, hard)
         found = sharpened(np.tensordot(w, outs[:, inside], 1), sharpness)
@@ -186,7 +193,7 @@ def stacked(A: Floats, prior: Floats, caution: float) -> Floats:
 
 
 def _doubt(w: Floats, parts: Floats, mean: Floats, sharpness: float) -> Floats:
-    """How unsure the blend is of each item: completions disagree, or a row has no winner."""
+    """How unsure the stack is of each item: models disagree, or a row has no winner."""
     U = sharpened(mean, sharpness)
     apart = sum(
         weight * np.abs(sharpened(part, sharpness) - U).mean(axis=1)

@@ -8,9 +8,9 @@ from scipy.sparse import csr_array, diags_array
 from scipy.sparse.linalg import splu
 from scipy.spatial import cKDTree
 
-from askmeans.completions.evidence import Evidence, Fitted
-from askmeans.completions.kernel import best_process, prior_mean
-from askmeans.completions.pool import Pool, Scale
+from askmeans.policy.models.training import Training, Fitted
+from askmeans.policy.models.kernel import best_process, prior_mean
+from askmeans.policy.pool import Pool, Standard
 from askmeans.fuzzy.simplex import onto_simplex
 
 __all__ = ["Graph", "spread"]
@@ -59,7 +59,7 @@ class Graph:
 class Neighbours:
     """The mean of the nearest items of the pool, the nearer the more."""
 
-    scale: Scale
+    scale: Standard
     axes: Floats
     tree: cKDTree
     memberships: Floats
@@ -80,13 +80,13 @@ def nearest(tree: cKDTree, points: Floats, count: int) -> tuple[Floats, NDArray[
     return np.asarray(distances), np.asarray(neighbours)
 
 
-def spread(pool: Pool, evidence: Evidence, graph: Graph) -> Fitted:
+def spread(pool: Pool, training: Training, graph: Graph) -> Fitted:
     """A Gaussian process along the graph; other items take the mean of their neighbours."""
-    columns = graph.kernels(evidence.rows)
-    mean = prior_mean(evidence)
-    inner = [(K[evidence.rows] + K[evidence.rows].T) / 2 for K in columns]
+    columns = graph.kernels(training.rows)
+    mean = prior_mean(training)
+    inner = [(K[training.rows] + K[training.rows].T) / 2 for K in columns]
     which, coefficients, held_out = best_process(
-        inner, (0.01, 0.1), evidence.Y - mean, evidence.trust
+        inner, (0.01, 0.1), training.Y - mean, training.sample_weight
     )
     U = onto_simplex(columns[which] @ coefficients + mean)
 

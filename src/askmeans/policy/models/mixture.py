@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
-from askmeans.completions.discriminant import learn_discriminant
-from askmeans.completions.evidence import Evidence, Fitted, Predict, cross_validated
-from askmeans.completions.pool import Pool, Scale
-from askmeans.completions.rows import softmax
+from askmeans.policy.models.discriminant import learn_discriminant
+from askmeans.policy.models.training import Training, Fitted, Predict, cross_validated
+from askmeans.policy.pool import Pool, Standard
+from askmeans.policy.models.rows import softmax
 
 __all__ = ["mixture"]
 
@@ -22,7 +22,7 @@ _ITERATIONS = 10
 class Mixture:
     """Posteriors of a Gaussian mixture along the principal axes."""
 
-    scale: Scale
+    scale: Standard
     axes: Floats
     parameters: Parameters
 
@@ -31,20 +31,26 @@ class Mixture:
         return _posteriors(self.scale(X) @ self.axes, self.parameters)
 
 
-def mixture(pool: Pool, evidence: Evidence) -> Fitted:
+def mixture(pool: Pool, training: Training) -> Fitted:
     """EM from a discriminant analysis; answered items keep their memberships."""
-    return cross_validated("mixture", _learn, pool, evidence)
+
+    def learn(_: Pool, part: Training) -> Predict:
+        among = np.arange(len(pool)) if part is training else pool.few
+        return _learn(pool, part, np.union1d(among, part.rows))
+
+    return cross_validated("mixture", learn, pool, training)
 
 
-def _learn(pool: Pool, evidence: Evidence) -> Predict:
-    """Expectation and maximisation, in turns."""
-    P = pool.Z @ pool.axes
-    R = learn_discriminant(pool, evidence)(pool.X)
-    R[evidence.rows] = evidence.Y
+def _learn(pool: Pool, training: Training, among: NDArray[np.intp]) -> Predict:
+    """Expectation and maximisation, in turns, over some items of the pool."""
+    P = pool.Z[among] @ pool.axes
+    R = learn_discriminant(pool, training)(pool.X[among])
+    told = np.searchsorted(among, training.rows)
+    R[told] = training.Y
     for _ in range(_ITERATIONS):
         parameters = _maximise(P, R)
         new = _posteriors(P, parameters)
-        new[evidence.rows] = evidence.Y
+        new[told] = training.Y
         moved = float(np.abs(new - R).mean())
         R = new
         if moved < 1e-4:

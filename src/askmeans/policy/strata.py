@@ -1,11 +1,10 @@
 """Strata: which items stand for the rest, and how many each stands for."""
 
 import heapq
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
-
-from askmeans.fuzzy.model import squared_distances
 
 __all__ = ["Strata"]
 
@@ -17,15 +16,20 @@ class Strata:
     """Every item of the pool belongs to the stratum of the nearest item asked about."""
 
     def __init__(self, Z: Floats) -> None:
-        self.D = np.sqrt(squared_distances(Z, Z).astype(np.float32))
+        # The common scale has mean 0, so that little is lost by this form of the distance.
+        Z = Z.astype(np.float32)
+        norms = (Z**2).sum(axis=1)
+        D = norms[:, None] - 2.0 * (Z @ Z.T) + norms
+        np.fill_diagonal(D, 0.0)
+        self.D = np.sqrt(np.maximum(D, 0.0, out=D), out=D)
 
-    def cells(self, rows: Rows) -> Floats:
+    def sizes(self, rows: Rows) -> Floats:
         """How many items are nearest to each of these."""
         nearest = self.D[:, rows].argmin(axis=1)
         return np.bincount(nearest, minlength=len(rows)).astype(np.float64)
 
-    def choose(self, asked: Rows, doubt: Floats, count: int) -> Rows:
-        """Items one after the other, each the one that brings most of what is doubtful nearer.
+    def choose(self, asked: Rows, doubt: Floats) -> Iterator[int]:
+        """All other items one after the other, each bringing most of what is doubtful nearer.
 
         The gain of an item only falls while others are chosen, so old gains are upper bounds.
         """
@@ -35,13 +39,11 @@ class Strata:
         gains[asked] = -1.0
         heap = [(-float(gain), item) for item, gain in enumerate(gains) if gain >= 0.0]
         heapq.heapify(heap)
-        chosen: list[int] = []
-        while heap and len(chosen) < count:
+        while heap:
             _, item = heapq.heappop(heap)
             gain = float(np.maximum(far - self.D[item], 0.0) @ weight)
             if heap and gain < -heap[0][0]:
                 heapq.heappush(heap, (-gain, item))
                 continue
-            chosen.append(item)
+            yield item
             far = np.minimum(far, self.D[item])
-        return np.array(chosen, dtype=np.intp)

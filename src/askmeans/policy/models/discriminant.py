@@ -3,23 +3,23 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from askmeans.completions.evidence import Evidence, Fitted, Predict, cross_validated
-from askmeans.completions.pool import Pool
-from askmeans.completions.rows import LogLinear
+from askmeans.policy.models.training import Training, Fitted, Predict, cross_validated
+from askmeans.policy.pool import Pool
+from askmeans.policy.models.rows import LogLinear
 
 __all__ = ["discriminant", "learn_discriminant"]
 
 Floats = NDArray[np.float64]
 
 
-def discriminant(pool: Pool, evidence: Evidence) -> Fitted:
+def discriminant(pool: Pool, training: Training) -> Fitted:
     """One covariance for all clusters, shrunk towards the unit."""
-    return cross_validated("discriminant", learn_discriminant, pool, evidence)
+    return cross_validated("discriminant", learn_discriminant, pool, training)
 
 
-def learn_discriminant(pool: Pool, evidence: Evidence) -> Predict:
+def learn_discriminant(pool: Pool, training: Training) -> Predict:
     """Means, a pooled covariance after Ledoit and Wolf, and shares."""
-    Z, Y = pool.Z[evidence.rows], evidence.Y * evidence.trust[:, None]
+    Z, Y = pool.Z[training.rows], training.Y * training.sample_weight[:, None]
     k, d = Y.shape[1], Z.shape[1]
     mass = Y.sum(axis=0)
     there = np.flatnonzero(mass > 1e-9)

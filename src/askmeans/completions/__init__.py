@@ -1,1 +1,0 @@
-"""Completions: memberships of all items from the answers about a few, one way a file."""

@@ -1,0 +1,241 @@
+"""What is believed after some answers: memberships of all items, and how wrong they may be."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from askmeans.fuzzy.simplex import onto_simplex
+from askmeans.policy.ensemble import FEW, Ensemble, one_thread
+from askmeans.policy.evidence import ROUNDING, Told
+from askmeans.policy.models.closed_form import ClosedForm, name_clusters
+from askmeans.policy.models.training import Predict, Training
+from askmeans.policy.pool import Pool
+from askmeans.policy.stacking import Stack, stack_models
+from askmeans.policy.strata import Strata
+
+__all__ = ["ENOUGH", "Belief", "Scale", "keep_answers"]
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+ENOUGH = 5  # items per cluster, to give up naming or to end
+_TRUST = 0.3  # how much of a row must be told before models learn from it
+_PARTLY = 0.05  # of a row that is not told, from which on it matters what stands there
+_SEEN = 0.5  # memberships to a cluster that make it seen
+_FAR = 3.5  # usual deviations from which on a noisy answer is not believed
+_CHUNK = 100_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scale:
+    """What is known of the answers' errors before any is given.
+
+    `noise` is their standard deviation, "auto" for one to be estimated; `levels` the number of
+    points of their scale, None for a fine one.
+    """
+
+    noise: float | Literal["auto"] = 0.0
+    levels: int | None = None
+
+    @property
+    def rounding(self) -> float:
+        """Standard deviation of what rounding to the scale loses; 0 for a fine one."""
+        return 0.0 if self.levels is None else 1.0 / (self.levels - 1) / math.sqrt(12.0)
+
+
+class Belief:
+    """Models learnt from some answers, and everything that follows from them."""
+
+    def __init__(self, ensemble: Ensemble, strata: Strata, told: Told, scale: Scale) -> None:
+        self.pool: Pool = ensemble.pool
+        self.strata = strata
+        self.told = told
+        self.scale = scale
+        self.k = self.pool.n_clusters
+        self.asked: Rows = np.searchsorted(self.pool.rows, told.items)
+        self.seen = np.zeros(self.k, dtype=bool)
+        free = self.pool.free_memberships
+        # The unsupervised fit, its clusters named as far as answers tell.
+        self.guess: Floats = free[:, name_clusters(free[self.asked], told.values)]
+        self.likely: Floats = self.guess
+        self.stack: Stack | None = None
+        with one_thread():
+            self._learn(ensemble)
+
+    @property
+    def n_told(self) -> int:
+        """How many items somebody could say something of."""
+        return int(self.told.is_known.sum())
+
+    @property
+    def is_naming(self) -> bool:
+        """Whether to look for a cluster that nobody was found in yet; there may be none such."""
+        return not self.seen.all() and self.n_told < ENOUGH * self.k
+
+    def _learn(self, ensemble: Ensemble) -> None:
+        """Fit every model to the answers, and weigh them."""
+        training = self._training()
+        if training is None:
+            return
+        partly = self.told.left[self.told.is_known] > _PARTLY
+        if partly.any() and len(training.rows) >= FEW and len(self.pool) > FEW:
+            self.likely = ensemble.sketch(training)
+            training = self._training()
+            assert training is not None
+        stack = stack_models(ensemble.learn(training), training)
+        belief = self._weight(training.Y, stack.pool[training.rows])[:, 0]
+        if (belief < 0.5).any():  # once more, without those that are hardly believed
+            weight = np.maximum(training.sample_weight * belief, 1e-3)
+            training = replace(training, sample_weight=weight)
+            stack = stack_models(ensemble.learn(training), training)
+        self.stack, self.likely = stack, stack.pool
+        self.seen = training.sample_weight @ training.Y >= _SEEN
+
+    def _training(self) -> Training | None:
+        """Rows that are known for the most part, the rest shared as is likely."""
+        told = self.told.values
+        known = ~np.isnan(told)
+        mass = np.clip(np.where(known, told, 0.0), 0.0, 1.0).sum(axis=1)
+        weight = np.where(known.all(axis=1), 1.0, np.minimum(mass, 1.0))
+        some = weight > _TRUST
+        if not some.any():
+            return None
+        U = self.likely[self.asked].copy()
+        keep_answers(U, np.arange(len(U)), told)
+        size = np.maximum(self.strata.sizes(self.asked[some]), 1.0)
+        return Training.of(self.asked[some], U[some], weight[some], size)
+
+    def _weight(self, told: Floats, predicted: Floats) -> Floats:
+        """How far each row of noisy answers is believed: none that is far from what is predicted."""
+        away = np.abs(told - predicted).mean(axis=1, keepdims=True)
+        if self.scale.noise == 0.0 or not len(away):
+            return np.ones_like(away)
+        usual = max(float(np.median(away)) / 0.6745, 1e-12)  # of normal errors, robustly
+        weight: Floats = np.square(np.clip(1.0 - np.square(away / (_FAR * usual)), 0.0, None))
+        return weight  # Tukey's biweight
+
+    def noise(self, *, averaged: bool = True) -> float:
+        """Standard deviation of the answers' errors: as given, of their scale, or as they show.
+
+        Of repeats, that of their average; or of a single answer.
+        """
+        auto = self.scale.noise == "auto"
+        given = 0.0 if self.scale.noise == "auto" else self.scale.noise
+        known = math.hypot(given, self.scale.rounding)
+        if not auto and not self.told.differ:
+            return known
+        within, free = self.told.spread()
+        if free:
+            counts = np.bincount(self.told.place * self.k + self.told.cluster)
+            repeats = float(counts[counts > 0].mean()) if averaged else 1.0
+            return max(known, math.sqrt(within / repeats))
+        # Never asked twice: half of what nothing predicts may be noise.
+        return max(known, math.sqrt(0.5 * self.stack.misfit) if self.stack else 0.0)
+
+    def _own_share(self) -> float:
+        """How much an item's own answers count in its row: all, unless they are noisy."""
+        variance = self.noise() ** 2
+        if variance == 0.0 or self.stack is None:
+            return 1.0
+        predicted = max(self.stack.misfit - variance, 0.1 * variance)
+        return predicted / (predicted + variance)
+
+    @cached_property
+    def estimated_error(self) -> float:
+        """The mean error of a membership, over all items; what was answered has none."""
+        if self.k == 1:
+            return 0.0
+        if self.stack is None:
+            return 1.0 / self.k
+        asked, n = self.asked, self.pool.items.n
+        # Who belongs to a cluster that has no name yet is given to another. These are many if the
+        # unsupervised fit is right, but few if so many answers did not meet one.
+        nameless = float(self.guess[:, ~self.seen].sum(axis=1).mean())
+        nameless = 2.0 / self.k * min(nameless, 1.0 / (self.n_told + 2.0))
+        expected = self.stack.expected + nameless
+        left = self.told.left
+        # What noise leaves in rows that were answered; a normal error is .8 of it on average.
+        own = 0.8 * min(self.noise() * math.sqrt(self._own_share()), math.sqrt(self.stack.misfit))
+        error = float((expected[asked] * left + own * (left < 1.0)).sum())
+        unasked = np.delete(expected, asked) if len(asked) < len(self.pool) else expected
+        return (error + float(unasked.mean()) * (n - len(asked))) / n
+
+    def is_precise(self, precision: float) -> bool:
+        """Whether the estimate is small enough, and there is enough behind it."""
+        if self.k == 1:
+            return True
+        count = self.n_told
+        if self.stack is None or count < min(ENOUGH * self.k, self.pool.items.n):
+            return False
+        # Answers of all or nothing: no mistake among so many does not mean that there is none.
+        chance = 2.0 / self.k * 0.5 / (count + 1.0) if self.stack.answers_are_hard else 0.0
+        return max(self.estimated_error, chance * (1.0 - count / self.pool.items.n)) < precision
+
+    @cached_property
+    def predictor(self) -> Predict:
+        """Memberships of any items, by models that have seen all items."""
+        if self.stack is not None:
+            return self._refined(self.stack).predict
+        centers, alpha = self.pool.free
+        names = name_clusters(self.pool.free_memberships[self.asked], self.told.values)
+        return ClosedForm(centers=centers[names], fuzzifier=alpha)
+
+    def _refined(self, stack: Stack) -> Stack:
+        """The stack; of more items than the pool has, its models see all of them."""
+        items = self.pool.items
+        return stack if len(self.pool) == items.n else stack.refined(items)
+
+    def memberships(self) -> Floats:
+        """Memberships of all items; answers stand."""
+        if len(self.pool) == self.pool.items.n and self.stack is not None:
+            U = self.stack.pool.copy()
+        else:
+            U = np.concatenate([self.predictor(self.pool.items.take(c)) for c in self.chunks()])
+        items, values, levels = self.told.items, self.told.values, self.scale.levels
+        told = U[items]
+        if levels is not None and self.scale.noise == 0.0 and not self.told.differ:
+            half = 0.5 / (levels - 1)  # an answer on a scale is an interval
+            inside = np.clip(told, values - half, values + half)
+            U[items] = onto_simplex(np.where(np.isnan(values), told, inside))
+            return U
+        keep_answers(told, np.arange(len(items)), values)
+        share = self._own_share() * self._weight(told, U[items])
+        U[items] = share * told + (1.0 - share) * U[items]
+        return U
+
+    def chunks(self) -> Iterator[Rows]:
+        """All items, a part at a time."""
+        n = self.pool.items.n
+        for start in range(0, n, _CHUNK):
+            yield np.arange(start, min(start + _CHUNK, n))
+
+
+def keep_answers(memberships: Floats, rows: Rows, told: Floats) -> None:
+    """Let every answer stand as given, in place; the rest of its row shares what is left.
+
+    Noisy answers are cut to [0, 1], and answers that contradict each other are made to fit.
+    """
+    known = ~np.isnan(told)
+    for count in np.unique(known.sum(axis=1)):
+        if count == 0:
+            continue
+        some = np.flatnonzero(known.sum(axis=1) == count)
+        here, given = rows[some], np.clip(np.where(known[some], told[some], 0.0), 0.0, 1.0)
+        total = given.sum(axis=1, keepdims=True)
+        given = np.where(total > 1.0 + ROUNDING, given / np.maximum(total, 1.0), given)
+        left = np.clip(1.0 - total, 0.0, None)
+        if count == memberships.shape[1]:
+            short = left[:, 0] > ROUNDING
+            given[short] = onto_simplex(given[short])
+            memberships[here] = given
+            continue
+        share = np.where(known[some], 0.0, memberships[here])
+        mass = share.sum(axis=1, keepdims=True)
+        even = ~known[some] / (memberships.shape[1] - count)
+        share = np.where(mass > 0.0, share / np.where(mass > 0.0, mass, 1.0), even)
+        memberships[here] = given + left * share

@@ -1,0 +1,79 @@
+"""All models together: each learns from the same answers, with no memory of other answers."""
+
+from contextlib import AbstractContextManager
+from functools import cache, cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import ThreadpoolController
+
+from askmeans.policy.models.closed_form import in_metric, local, named, scaled
+from askmeans.policy.models.discriminant import discriminant, learn_discriminant
+from askmeans.policy.models.graph import Graph, spread
+from askmeans.policy.models.kernel import linear, smooth
+from askmeans.policy.models.logistic import learn_logistic, logistic
+from askmeans.policy.models.mixture import mixture
+from askmeans.policy.models.training import Fitted, Training
+from askmeans.policy.pool import Pool
+
+__all__ = ["Ensemble", "one_thread"]
+
+Floats = NDArray[np.float64]
+
+FEW, _SOME = 3, 5  # answers from which on models learn, and those with more to learn
+
+
+@cache
+def _controller() -> ThreadpoolController:
+    """Knows the thread pools of the libraries in use; looking for them takes a while."""
+    return ThreadpoolController()
+
+
+def one_thread() -> AbstractContextManager[object]:
+    """For matrices that are small, and since the same answers must give the same numbers."""
+    limit: AbstractContextManager[object] = _controller().limit(limits=1)
+    return limit
+
+
+class Ensemble:
+    """Every model, over one pool."""
+
+    def __init__(self, pool: Pool) -> None:
+        self.pool = pool
+
+    @cached_property
+    def graph(self) -> Graph:
+        """The pool's graph of neighbours."""
+        return Graph(self.pool)
+
+    def sketch(self, training: Training) -> Floats:
+        """Memberships of the pool by three quick models, to fill in rows that are told in part."""
+        pool = self.pool
+        quick = [
+            learn_discriminant(pool, training)(pool.X),
+            learn_logistic(pool, training, looseness=1.0)(pool.X),
+            spread(pool, training, self.graph).pool,
+        ]
+        return np.mean(quick, axis=0)
+
+    def learn(self, training: Training) -> list[Fitted]:
+        """Fit every model that so many answers allow."""
+        pool, count = self.pool, len(training.rows)
+        fitted = [named(pool, training), local(pool, training)]
+        if pool.free_scaled is not None:
+            fitted.append(scaled(pool, training, pool.free_scaled))
+        if count >= FEW and len(pool) > FEW:
+            fitted += [
+                discriminant(pool, training),
+                smooth(pool, training),
+                linear(pool, training),
+                logistic(pool, training, looseness=1.0),
+                spread(pool, training, self.graph),
+            ]
+        if count >= _SOME:
+            fitted += [
+                logistic(pool, training, looseness=30.0),
+                in_metric(pool, training),
+                mixture(pool, training),
+            ]
+        return fitted

@@ -1,0 +1,117 @@
+"""What answers say of memberships: one row per item that was asked about."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from askmeans.queries import Answers, GroupQueries, MembershipQueries
+
+__all__ = ["ROUNDING", "Told", "told_by"]
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+ROUNDING = 1e-12  # a row that sums to one but for this does sum to one
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """Items in the order they were first asked about, and what is known of their memberships.
+
+    `values` are means of single answers, NaN where nothing is known; `asked` says which entries
+    somebody was asked for; `place`, `cluster` and `value` are the single answers.
+    """
+
+    items: Rows
+    values: Floats
+    asked: NDArray[np.bool_]
+    times: Rows  # how often each entry was asked for
+    place: Rows
+    cluster: Rows
+    value: Floats
+
+    @property
+    def is_known(self) -> NDArray[np.bool_]:
+        """Of which items anybody could say anything."""
+        known: NDArray[np.bool_] = (~np.isnan(self.values)).any(axis=1)
+        return known
+
+    @property
+    def left(self) -> Floats:
+        """How much of each row is not known."""
+        rest = np.clip(1.0 - np.nansum(self.values, axis=1), 0.0, 1.0)
+        return np.where(np.isnan(self.values).any(axis=1), rest, 0.0)
+
+    @property
+    def differ(self) -> bool:
+        """Whether a question that was asked again was answered otherwise."""
+        low = np.full(self.values.shape, np.inf)
+        high = -low
+        np.minimum.at(low, (self.place, self.cluster), self.value)
+        np.maximum.at(high, (self.place, self.cluster), self.value)
+        return bool((high - low > ROUNDING).any())
+
+    def spread(self) -> tuple[float, float]:
+        """Variance of single answers to the same question; its degrees of freedom."""
+        sums, counts, squares = np.zeros((3, *self.values.shape))
+        where = (self.place, self.cluster)
+        for table, what in ((sums, self.value), (counts, 1.0), (squares, np.square(self.value))):
+            np.add.at(table, where, what)
+        free = float(np.maximum(counts - 1.0, 0.0).sum())
+        within = float((squares - np.square(sums) / np.maximum(counts, 1.0)).sum())
+        return max(within, 0.0) / max(free, 1.0), free
+
+
+def told_by(answers: Answers, n_clusters: int) -> Told:
+    """What answers to membership and group questions say, together."""
+    items, clusters, values = [], [], []
+    for batch in answers.batches:
+        queries = batch.queries
+        if isinstance(queries, MembershipQueries):
+            items.append(queries.items)
+            clusters.append(queries.clusters)
+            values.append(batch.values)
+        elif isinstance(queries, GroupQueries):
+            k = queries.n_clusters
+            items.append(np.repeat(queries.items, k))
+            clusters.append(np.tile(np.arange(k), len(queries)))
+            values.append(batch.values.ravel())
+    item = np.concatenate(items or [np.empty(0, dtype=np.int64)])
+    cluster = np.concatenate(clusters or [np.empty(0, dtype=np.int64)]).astype(np.intp)
+    value = np.concatenate(values or [np.empty(0)])
+    unique, first, place = np.unique(item, return_index=True, return_inverse=True)
+    order = np.argsort(first, kind="stable")  # as first asked about
+    rank = np.empty(len(order), dtype=np.intp)
+    rank[order] = np.arange(len(order))
+    place = rank[place]
+    shape = (len(unique), n_clusters)
+    times = np.zeros(shape, dtype=np.intp)
+    np.add.at(times, (place, cluster), 1)
+    said = ~np.isnan(value)
+    place, cluster, value = place[said], cluster[said], value[said]
+    sums, counts = np.zeros((2, *shape))
+    np.add.at(sums, (place, cluster), value)
+    np.add.at(counts, (place, cluster), 1.0)
+    means = np.where(counts > 0.0, sums / np.maximum(counts, 1.0), np.nan)
+    return Told(
+        items=unique[order].astype(np.intp),
+        values=_completed(means),
+        asked=times > 0,
+        times=times,
+        place=place,
+        cluster=cluster,
+        value=value,
+    )
+
+
+def _completed(values: Floats) -> Floats:
+    """Rows with the entry that follows from the others, which sum to one with it."""
+    if values.shape[1] == 1:
+        return values
+    rows = np.flatnonzero(np.isnan(values).sum(axis=1) == 1)
+    missing = np.isnan(values[rows]).argmax(axis=1)
+    rest = 1.0 - np.nansum(values[rows], axis=1)
+    # What rounding leaves is nothing: a cluster must not be made of it.
+    values[rows, missing] = np.where(rest > ROUNDING, np.minimum(rest, 1.0), 0.0)
+    return values

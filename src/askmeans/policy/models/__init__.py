@@ -1,0 +1,1 @@
+"""Models: memberships of all items from the answers about a few, one way a file."""

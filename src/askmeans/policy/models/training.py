@@ -1,0 +1,73 @@
+"""Answers as models learn from them, and what a fitted model offers."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from askmeans.policy.pool import Pool
+from askmeans.items import Items
+
+__all__ = ["Training", "Fitted", "Learner", "cross_validated"]
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.intp]
+Predict = Callable[[NDArray[np.floating]], Floats]
+_FOLDS = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Training:
+    """Rows of the pool with their memberships, how much each is worth, and its fold."""
+
+    rows: Rows
+    Y: Floats
+    sample_weight: Floats
+    stratum_size: Floats
+    folds: Rows
+
+    @classmethod
+    def of(cls, rows: Rows, Y: Floats, sample_weight: Floats, stratum_size: Floats) -> "Training":
+        """Training with folds that share out every cluster evenly."""
+        order = np.lexsort((-Y.max(axis=1), Y.argmax(axis=1)))  # ties: as asked
+        folds = np.empty(len(rows), dtype=np.intp)
+        folds[order] = np.arange(len(rows)) % (len(rows) if len(rows) <= 10 else _FOLDS)
+        return cls(rows=rows, Y=Y, sample_weight=sample_weight, stratum_size=stratum_size, folds=folds)
+
+    def part(self, chosen: NDArray[np.bool_]) -> "Training":
+        """Some of it."""
+        return Training(
+            rows=self.rows[chosen], Y=self.Y[chosen], sample_weight=self.sample_weight[chosen],
+            stratum_size=self.stratum_size[chosen], folds=self.folds[chosen],
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fitted:
+    """A model that has learnt: memberships of the pool, held-out ones of the answered items.
+
+    `refine` makes the same of all items, where that is more than of the pool.
+    """
+
+    name: str
+    pool: Floats
+    held_out: Floats
+    predict: Predict
+    refine: Callable[[Items], Predict] | None = None
+
+
+Learner = Callable[[Pool, Training], Predict]
+
+
+def cross_validated(name: str, learn: Learner, pool: Pool, training: Training) -> Fitted:
+    """Learn from all of the training, and from all but each fold."""
+    predict = learn(pool, training)
+    held_out = np.empty_like(training.Y)
+    for fold in np.unique(training.folds):
+        inside = training.folds == fold
+        if inside.all():
+            held_out[:] = 1.0 / training.Y.shape[1]
+            break
+        held_out[inside] = learn(pool, training.part(~inside))(pool.X[training.rows[inside]])
+    return Fitted(name=name, pool=predict(pool.X), held_out=held_out, predict=predict)

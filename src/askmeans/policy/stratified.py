@@ -1,0 +1,370 @@
+"""The default policy: items that stand for strata first, then where models disagree.
+
+Not in the paper. Rules of this file:
+- An item's most likely cluster is asked first; the rest of its row only while something is left.
+- Models are learnt at milestones: counts of answers, each larger than the one before by a share.
+- Whatever was answered stands in the result, unless answers are noisy: then what the others tell of
+  an item counts, too.
+"""
+
+import hashlib
+import math
+import warnings
+from collections.abc import Iterator, Set
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from askmeans.exceptions import MissingClusterWarning
+from askmeans.items import Items
+from askmeans.policy.belief import Belief, Scale
+from askmeans.policy.ensemble import Ensemble, one_thread
+from askmeans.policy.evidence import ROUNDING, Told, told_by
+from askmeans.policy.pool import Pool
+from askmeans.policy.strata import Strata
+from askmeans.queries import ME, Answers, Question
+from askmeans.results import Clustering
+
+__all__ = ["Settings", "StratifiedPolicy"]
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+_REST = 0.05  # what is left of a row and not asked about
+_GROWTH = 0.35  # questions from one milestone to the next, by those answered before
+_EXPLORE = 0.25  # how evenly doubt is taken to be spread, whatever the models say
+_DOUBTED, _OFTEN_ENOUGH = 3.0, 3  # usual deviations; askings after which an answer stands
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """All that decides what the policy asks, beside the items and the answers."""
+
+    n_clusters: int
+    fuzzifier: float = 2.0
+    ask: Literal["membership", "group"] = "membership"
+    precision: float = 0.005
+    max_items: int | None = 100
+    repeats: int = 1
+    scale: Scale = Scale()
+    seed: int = 0
+
+
+class StratifiedPolicy:
+    """Proposes questions about few items and completes the memberships of all others."""
+
+    def __init__(self, items: Items, settings: Settings) -> None:
+        self.items = items
+        self.settings = settings
+        self.k = settings.n_clusters
+        self._answers = Answers()
+        self._asked: set[Question] = set()
+        self._beliefs: dict[bytes, Belief] = {}
+        self._ranking: tuple[Belief, _Ranking] | None = None
+        self._grounds: dict[bytes, tuple[Ensemble, Strata]] = {}
+
+    def learn(self, answers: Answers) -> None:
+        """Take note of all answers that stand; models are learnt when they are needed."""
+        self._answers = answers
+        self._asked = {q for batch in answers.batches for q in batch.queries.questions()}
+
+    def propose(
+        self,
+        n: int,
+        pending: Set[Question] = frozenset(),
+        annotator: str = ME,  # noqa: ARG002 - everybody is asked alike
+    ) -> list[Question]:
+        """The n best questions that are neither answered nor pending, about other items."""
+        busy = {question.items for question in pending}
+        ranking = self._current()
+        free: dict[Question, None] = {}
+        for question in ranking:
+            if len(free) == n:
+                break
+            if question not in self._asked and question.items not in busy:
+                free.setdefault(question)
+        return list(free)
+
+    @property
+    def settled(self) -> bool:
+        """Whether the estimate is small enough, or as many items were asked about as wanted."""
+        return self.stopped is not None
+
+    @property
+    def stopped(self) -> str | None:
+        """Why there is no need to ask on: "precision", "max_items" or "items"; None to go on."""
+        if self._belief(self._milestone()).is_precise(self.settings.precision):
+            return "precision"
+        if self.batch_size > 0:
+            return None
+        most = self.settings.max_items
+        return "items" if most is None or most >= self.items.n else "max_items"
+
+    @property
+    def batch_size(self) -> int:
+        """Questions to the next milestone, or to the last item that shall be asked about."""
+        there = len(self._answers)
+        gap = self._milestone() + self._step(self._milestone()) - there
+        new = (question for question in self._current().wanted if question not in self._asked)
+        return sum(1 for _ in islice(new, gap))
+
+    def clustering(self) -> Clustering:
+        """The best result from all answers."""
+        belief = self._belief(len(self._answers))
+        missing = np.flatnonzero(~belief.seen & (self.k > 1))
+        if len(missing):
+            warnings.warn(
+                f"No item that was asked about belongs to cluster {', '.join(map(str, missing))}, "
+                "so what is said of it comes from an unsupervised fit. Ask more (a larger budget).",
+                MissingClusterWarning,
+                stacklevel=2,
+            )
+        U = belief.memberships()
+        stopped = self.stopped
+        return Clustering(
+            centers=self._centers(belief, U),
+            memberships=U,
+            predictor=belief.predictor,
+            complete=stopped in ("precision", "items") and not len(missing),
+            diagnostics=self._diagnostics(belief, U, stopped),
+        )
+
+    def _step(self, count: int) -> int:
+        """Answers from one milestone to the next; few while clusters have no names."""
+        least = 2 if self.k <= 4 else 2 * max(2, self.k // 4)
+        if self.settings.ask == "group":
+            least = max(2, self.k // 4)
+        return max(least, math.ceil(_GROWTH * count))
+
+    def _milestone(self) -> int:
+        """The last milestone that the answers have reached."""
+        reached = 0
+        while reached + self._step(reached) <= len(self._answers):
+            reached += self._step(reached)
+        return reached
+
+    def _belief(self, count: int) -> Belief:
+        """What the first so many answers tell; the last few are remembered."""
+        told = told_by(self._answers.first(count), self.k)
+        key = _digest(told)
+        if key not in self._beliefs:
+            ensemble, strata = self._ground(told)
+            belief = Belief(ensemble, strata, told, self.settings.scale)
+            while len(self._beliefs) > 2:
+                del self._beliefs[next(iter(self._beliefs))]
+            self._beliefs[key] = belief
+        return self._beliefs[key]
+
+    def _ground(self, told: Told) -> tuple[Ensemble, Strata]:
+        """Models and strata over a pool that has the items asked about."""
+        rng = np.random.default_rng(self.settings.seed)
+        if not self._grounds:
+            pool = Pool(self.items, self.k, self.settings.fuzzifier, rng)
+            with one_thread():
+                self._grounds[b""] = Ensemble(pool), Strata(pool.Z)
+        pool = self._grounds[b""][0].pool
+        also = np.setdiff1d(told.items, pool.rows)
+        key = also.tobytes()
+        if key not in self._grounds:
+            wider = Pool(self.items, self.k, self.settings.fuzzifier, rng, also=also)
+            with one_thread():
+                self._grounds = {
+                    b"": self._grounds[b""],
+                    key: (Ensemble(wider), Strata(wider.Z)),
+                }
+        return self._grounds[key]
+
+    def _current(self) -> "_Ranking":
+        """The ranking at the last milestone."""
+        belief = self._belief(self._milestone())
+        if self._ranking is None or self._ranking[0] is not belief:
+            self._ranking = belief, _Ranking(belief, self.settings)
+        return self._ranking[1]
+
+    def _centers(self, belief: Belief, U: Floats) -> Floats:
+        """Centres as the memberships have them."""
+        W = U**self.settings.fuzzifier
+        sums = sum(W[rows].T @ self.items.take(rows) for rows in belief.chunks())
+        centers: Floats = sums / np.maximum(W.sum(axis=0), 1e-300)[:, None]
+        return centers
+
+    def _diagnostics(self, belief: Belief, U: Floats, stopped: str | None) -> dict[str, Any]:
+        """How sure the result is; the keys are documented for users."""
+        noise = belief.noise(averaged=False)
+        weights = {}
+        if belief.stack is not None:
+            pairs = zip(belief.stack.fitted, belief.stack.weights, strict=True)
+            weights = {f.name: float(w) for f, w in pairs if w > 0.0}
+        return {
+            "beta": float(self.k * U.mean(axis=0).min()),
+            "rho": float((U**self.settings.fuzzifier).mean(axis=0).min()),
+            "estimated_error": belief.estimated_error,
+            "stopped": stopped,
+            "completion": weights,
+            "sharpness": 1.0 if belief.stack is None else belief.stack.sharpness,
+            "strata": belief.n_told,
+            **({"noise": noise} if noise > 0.0 else {}),
+        }
+
+
+class _Lazy:
+    """A list that is made as far as somebody looks."""
+
+    def __init__(self, source: Iterator[Question]) -> None:
+        self._source = source
+        self._made: list[Question] = []
+
+    def __iter__(self) -> Iterator[Question]:
+        place = 0
+        while place < len(self._made) or self._extend():
+            yield self._made[place]
+            place += 1
+
+    def _extend(self) -> bool:
+        """One more, if there is one."""
+        more = next(self._source, None)
+        if more is not None:
+            self._made.append(more)
+        return more is not None
+
+
+class _Ranking:
+    """Every question there is, the best first: those worth asking, then all others."""
+
+    def __init__(self, belief: Belief, settings: Settings) -> None:
+        self.belief = belief
+        self.settings = settings
+        self.k = settings.n_clusters
+        self.wanted = _Lazy(self._wanted())
+        self.others = _Lazy(self._others())
+
+    def __iter__(self) -> Iterator[Question]:
+        yield from self.wanted
+        yield from self.others
+
+    def _wanted(self) -> Iterator[Question]:
+        """What is open, new items as far as they shall be asked about, and what to ask again."""
+        if self.k == 1:
+            return
+        yield from self._unnamed() if self.belief.is_naming else self._open(_REST, 1.0)
+        yield from self._again(doubted=True)
+        room = None
+        if self.settings.max_items is not None:
+            room = max(0, self.settings.max_items - len(self.belief.asked))
+        yield from islice(self._new(), room)
+        if room is None or room >= len(self.belief.pool) - len(self.belief.asked):
+            yield from self._open(ROUNDING, _REST)  # no item is left: now every little counts
+        yield from self._again(doubted=False)
+
+    def _others(self) -> Iterator[Question]:
+        """Everything else: the other items, the other entries, items outside the pool."""
+        if self.k == 1:
+            return
+        known = set(self.wanted)
+        yield from (question for question in self._new() if question not in known)
+        pool = self.belief.pool
+        rng = np.random.default_rng([self.settings.seed, 1])
+        outside = np.setdiff1d(np.arange(pool.items.n), pool.rows)
+        for row in rng.permutation(outside).tolist():
+            yield self._about(row, 0)
+        if self.settings.ask == "group":
+            return
+        order = np.argsort(-self.belief.likely, axis=1, kind="stable")
+        for column in range(self.k - 1):
+            for place, row in enumerate(pool.rows.tolist()):
+                yield Question("membership", (row,), int(order[place, column]))
+
+    def _about(self, row: int, cluster: int, repeat: int = 0) -> Question:
+        """The question about an item."""
+        if self.settings.ask == "group":
+            return Question("group", (int(row),), None, repeat)
+        return Question("membership", (int(row),), int(cluster), repeat)
+
+    def _open(self, more: float, most: float) -> Iterator[Question]:
+        """Rows of which something is left: the likeliest cluster not asked about yet."""
+        if self.settings.ask == "group":
+            return
+        belief = self.belief
+        unknown = ~belief.told.asked & np.isnan(belief.told.values)
+        left = belief.told.left
+        open_ = np.flatnonzero((left > more) & (left <= most) & unknown.any(axis=1))
+        likely = np.where(unknown[open_], belief.likely[belief.asked[open_]], -1.0)
+        for item, cluster in zip(belief.told.items[open_], likely.argmax(axis=1), strict=True):
+            yield self._about(item, cluster)
+
+    def _unnamed(self) -> Iterator[Question]:
+        """While a cluster has no name yet: a few items at a time, until their strongest is found.
+
+        One item to the end finds names in half the questions that all items in parallel take.
+        """
+        if self.settings.ask == "group":
+            return
+        belief, told = self.belief, self.belief.told
+        width, each = max(2, self.k // 4), 1 if self.k <= 4 else 2
+        unknown = ~told.asked & np.isnan(told.values)
+        left = told.left
+        lost = (left > np.nan_to_num(told.values).max(axis=1, initial=0.0)) & (left > _REST)
+        lost &= unknown.any(axis=1)
+        places, unknown = belief.asked[lost], unknown[lost]
+        if len(places) < width:
+            new = np.array(list(islice(self._places(), width - len(places))), dtype=np.intp)
+            places = np.concatenate([places, new])
+            unknown = np.concatenate([unknown, np.ones((len(new), self.k), dtype=bool)])
+        # A cluster that nobody was found in yet is the likelier.
+        score = np.where(unknown, belief.guess[places] + 0.3 * ~belief.seen, -1.0)
+        first = np.argsort(-score, axis=1, kind="stable")[:, : min(each, self.k - 1)]
+        for place, clusters, mine in zip(places, first, unknown, strict=True):
+            for cluster in clusters[mine[clusters]]:
+                yield self._about(belief.pool.rows[place], cluster)
+
+    def _new(self) -> Iterator[Question]:
+        """New items, with their likeliest cluster."""
+        for place in self._places():
+            cluster = int(self.belief.likely[place].argmax())
+            yield self._about(self.belief.pool.rows[place], cluster)
+
+    def _places(self) -> Iterator[int]:
+        """New items of the pool: one for each unsupervised cluster, then where doubt is."""
+        belief = self.belief
+        doubt, first = np.ones(len(belief.pool)), []
+        if belief.is_naming:
+            first = [place for place in belief.pool.typical if place not in set(belief.asked)]
+        elif belief.stack is not None:
+            doubt = belief.stack.doubt / max(float(belief.stack.doubt.mean()), 1e-300)
+        yield from first
+        asked = np.concatenate([belief.asked, np.array(first, dtype=np.intp)])
+        with one_thread():
+            yield from belief.strata.choose(asked, (1.0 - _EXPLORE) * doubt + _EXPLORE)
+
+    def _again(self, *, doubted: bool) -> Iterator[Question]:
+        """What to ask again: answers that nothing else bears out, or those least often asked."""
+        belief, told, times = self.belief, self.belief.told, self.settings.repeats
+        if times == 1 or belief.stack is None or not len(told.value):
+            return
+        away = np.abs(told.values - belief.likely[belief.asked])
+        away[~told.asked] = np.nan
+        usual = max(float(np.nanmedian(away)) / 0.6745, 1e-3)
+        gain = np.where(np.isnan(away), -1.0, away / usual)
+        if doubted:
+            gain[(gain < _DOUBTED) | (told.times >= min(times, _OFTEN_ENOUGH))] = -1.0
+        else:
+            gain[told.times >= times] = -1.0
+            gain = np.where(gain < 0.0, -1.0, gain + 1e3 * (times - told.times))
+        for flat in np.argsort(-gain, axis=None, kind="stable"):
+            place, cluster = np.unravel_index(int(flat), gain.shape)
+            if gain[place, cluster] < 0.0:
+                return
+            yield self._about(
+                told.items[place], int(cluster), repeat=int(told.times[place, cluster])
+            )
+
+
+def _digest(told: Told) -> bytes:
+    """What tells one state of knowledge from another."""
+    digest = hashlib.blake2b(digest_size=16)
+    for array in (told.items, told.times, told.place, told.cluster, told.value):
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.digest()
