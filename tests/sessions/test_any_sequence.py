@@ -23,6 +23,7 @@ STEP = st.one_of(
     st.tuples(st.just("tell any"), WHO, VALUE),
     st.tuples(st.just("skip"), WHO, st.none()),
     st.tuples(st.just("unsure"), WHO, st.none()),
+    st.tuples(st.just("change"), WHO, VALUE),
     st.tuples(st.just("undo"), WHO, st.none()),
     st.tuples(st.just("undo first"), WHO, st.none()),
     st.tuples(st.just("end leases"), WHO, st.none()),
@@ -75,6 +76,8 @@ class Desk:
                     number, annotator=annotator), number, None)  # fmt: skip
             else:
                 self.give(who, session.tell, number, detail)
+        elif what == "change":
+            self.change(who, detail)
         elif what in ("undo", "undo first"):
             self.undo(who, first=what == "undo first")
         elif what == "end leases":
@@ -94,6 +97,15 @@ class Desk:
             assert self.open[who].history() == before
         else:
             self.kept.append((who, number, receipt.value))
+
+    def change(self, who, value):
+        answered = [r for r in self.open[who].history(annotator=who) if r.kind != "skip"]
+        if answered:
+            old = answered[0]
+            receipt = self.open[who].change(old.question, value, annotator=who)
+            assert receipt.repeated == (old.value == value)
+            self.kept.remove((who, old.question, old.value))
+            self.kept.append((who, old.question, value))
 
     def undo(self, who, *, first):
         session = self.open[who]

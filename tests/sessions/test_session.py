@@ -96,6 +96,13 @@ def test_numbers_of_numpy_are_taken(make):
     assert session.history()[0].value == 0.5
 
 
+@pytest.mark.parametrize("levels", [None, 3])
+def test_minus_zero_is_zero(make, levels):
+    session = make(levels=levels)
+    (question,) = session.ask()
+    assert math.copysign(1.0, session.tell(question.id, -0.0).value) == 1.0
+
+
 def test_a_question_that_does_not_exist_is_refused(make):
     session = make()
     for number in (0, 999, "1"):

@@ -124,7 +124,8 @@ class Session(Caretaking):
         QueryError
             If there is no such question.
         KeyConflictError
-            If the key was used for something else, or the question answered otherwise before.
+            If the key was used for something else or its answer was taken back, or the question
+            was answered otherwise before.
         BudgetError
             If the budget is spent and the question was never handed out to them.
 
@@ -139,6 +140,55 @@ class Session(Caretaking):
         """
         number = _as_answer(value, self.config.levels)
         return self._desk.give(EventKind.ANSWER, question_id, number, annotator, key)
+
+    def change(
+        self,
+        question_id: int,
+        value: float | None,
+        *,
+        annotator: str = ME,
+        key: str | None = None,
+    ) -> Receipt:
+        """Put another answer in the place of one's own: both or neither is on disk.
+
+        A value that is refused leaves the old answer as it is. Where one has not answered the
+        question, it is answered as by `tell`.
+
+        Parameters
+        ----------
+        question_id : int
+            The question's `id`.
+        value : float or None
+            The new answer, from 0 to 1; None for "cannot say".
+        annotator : str, default="me"
+            Whose answer.
+        key : str or None, default=None
+            As in `tell`.
+
+        Returns
+        -------
+        Receipt
+            What was kept; `repeated` where the answer was the same already.
+
+        Raises
+        ------
+        AnswerError, QueryError, KeyConflictError, BudgetError
+            As in `tell`; the old answer stands then.
+
+        Examples
+        --------
+        >>> session = open("fruit.db")
+        >>> question, = session.ask()
+        >>> receipt = session.tell(question.id, 0.25)
+        >>> session.change(question.id, 0.75).value
+        0.75
+        >>> [receipt.value for receipt in session.history()]
+        [0.75]
+        """
+        if value is None:
+            return self._desk.change(EventKind.UNSURE, question_id, None, annotator, key)
+        number = _as_answer(value, self.config.levels)
+        return self._desk.change(EventKind.ANSWER, question_id, number, annotator, key)
 
     def unsure(self, question_id: int, *, annotator: str = ME, key: str | None = None) -> Receipt:
         """Say that one cannot say; it costs budget, as an answer does.
@@ -214,7 +264,12 @@ class Session(Caretaking):
         self._desk.leave(annotator)
 
     def undo(
-        self, question_id: int | None = None, *, annotator: str = ME, key: str | None = None
+        self,
+        question_id: int | None = None,
+        *,
+        annotator: str = ME,
+        key: str | None = None,
+        event: int | None = None,
     ) -> Undone:
         """Take back one's last answer or skip.
 
@@ -229,6 +284,8 @@ class Session(Caretaking):
             Whose answer.
         key : str or None, default=None
             As in `tell`: the same key again undoes nothing more.
+        event : int or None, default=None
+            The `event` of the receipt that is meant; refused where it no longer stands.
 
         Returns
         -------
@@ -238,7 +295,7 @@ class Session(Caretaking):
         Raises
         ------
         SessionError
-            If there is nothing to take back.
+            If there is nothing to take back, or it is no longer the `event` that was meant.
 
         Examples
         --------
@@ -249,7 +306,7 @@ class Session(Caretaking):
         >>> undone.value, undone.void, session.ask()[0].id == question.id
         (0.9, (), True)
         """
-        return self._desk.undo(question_id, annotator, key)
+        return self._desk.undo(question_id, annotator, key, event)
 
     def status(self, *, annotator: str | None = None, estimate: bool = False) -> Status:
         """Where the session stands.
@@ -464,7 +521,7 @@ def _as_answer(value: Any, levels: int | None) -> float:
             "cannot say."
         )
     if levels is None:
-        return float(value)
+        return float(value) + 0.0  # -0.0 is 0.0
     point = round(float(value) * (levels - 1)) / (levels - 1)
     if abs(point - float(value)) > _ROUNDED:
         raise AnswerError(

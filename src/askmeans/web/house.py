@@ -81,7 +81,7 @@ class House:
                 "mark": self.desk.mark,
                 "path": request.url.path,
                 **told,
-                **{name: value for name, value in values.items() if value != "" or name != "said"},
+                **values,
             }
         )
         response = HTMLResponse(html, status_code, headers=headers)

@@ -73,8 +73,9 @@ def _add_answering(router: APIRouter, house: House) -> None:
     def undo(request: Request, form: SentForm) -> Response:
         annotator = _seated(house, form)
         question = form.whole("question") if form.get("question") else None
+        event = form.whole("event") if form.get("event") else None
         try:
-            text = desk.undo(annotator, form.text("key"), question)
+            text = desk.undo(annotator, form.text("key"), question, event)
         except AskmeansError as error:
             return _go_on(house, request, annotator, str(error), status_of(error))
         return _go_on(house, request, annotator, text)
@@ -171,6 +172,7 @@ def _add_tools(router: APIRouter, house: House) -> None:
 
     @router.post("/rename")
     def rename(request: Request, form: SentForm) -> Response:
+        _check_mark(house, form)
         who = annotator_of(request) or "me"
         name = form.text("name")
         if len(name) > LONGEST_NAME:
@@ -180,6 +182,7 @@ def _add_tools(router: APIRouter, house: House) -> None:
 
     @router.post("/pause")
     def pause(request: Request, form: SentForm) -> Response:
+        _check_mark(house, form)
         who = annotator_of(request) or "me"
         if form.get("off"):
             house.session.resume(annotator=who)
@@ -226,10 +229,15 @@ def _check_row(house: House, row: int) -> None:
         raise HTTPException(404, f"There is no item {row}.")
 
 
-def _seated(house: House, form: Form) -> str:
-    """Who sent a form, which must be of this session: another may have had this address before."""
+def _check_mark(house: House, form: Form) -> None:
+    """Refuse a form of another session, which may have had this address before."""
     if form.text("session") != house.desk.mark:
         raise HTTPException(409, "This form is of another session. Reload the page.")
+
+
+def _seated(house: House, form: Form) -> str:
+    """Who sent a form, which must be of this session."""
+    _check_mark(house, form)
     return form.text("annotator")
 
 
@@ -273,10 +281,10 @@ def _sheet(
     """The answering page, or its changing part."""
     template = "desk.html" if _is_script(request) else "answer.html"
     shown = house.pictures.glance()
+    told = {"said": said, "failed": failed} if said else {}  # else what the last request left
     return house.page(
-        request, template, status_code=status, sheet=sheet, said=said, failed=failed,
-        picture=shown, **_scale(house),
-    )  # fmt: skip
+        request, template, status_code=status, sheet=sheet, picture=shown, **told, **_scale(house)
+    )
 
 
 def _scale(house: House) -> dict[str, Any]:
