@@ -1,7 +1,6 @@
 """`askmeans export`: memberships, centres and answers so far, keyed by the user's ids."""
 
 import json
-import os
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,6 +8,7 @@ from typing import TYPE_CHECKING
 from askmeans.cli.sessions import opened, say, show_json
 from askmeans.cli.tables import write_text
 from askmeans.exceptions import DataError
+from askmeans.files import whole_file
 from askmeans.sessions.store import file_of
 from askmeans.sessions.tables import Table, answers_table, centers_table, memberships_table
 
@@ -87,6 +87,5 @@ def _write(table: "pd.DataFrame", path: Path) -> None:
     if path.suffix == ".csv":
         write_text(table.to_csv(index=False), path)
         return
-    part = path.with_name(f"{path.name}.{os.getpid()}.part")
-    table.to_parquet(part, index=False)
-    part.replace(path)
+    with whole_file(path) as file:
+        table.to_parquet(file, index=False)

@@ -1,6 +1,5 @@
 """Data files: read, checked, scaled; every refusal says which column or row and what to do."""
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -8,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans.exceptions import DataError
+from askmeans.files import whole_file
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -207,6 +207,5 @@ def write_frame(frame: "pd.DataFrame", path: Path) -> None:
 
 def write_text(text: str, path: Path) -> None:
     """Write a file so that a crash leaves the old one or the new one, nothing half done."""
-    part = path.with_name(f"{path.name}.{os.getpid()}.part")
-    part.write_text(text, encoding="utf-8")
-    part.replace(path)
+    with whole_file(path) as file:
+        file.write(text.encode())
