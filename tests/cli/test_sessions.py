@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -323,6 +324,18 @@ def test_rows_are_added_and_clusters_renamed(run, made):
     assert "good" in memberships.columns
 
 
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_an_export_does_not_follow_a_link_laid_in_its_way(run, made, kind):
+    file = f"s.answers.{kind}"
+    precious = made.parent / "precious"
+    precious.write_text("mine")
+    (made.parent / f"{file}.{os.getpid()}.part").symlink_to(precious)
+    code, _, errors = run("export", "s.db", "--format", kind)
+    assert code == 0, errors
+    assert precious.read_text() == "mine"
+    assert not (made.parent / file).is_symlink()
+
+
 def test_a_paused_session_hands_out_nothing(run, made):
     assert made.exists()
     assert "Paused" in run("pause", "s.db")[1]
@@ -330,6 +343,34 @@ def test_a_paused_session_hands_out_nothing(run, made):
     assert (code, "No question for me: paused." in out) == (3, True)
     run("pause", "s.db", "--off")
     assert run("ask", "s.db")[0] == 0
+
+
+def test_a_backup_has_every_answer_while_people_answer(run, made):
+    with sessions.open(made) as session:  # so that answers are still in the write-ahead log
+        for value in (0.25, 0.5, 0.75):
+            session.tell(session.ask()[0].id, value)
+        code, out, errors = run("backup", "s.db", "kept.db")
+        assert (code, f"backup: {made.parent}/kept.db" in out) == (0, True), errors
+        with sessions.open(made.parent / "kept.db") as kept:
+            assert kept.history() == session.history()
+    assert {path.name for path in made.parent.glob("kept*")} == {"kept.db"}
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("s.db", "iris.csv"), "iris.csv must not exist yet"),
+        (("s.db", "s.db"), "s.db must not exist yet"),
+        (("s.db", "nowhere/kept.db"), "nowhere must be a folder"),
+        (("none.db", "kept.db"), "There must be a database at"),
+        (("iris.csv", "kept.db"), "must be an SQLite database"),
+    ],
+)
+def test_a_backup_overwrites_nothing_and_is_of_a_database(run, made, words, message):
+    before = sorted((path, path.read_bytes()) for path in made.parent.iterdir())
+    code, _, errors = run("backup", *words)
+    assert (code, message in errors) == (1, True), errors
+    assert sorted((path, path.read_bytes()) for path in made.parent.iterdir()) == before
 
 
 def test_upgrading_what_is_up_to_date_does_nothing(run, made):

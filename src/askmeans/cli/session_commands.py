@@ -54,6 +54,7 @@ def register(app: typer.Typer) -> None:
     app.command()(rename)
     app.command()(pause)
     app.command()(upgrade)
+    app.command()(backup)
 
 
 def _words(words: list[str], *names: str) -> list[str]:
@@ -312,3 +313,15 @@ def upgrade(database: Database) -> None:
     from askmeans.cli import sessions
 
     sessions.upgrade(database)
+
+
+def backup(
+    words: Annotated[
+        list[str], typer.Argument(metavar="[DB] FILE", help="A new file for the copy.")
+    ],
+) -> None:
+    """Write a whole copy of a database to a new file, also while people answer."""
+    from askmeans.cli import sessions
+
+    database, file = _words(words, "DB", "FILE")
+    sessions.backup(database, Path(file))

@@ -17,9 +17,9 @@ from askmeans.exceptions import AnswerError, DataError, ParameterError
 from askmeans.oracles.console import parse_reply, show_values, wording
 from askmeans.sessions import Question, Receipt, Session, Undone, conflicts
 from askmeans.sessions import open as open_session
-from askmeans.sessions.store import file_of, upgrade_store
+from askmeans.sessions.store import backup_store, file_of, upgrade_store
 
-__all__ = ["after_undo", "ask", "describe", "opened", "pause", "rename", "say", "status",
+__all__ = ["after_undo", "ask", "backup", "describe", "opened", "pause", "rename", "say", "status",
            "take_in", "tell", "undo", "upgrade"]  # fmt: skip
 
 _CONFLICTS = 10  # shown at most
@@ -201,6 +201,15 @@ def upgrade(database: str) -> None:
     say(f"database: {file_of(database)}")
     backup = upgrade_store(database)
     say("Nothing to do." if backup is None else f"Upgraded; the old one is {backup}")
+
+
+def backup(database: str, file: Path) -> None:
+    """Write a copy of a database."""
+    say(f"database: {file_of(database)}")
+    elsewhere = backup_store(database, file.absolute())
+    say(f"backup: {file.absolute()}")
+    for path in elsewhere:
+        say(f"not in it, keep it, too: {path}")
 
 
 def _question(session: Session, question: Question) -> dict[str, Any]:

@@ -3,12 +3,12 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from askmeans.exceptions import MissingExtraError, NoSessionError, ParameterError
+from askmeans.exceptions import MissingExtraError, ParameterError
 
 if TYPE_CHECKING:
     from askmeans.sessions.store.contract import Store
 
-__all__ = ["file_of", "open_store", "upgrade_store"]
+__all__ = ["backup_store", "file_of", "open_store", "upgrade_store"]
 
 
 def open_store(url: str | Path, *, make: bool = False) -> "Store":
@@ -17,22 +17,38 @@ def open_store(url: str | Path, *, make: bool = False) -> "Store":
     _check_installed()
     from askmeans.sessions.store.sql import SqlStore
     from askmeans.sessions.store.sqlite.engine import make_engine
-    from askmeans.sessions.store.versions import check_version, make_schema
+    from askmeans.sessions.store.versions import check_version, make_file, make_schema
 
-    if not make and not path.exists():
-        raise NoSessionError(
-            f"There must be a database at {path}. Got none; 'askmeans init' or "
-            "askmeans.sessions.create makes one."
-        )
+    if make:
+        make_file(path)
+    check_version(path, make=make)  # before anything of it is changed
     engine = make_engine(path)
     try:
         if make:
             make_schema(engine, path)
-        check_version(engine, path)
     except BaseException:
         engine.dispose()
         raise
-    return SqlStore(engine, str(path))
+    return SqlStore(engine, path)
+
+
+def backup_store(url: str | Path, file: Path) -> list[str]:
+    """Write a copy of a database, whole, also while others write to it.
+
+    Returns the files that the sessions refer to, which are not in it.
+    """
+    path = file_of(url)
+    _check_installed()
+    from askmeans.sessions.store.versions import backup, check_version
+
+    check_version(path)
+    backup(path, file)
+    store = open_store(file)
+    try:
+        parts = (part for name in store.names() for part in store.parts(store.load(name).id))
+        return sorted({part.path for part in parts if part.path is not None})
+    finally:
+        store.close()
 
 
 def upgrade_store(url: str | Path) -> Path | None:
