@@ -13,6 +13,8 @@ import pytest
 
 from askmeans import sessions
 from askmeans.cli import main
+from askmeans.cli.sessions import describe
+from askmeans.queries import Answer
 
 COMMAND = Path(sys.executable).parent / "askmeans"
 
@@ -113,6 +115,23 @@ def test_questions_are_asked_and_told(run, made):
     assert run("tell", "s.db", 5)[0] == 2
     out = run("undo", "s.db", "--json")[1]
     assert json.loads(out)["void"] == []
+
+
+def test_a_question_shows_exemplars_of_its_group_and_never_the_item_itself(run, folder):
+    run("init", "s.db", "iris.csv", "-k", 3, "--id", "flower", "--show", "petal_length")
+    with sessions.open(folder / "s.db") as session:
+        shown = session.exemplars(0, n=2)
+        for group in range(3):  # every exemplar is an item that is asked about
+            session.hold(
+                Answer(round=0, kind="membership", items=(row,), cluster=group, repeat=0, value=1.0)
+                for row in session.exemplars(group, n=4)
+            )
+        question = sessions.Question(id=1, kind="membership", items=(shown[0],), cluster=0)
+        first, second = (session.item(row).id for row in shown)
+        text = describe(session, question).splitlines()[-1]
+    assert "Group A" in text
+    assert second in text
+    assert first not in text.replace(second, "")
 
 
 def test_the_database_may_come_from_the_environment(run, made, monkeypatch):

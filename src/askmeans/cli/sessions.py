@@ -54,8 +54,9 @@ def describe(session: Session, question: Question) -> str:
     name = None
     if question.cluster is not None:
         name = session.cluster_names[question.cluster]
-        like = [session.item(row).label for row in session.typical(question.cluster)]
-        if session.config.cluster_names is None and like:
+        rows = session.exemplars(question.cluster, without=question.items)
+        like = [session.item(row).label for row in rows]
+        if like:
             name += f" (with {'; '.join(like)})"
     return text + wording(len(question.items), name)
 

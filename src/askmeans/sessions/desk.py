@@ -14,7 +14,7 @@ import math
 import threading
 import uuid
 from collections import Counter
-from collections.abc import Set
+from collections.abc import Callable, Set
 from dataclasses import replace
 
 from askmeans.exceptions import BudgetError, KeyConflictError, ParameterError, SessionError
@@ -144,13 +144,15 @@ class Desk:
                 if lease.annotator == annotator:
                     transaction.lease(replace(lease, until=now))
 
-    def log(self, event: NewEvent) -> Receipt:
-        """Append an event that is about no question."""
-        event = replace(event, annotator=check_annotator(event.annotator))
+    def log(self, make: Callable[[], NewEvent]) -> Receipt:
+        """Append an event that is about no question, made from all that happened before it."""
         with self.lock:
             with self.live.store.write(self.live.record.id) as transaction:
                 self.live.take(transaction.events(self.live.state.last))
-                done = transaction.append(event)
+                event = make()
+                done = transaction.append(
+                    replace(event, annotator=check_annotator(event.annotator))
+                )
             self.live.take([done])
             return self.receipt(done)
 

@@ -1,5 +1,6 @@
 """A session: ask, tell, skip, cannot say, undo; durable, for several people and processes."""
 
+from collections.abc import Collection
 from dataclasses import replace
 from numbers import Real
 from typing import Any
@@ -410,15 +411,17 @@ class Session(Caretaking):
         with self._desk.lock:
             return self._desk.question(question_id)
 
-    def typical(self, cluster: int, n: int = 3) -> list[int]:
-        """Items that tell what a cluster is: placed in it by answers, or near its centre.
+    def exemplars(self, group: int, n: int = 3, *, without: Collection[int] = ()) -> list[int]:
+        """Items that tell what a group is: placed in it by answers, or near its centre.
 
         Parameters
         ----------
-        cluster : int
-            The cluster's number.
+        group : int
+            The group's number.
         n : int, default=3
             How many at most.
+        without : collection of int, default=()
+            Row numbers that are left out: those of the items they are shown beside.
 
         Returns
         -------
@@ -428,25 +431,25 @@ class Session(Caretaking):
         Raises
         ------
         ParameterError
-            If there is no such cluster.
+            If there is no such group.
 
         Examples
         --------
         >>> session = open("fruit.db")
         >>> question, = session.ask()
         >>> receipt = session.tell(question.id, 1.0)
-        >>> session.typical(question.cluster, n=1) == list(question.items)
+        >>> session.exemplars(question.cluster, n=1) == list(question.items)
         True
         """
-        check_number(cluster, "cluster", "Session.typical", integer=True, minimum=0)
-        check_number(n, "n", "Session.typical", integer=True, minimum=1)
-        if cluster >= self.config.n_clusters:
+        check_number(group, "group", "Session.exemplars", integer=True, minimum=0)
+        check_number(n, "n", "Session.exemplars", integer=True, minimum=1)
+        if group >= self.config.n_clusters:
             raise ParameterError(
-                "The 'cluster' parameter of Session.typical must be below "
-                f"{self.config.n_clusters}. Got {cluster} instead."
+                "The 'group' parameter of Session.exemplars must be below "
+                f"{self.config.n_clusters}. Got {group} instead."
             )
         with self._desk.lock:
-            return self._outcome.typical(int(cluster), int(n))
+            return self._outcome.exemplars(int(group), int(n), set(without))
 
     def history(self, *, annotator: str | None = None) -> list[Receipt]:
         """Answers and skips that stand, in the order given.
