@@ -1,7 +1,10 @@
 """What all routes share: the session, its desk, its pictures, and how a page is drawn."""
 
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import unquote
 
 from fastapi import Request
@@ -21,11 +24,14 @@ from askmeans.exceptions import (
 )
 from askmeans.sessions import Session
 from askmeans.web.answering import Desk
+from askmeans.web.exporting import Bodies
 from askmeans.web.forms import annotator_of
-from askmeans.web.picture import Pictures
+from askmeans.web.picture import Picture, Pictures
 from askmeans.web.scale import say
 
 __all__ = ["STATIC", "House", "status_of"]
+
+T = TypeVar("T")
 
 STATIC = Path(__file__).parent / "static"
 _STATUS: list[tuple[type[AskmeansError], int]] = [  # the first that fits
@@ -52,6 +58,9 @@ class House:
         self.session = session
         self.desk = Desk(session, settle_seconds)
         self.pictures = Pictures(session)
+        self.bodies = Bodies()
+        # Answers are taken by the server's own threads: results never hold those up.
+        self._results = ThreadPoolExecutor(max_workers=2, thread_name_prefix="results")
         self._templates = Environment(
             loader=PackageLoader("askmeans.web"),
             autoescape=True,
@@ -89,7 +98,16 @@ class House:
             response.delete_cookie("askmeans_said")
         return response
 
+    async def aside(self, work: Callable[[], T]) -> T:
+        """Do what concerns results in their own two threads."""
+        return await asyncio.get_running_loop().run_in_executor(self._results, work)
+
+    async def newest_picture(self, wait: float) -> Picture | None:
+        """The newest picture; one of the last event where it is ready within so many seconds."""
+        return await self.pictures.wait(await self.aside(self.pictures.order), wait)
+
     def close(self) -> None:
-        """Let go of the thread and the database."""
+        """Let go of the threads and the database."""
         self.pictures.close()
+        self._results.shutdown(wait=True, cancel_futures=True)
         self.session.close()

@@ -6,13 +6,13 @@ from typing import Annotated, Any, NoReturn
 from urllib.parse import quote
 
 from fastapi import APIRouter, HTTPException, Query, Request
-from starlette.responses import FileResponse, RedirectResponse, Response
+from starlette.responses import FileResponse, RedirectResponse, Response, StreamingResponse
 
 from askmeans.exceptions import AskmeansError, ParameterError
 from askmeans.sessions import Receipt
 from askmeans.web.answering import Sheet
 from askmeans.web.explaining import explain_item, worked_example
-from askmeans.web.exporting import EXPORTS, export
+from askmeans.web.exporting import EXPORTS, export, pieces
 from askmeans.web.forms import LONGEST_NAME, Form, SentForm, annotator_of, remember
 from askmeans.web.house import House, status_of
 from askmeans.web.scale import points_of, say_fully, slider_step
@@ -130,30 +130,37 @@ def _add_picture(router: APIRouter, house: House) -> None:
     """The result, and why an item is where it is."""
 
     @router.get("/results")
-    def results(request: Request) -> Response:
-        picture = house.pictures.latest(_WAIT)
+    async def results(request: Request) -> Response:
+        picture = await house.newest_picture(_WAIT)
         trouble = house.pictures.trouble
-        return house.page(
-            request, "results.html", picture=picture, trouble=trouble, exports=EXPORTS
+        return await house.aside(
+            lambda: house.page(
+                request, "results.html", picture=picture, trouble=trouble, exports=EXPORTS
+            )
         )
 
     @router.get("/results/part")
-    def part(request: Request) -> Response:
-        picture = house.pictures.latest(0.0)
+    async def part(request: Request) -> Response:
+        picture = await house.aside(lambda: house.pictures.latest(0.0))
         if picture is None:
             return Response(status_code=204)
         headers = {"etag": picture.tag, "cache-control": "no-cache"}
         if request.headers.get("if-none-match") == picture.tag:
             return Response(status_code=304, headers=headers)
-        return house.page(request, "picture.html", headers=headers, picture=picture)
+        return await house.aside(
+            lambda: house.page(request, "picture.html", headers=headers, picture=picture)
+        )
 
     @router.get("/items/{row}")
-    def item(request: Request, row: int) -> Response:
+    async def item(request: Request, row: int) -> Response:
         _check_row(house, row)
-        picture = house.pictures.latest(_WAIT)
-        why = explain_item(house.session, row, picture)
-        view = house.desk.cards.item(row)
-        return house.page(request, "item.html", item=view, why=why)
+        picture = await house.newest_picture(_WAIT)
+
+        def page() -> Response:
+            why = explain_item(house.session, row, picture)
+            return house.page(request, "item.html", item=house.desk.cards.item(row), why=why)
+
+        return await house.aside(page)
 
     @router.get("/find")
     def find(q: str = "") -> Response:
@@ -191,13 +198,22 @@ def _add_tools(router: APIRouter, house: House) -> None:
         return RedirectResponse("/" if form.get("off") else "/results", 303)
 
     @router.get("/export/{file}")
-    def exports(file: str) -> Response:
+    async def exports(file: str) -> Response:
         if file not in EXPORTS:
             raise HTTPException(404, f"There are {', '.join(EXPORTS)}. Got {file[:80]!r}.")
-        kind, body = export(house.session, file)
+
+        def body() -> bytes:
+            tag = str(house.session.last_event)
+            return house.bodies.get(file, tag, lambda: export(house.session, file))
+
+        made = await house.aside(body)
+        kind = "application/json" if file.endswith(".json") else "text/csv; charset=utf-8"
         name = re.sub(r"[^A-Za-z0-9._-]", "_", f"{house.session.name}.{file}")
-        disposition = {"content-disposition": f'attachment; filename="{name}"'}
-        return Response(body, media_type=kind, headers=disposition)
+        headers = {
+            "content-disposition": f'attachment; filename="{name}"',
+            "content-length": str(len(made)),
+        }
+        return StreamingResponse(pieces(made), media_type=kind, headers=headers)
 
     @router.get("/image/{row}")
     def image(row: int) -> Response:
