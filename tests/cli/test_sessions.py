@@ -355,6 +355,19 @@ def test_an_export_does_not_follow_a_link_laid_in_its_way(run, made, kind):
     assert not (made.parent / file).is_symlink()
 
 
+def test_a_budget_is_raised(run, made):
+    with sessions.open(made) as session:
+        for question in session.ask(40):
+            session.tell(question.id, 0.5)
+    assert "budget spent" in run("ask", "s.db")[1]
+    code, out, _ = run("budget", "s.db", 300)
+    assert (code, "40 of a budget of 300 answered; asking." in out) == (0, True)
+    assert run("ask", "s.db")[0] == 0
+    code, _, errors = run("budget", "s.db", "many")
+    assert (code, "N must be a number" in errors) == (1, True)
+    assert "of a budget of 300" in run("status", "s.db")[1]
+
+
 def test_a_paused_session_hands_out_nothing(run, made):
     assert made.exists()
     assert "Paused" in run("pause", "s.db")[1]

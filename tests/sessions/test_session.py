@@ -152,6 +152,39 @@ def test_a_budget_is_never_exceeded(make, kit):
     assert len(session.ask(100)) == 1
 
 
+@pytest.mark.parametrize("ask", ["membership", "similarity"])
+def test_a_budget_is_raised_and_the_session_goes_on(make, again, kit, ask):
+    session = make(ask=ask, budget=60 if ask == "similarity" else 5)
+    other = again(session)
+    kit.answer(session)
+    before, was = session.history(), session.status()
+    assert (was.state, was.budget) == (SessionState.SPENT, was.answered)
+    assert other.ask() == []
+    session.set_budget(was.budget + 20)
+    assert session.history() == before
+    for seen in (session, other, again(session)):
+        assert seen.status().budget == was.budget + 20
+        assert len(seen.ask()) == 1
+    assert len(kit.answer(other)) == 20
+    assert session.status().state is SessionState.SPENT
+    assert session.history()[: len(before)] == before
+    session.set_budget(was.budget)  # fewer: nothing more is asked, nothing is lost
+    assert len(again(session).history()) == len(before) + 20
+    assert session.ask() == []
+    for n in (0, -1, 1.5, "many", None, True):
+        with pytest.raises(ParameterError, match=r"'n' parameter of Session.set_budget"):
+            session.set_budget(n)
+    session.set_budget(10**400)
+    assert len(session.ask()) == 1
+
+
+def test_a_session_without_a_budget_can_be_given_one(make, kit):
+    session = make()
+    session.set_budget(3)
+    assert len(kit.answer(session)) == 3
+    assert session.status().state is SessionState.SPENT
+
+
 def test_a_result_is_there_at_any_time_with_what_is_missing(make, kit):
     session = make()
     empty = session.result()

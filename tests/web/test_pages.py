@@ -103,3 +103,21 @@ def test_names_and_pauses_are_of_the_session_that_is_served(seated):
     assert session.status().state == "paused"
     client.post("/pause", data=form(client.get("/"), "/pause"))
     assert session.status().state == "asking"
+
+
+def test_a_spent_budget_is_raised_on_the_page(seated, database):
+    client = seated()
+    session = client.app.state.house.session
+    session.set_budget(1)
+    page = answer(client, "0.5")
+    assert "The budget is spent" in page.text
+    stale = form(page, "/budget", n="3", session="0123456789abcdef")
+    assert client.post("/budget", data=stale).status_code == 409
+    client.post("/budget", data=form(page, "/budget", n="3"))
+    page = client.get("/")
+    assert "The budget is 3 questions now." in page.text
+    assert "of at most 3" in page.text
+    answer(client, "0.5")
+    assert kept(database) == [0.5, 0.5]
+    assert client.post("/budget", data=form(answer(client, "1"), "/budget", n="0")).is_client_error
+    assert session.status().budget == 3

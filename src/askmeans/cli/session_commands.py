@@ -52,6 +52,7 @@ def register(app: typer.Typer) -> None:
     app.command("import")(import_)
     app.command()(add)
     app.command()(rename)
+    app.command()(budget)
     app.command()(pause)
     app.command()(upgrade)
     app.command()(backup)
@@ -295,6 +296,19 @@ def rename(
 
     database, cluster, text = _words(words, "DB", "CLUSTER", "NAME")
     sessions.rename(database, name, cluster, text)
+
+
+def budget(
+    words: Annotated[
+        list[str], typer.Argument(metavar="[DB] N", help="Most different questions to answer.")
+    ],
+    name: Name = None,
+) -> None:
+    """Allow another number of questions: those answered so far are among them."""
+    from askmeans.cli import sessions
+
+    database, number = _words(words, "DB", "N")
+    sessions.budget(database, name, number)
 
 
 def pause(

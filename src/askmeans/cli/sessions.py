@@ -19,8 +19,8 @@ from askmeans.sessions import Question, Receipt, Session, Undone, conflicts
 from askmeans.sessions import open as open_session
 from askmeans.sessions.store import backup_store, file_of, upgrade_store
 
-__all__ = ["after_undo", "ask", "backup", "describe", "opened", "pause", "rename", "say", "status",
-           "take_in", "tell", "undo", "upgrade"]  # fmt: skip
+__all__ = ["after_undo", "ask", "backup", "budget", "describe", "opened", "pause", "rename", "say",
+           "status", "take_in", "tell", "undo", "upgrade"]  # fmt: skip
 
 _CONFLICTS = 10  # shown at most
 
@@ -185,6 +185,14 @@ def rename(database: str, name: str | None, cluster: str, text: str) -> None:
     with closing(opened(database, name)) as session:
         session.rename(_whole(cluster, "CLUSTER"), text)
         say(f"clusters: {'; '.join(session.cluster_names)}")
+
+
+def budget(database: str, name: str | None, number: str) -> None:
+    """Allow another number of questions."""
+    with closing(opened(database, name)) as session:
+        session.set_budget(_whole(number, "N"))
+        report = session.status()
+        say(f"{report.answered} of a budget of {report.budget} answered; {report.state}.")
 
 
 def pause(database: str, name: str | None, *, off: bool) -> None:

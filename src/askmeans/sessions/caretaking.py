@@ -168,6 +168,41 @@ class Caretaking:
 
             return self._desk.log(renamed)
 
+    def set_budget(self, n: int, *, annotator: str = ME) -> Receipt:
+        """Allow another number of questions, more or fewer; answers are kept in either case.
+
+        Parameters
+        ----------
+        n : int
+            Most different questions to answer, those answered so far included.
+        annotator : str, default="me"
+            Who decides it.
+
+        Returns
+        -------
+        Receipt
+            What was kept.
+
+        Raises
+        ------
+        ParameterError
+            If it is no whole number from 1.
+
+        Examples
+        --------
+        >>> session = open("fruit.db")
+        >>> receipt = session.set_budget(3)
+        >>> session.status().budget, session.status().left.high
+        (3, 3)
+        """
+        check_number(n, "n", "Session.set_budget", integer=True, minimum=1)
+        most = min(int(n), 2**53)  # what every database can keep, and nobody can answer
+        return self._desk.log(
+            lambda: NewEvent(
+                kind=EventKind.BUDGET, key=as_key(None), annotator=annotator, target=most
+            )
+        )
+
     def hold(self, answers: Iterable[Answer]) -> int:
         """Take in answers that are held already: they cost no budget and are not asked.
 

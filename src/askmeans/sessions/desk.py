@@ -323,8 +323,9 @@ class Desk:
             )
         if kind in ANSWERS and not leased and self._is_beyond(number):
             raise BudgetError(
-                f"The budget of {live.config.budget} questions must not be exceeded. Got an answer "
-                f"to question {number} beyond it; make a session with a larger one."
+                f"The budget of {live.state.budget} questions must not be exceeded. Got an answer "
+                f"to question {number} beyond it; raise it first (`askmeans budget DB N`, "
+                "Session.set_budget)."
             )
 
     def _is_beyond(self, number: int) -> bool:

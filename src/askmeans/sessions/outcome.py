@@ -39,6 +39,7 @@ class _Work:
     """What a result is made of, copied so that it can be computed while people go on answering."""
 
     told: dict[QuestionKey, float]
+    config: Config
     state: SessionState
     missing: Estimate
     names: dict[int, str]
@@ -55,8 +56,8 @@ class Outcome:
         self._rows = rows
         self._placements = Placements(live)
         self._lock = threading.Lock()
-        # The last result, with the answers it is from.
-        self._found: tuple[dict[QuestionKey, float], Result, list[str]] | None = None
+        # The last result, with the answers and parameters it is from.
+        self._found: tuple[Any, Result, list[str]] | None = None
         config = live.config
         self._forecast = expected(config.make_strategy(), len(rows.base), config)
 
@@ -68,6 +69,7 @@ class Outcome:
             self._rows.load()
         return _Work(
             told=told,
+            config=live.plan_config,
             state=state,
             missing=self.left(state),
             names=dict(live.state.names),
@@ -79,9 +81,10 @@ class Outcome:
     def result(self, work: _Work) -> SessionResult:
         """Run a fresh plan over the answers, and let it finish with what there is."""
         with self._lock:
-            if self._found is None or self._found[0] != work.told:
-                config, X = self._live.config, self._rows.base
-                self._found = (work.told, *quietly(lambda: run_plan(config, X, work.told)))
+            made_of = (work.told, work.config)
+            if self._found is None or self._found[0] != made_of:
+                X = self._rows.base
+                self._found = (made_of, *quietly(lambda: run_plan(work.config, X, work.told)))
             _, found, notes = self._found
         clustering = found.clustering
         parts = [clustering.memberships]
@@ -110,7 +113,7 @@ class Outcome:
         if self._forecast is not None:
             # The error falls with the root of the questions, so a budget below the forecast costs.
             wanted = max(1, self._forecast.n_queries)
-            share = min(1.0, (live.config.budget or wanted) / wanted)
+            share = min(1.0, (live.state.budget or wanted) / wanted)
             error = self._forecast.expected_error / math.sqrt(share)
             basis = "forecast for the end, of an expert whose clusters follow distance"
         return Status(
@@ -118,7 +121,7 @@ class Outcome:
             state=state,
             answered=live.state.n_spent,
             held=len(live.state.answered) - live.state.n_spent,
-            budget=live.config.budget,
+            budget=live.state.budget,
             open=len(is_open) if live.replay.numbers is not None else len(set(live.replay.keys)),
             leased=len({lease.question for lease in held if lease.question in is_open}),
             round=live.replay.batch,

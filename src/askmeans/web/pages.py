@@ -197,6 +197,13 @@ def _add_tools(router: APIRouter, house: House) -> None:
             house.session.pause(annotator=who)
         return RedirectResponse("/" if form.get("off") else "/results", 303)
 
+    @router.post("/budget")
+    def budget(request: Request, form: SentForm) -> Response:
+        annotator = _seated(house, form)
+        number = form.whole("n")
+        house.session.set_budget(number, annotator=annotator)
+        return _go_on(house, request, annotator, f"The budget is {number} questions now.")
+
     @router.get("/export/{file}")
     async def exports(file: str) -> Response:
         if file not in EXPORTS:
