@@ -304,7 +304,7 @@ def _sheet(
     """The answering page, or its changing part."""
     template = "desk.html" if _is_script(request) else "answer.html"
     shown = house.pictures.glance()
-    told = {"said": said, "failed": failed} if said else {}  # else what the last request left
+    told: dict[str, Any] = {"said": said, "failed": failed} if said else {}  # else the cookie's
     return house.page(
         request, template, status_code=status, sheet=sheet, picture=shown, **told, **_scale(house)
     )
