@@ -37,7 +37,12 @@ def test_answers_pass_while_many_wait_for_a_slow_result(database, tools, monkeyp
     result = session.result
     counting = Arrivals(app, path)
     with (
-        TestClient(counting, base_url="http://127.0.0.1", follow_redirects=False) as client,
+        TestClient(
+            counting,
+            base_url="http://127.0.0.1",
+            follow_redirects=False,
+            client=("127.0.0.1", 50000),
+        ) as client,  # fmt: skip
         ThreadPoolExecutor(WAITING + 1) as crowd,
     ):
         client.get("/help")
