@@ -9,6 +9,7 @@ from askmeans.exceptions import AskmeansError, QueryError, StoreError
 from askmeans.sessions import Question, Receipt, Session, Status
 from askmeans.sessions.replay import WAY_OUT
 from askmeans.web.cards import Card, Cards
+from askmeans.web.errors import tell
 from askmeans.web.scale import say, say_fully
 
 __all__ = ["Desk", "Sheet"]
@@ -48,7 +49,7 @@ class Desk:
         except StoreError:
             raise
         except AskmeansError as error:  # the answers do not allow to go on: say so, offer undo
-            trouble = str(error).removesuffix(WAY_OUT).strip()
+            trouble = tell(error, session).removesuffix(WAY_OUT).strip()
         card = None
         if wanted is not None:
             card = self._wanted(wanted, annotator, row)

@@ -1,5 +1,6 @@
 """The API: what the pages do, for programs; JSON, described by OpenAPI."""
 
+from dataclasses import replace
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request
@@ -96,10 +97,11 @@ def make_api(house: House) -> APIRouter:
 
     @router.get("/items/{row}", response_model=ItemOut, responses=_errors(404))
     def item(row: Annotated[int, Path(ge=0, le=2**53)]) -> Item:
-        """An item as people see it."""
+        """An item as people see it; `image` is where its image can be had."""
         if row >= len(session.rows):
             raise HTTPException(404, f"There is no item {row}.")
-        return session.item(row)
+        found = session.item(row)
+        return replace(found, image=f"/image/{row}" if found.image else None)
 
     _add_result(router, house)
     return router

@@ -18,8 +18,9 @@ from askmeans.checks import check_number
 from askmeans.exceptions import AskmeansError, ParameterError
 from askmeans.sessions import open as open_session
 from askmeans.web.api import make_api
+from askmeans.web.errors import status_of, tell
 from askmeans.web.guard import HEADERS, Guard
-from askmeans.web.house import STATIC, House, status_of
+from askmeans.web.house import STATIC, House
 from askmeans.web.pages import make_router
 
 __all__ = ["create_app"]
@@ -139,7 +140,7 @@ def _add_handlers(app: FastAPI, house: House) -> None:
         status = status_of(error)
         if status >= 500:
             _log.error("%s %s", request.url.path, error)
-        return told(request, status, str(error))
+        return told(request, status, tell(error, house.session))
 
     @app.exception_handler(Exception)
     def crashed(request: Request, error: Exception) -> Response:

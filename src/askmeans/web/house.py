@@ -11,17 +11,6 @@ from fastapi import Request
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.responses import HTMLResponse, Response
 
-from askmeans.exceptions import (
-    AnswerError,
-    AskmeansError,
-    BudgetError,
-    DataError,
-    KeyConflictError,
-    ParameterError,
-    QueryError,
-    SessionError,
-    StoreBusyError,
-)
 from askmeans.sessions import Session
 from askmeans.web.answering import Desk
 from askmeans.web.exporting import Bodies
@@ -29,26 +18,11 @@ from askmeans.web.forms import annotator_of
 from askmeans.web.picture import Picture, Pictures
 from askmeans.web.scale import say
 
-__all__ = ["STATIC", "House", "status_of"]
+__all__ = ["STATIC", "House"]
 
 T = TypeVar("T")
 
 STATIC = Path(__file__).parent / "static"
-_STATUS: list[tuple[type[AskmeansError], int]] = [  # the first that fits
-    (QueryError, 404),
-    (KeyConflictError, 409),
-    (BudgetError, 409),
-    (AnswerError, 422),
-    (ParameterError, 422),
-    (DataError, 422),
-    (SessionError, 409),
-    (StoreBusyError, 503),
-]
-
-
-def status_of(error: AskmeansError) -> int:
-    """The HTTP status that tells an error."""
-    return next((status for kind, status in _STATUS if isinstance(error, kind)), 500)
 
 
 class House:

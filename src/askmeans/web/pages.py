@@ -11,10 +11,11 @@ from starlette.responses import FileResponse, RedirectResponse, Response, Stream
 from askmeans.exceptions import AskmeansError, ParameterError
 from askmeans.sessions import Receipt
 from askmeans.web.answering import Sheet
+from askmeans.web.errors import status_of, tell
 from askmeans.web.explaining import explain_item, worked_example
 from askmeans.web.exporting import EXPORTS, export, pieces
 from askmeans.web.forms import LONGEST_NAME, Form, SentForm, annotator_of, remember
-from askmeans.web.house import House, status_of
+from askmeans.web.house import House
 from askmeans.web.scale import points_of, say_fully, slider_step
 
 __all__ = ["make_router"]
@@ -66,7 +67,7 @@ def _add_answering(router: APIRouter, house: House) -> None:
         try:
             text = give(form.whole("question"), annotator, form.text("key"), value)
         except AskmeansError as error:
-            return _go_on(house, request, annotator, str(error), status_of(error))
+            return _go_on(house, request, annotator, tell(error, house.session), status_of(error))
         return _go_on(house, request, annotator, text)
 
     @router.post("/undo")
@@ -77,7 +78,7 @@ def _add_answering(router: APIRouter, house: House) -> None:
         try:
             text = desk.undo(annotator, form.text("key"), question, event)
         except AskmeansError as error:
-            return _go_on(house, request, annotator, str(error), status_of(error))
+            return _go_on(house, request, annotator, tell(error, house.session), status_of(error))
         return _go_on(house, request, annotator, text)
 
     @router.post("/stop")

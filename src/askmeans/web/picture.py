@@ -19,6 +19,7 @@ from askmeans.exceptions import AskmeansError
 from askmeans.sessions import Session, SessionResult, Status
 from askmeans.web.doubts import Doubt, doubts_of
 from askmeans.web.drawing import Plane, colors_of, heat_map, scatter
+from askmeans.web.errors import tell
 
 __all__ = ["ClusterView", "Picture", "Pictures", "Share"]
 
@@ -127,7 +128,7 @@ class Pictures:
         try:
             picture = self._draw()
         except AskmeansError as error:
-            self.trouble = str(error)
+            self.trouble = tell(error, self._session)
             raise
         finally:
             with self._lock:
