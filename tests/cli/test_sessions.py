@@ -3,7 +3,11 @@
 import io
 import json
 import os
+import shutil
+import sqlite3
 import sys
+import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -366,6 +370,73 @@ def test_a_budget_is_raised(run, made):
     code, _, errors = run("budget", "s.db", "many")
     assert (code, "N must be a number" in errors) == (1, True)
     assert "of a budget of 300" in run("status", "s.db")[1]
+
+
+def test_a_session_whose_name_is_no_files_is_exported_where_out_says(run, made):
+    with sqlite3.connect(made) as connection:  # as the first version let it be called
+        connection.execute("UPDATE askmeans_sessions SET name = 'a/b'")
+    connection.close()
+    code, _, errors = run("export", "s.db", "--name", "a/b")
+    assert (code, "say with --out where" in errors) == (1, True), errors
+    assert run("export", "s.db", "--name", "a/b", "--out", "ab")[0] == 0
+    code, _, errors = run("init", "s.db", "iris.csv", "-k", 3, "--name", "a/c")
+    assert (code, "without slashes" in errors) == (1, True), errors
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("init", "sqlite:///.", "iris.csv", "-k", 3),
+        ("init", "new.db", ".", "-k", 3),
+        ("status", "."),
+        ("add", "s.db", "."),
+        ("import", "s.db", "."),
+        ("fit", ".", "-k", 3),
+        ("fit", "iris.csv", "-k", 3, "--answers", "."),
+    ],
+)
+def test_a_folder_where_a_file_must_be_is_told_in_a_sentence(run, made, words):
+    assert made.exists()
+    code, _, errors = run(*words)
+    assert (code, "must be" in errors, "folder" in errors) == (1, True, True), errors
+
+
+def test_a_read_only_folder_is_told_in_a_sentence(run, made):
+    # In a child without root's powers, whom permissions do not bind.
+    # All that is needed is loaded and compiled before.
+    assert run("init", "new.db", "iris.csv", "-k", 3, "--names", "a,b,c")[0] == 0
+    assert run("export", "s.db")[0] == 0
+    with tempfile.TemporaryDirectory() as place:
+        os.chmod(place, 0o777)
+        for file in ("s.db", "iris.csv"):
+            os.chmod(shutil.copy(made.parent / file, place), 0o666)
+        os.mkdir(f"{place}/read-only", 0o555)
+        child = os.fork()
+        if child == 0:
+            try:
+                os.chdir(place)
+                if os.geteuid() == 0:
+                    os.setgid(65534)
+                    os.setuid(65534)
+                sys.stderr = io.StringIO()
+                for words in (
+                    ["init", "read-only/new.db", "iris.csv", "-k", "3", "--names", "a,b,c"],
+                    ["backup", "s.db", "read-only/kept.db"],
+                    ["export", "s.db", "--out", "read-only/x"],
+                ):
+                    with suppress(SystemExit):
+                        main(words)
+                Path("said").write_text(sys.stderr.getvalue())
+            finally:
+                os._exit(0)
+        os.waitpid(child, 0)
+        lines = Path(place, "said").read_text().splitlines()
+    told = [line for line in lines if "warning" not in line]
+    assert len(told) == 3, lines
+    for line in told:
+        assert "read-only/" in line, line
+        assert "and its folder must be" in line
+        assert "(chmod" in line
 
 
 def test_a_paused_session_hands_out_nothing(run, made):

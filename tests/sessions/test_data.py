@@ -151,6 +151,7 @@ def test_data_that_cannot_be_used_is_refused_and_makes_no_session(folder, X):
         ({"cluster_names": ["a", "a", "b"]}, "'cluster_names' parameter"),
         ({"cluster_names": ["a"]}, "'cluster_names' parameter"),
         ({"name": " "}, "'name' parameter"),
+        ({"name": "a/b"}, "'name' parameter .* without slashes"),
         ({"units": [[1.0]]}, "'units' parameter"),
     ],
 )

@@ -164,8 +164,9 @@ def status(database: str, name: str | None, annotator: str | None, *, as_json: b
 def take_in(database: str, name: str | None, file: Path, *, as_json: bool) -> None:
     """Take in answers held already."""
     if not file.is_file():
+        found = "a folder" if file.is_dir() else "nothing"
         raise DataError(
-            f"{file.absolute()} must be a file of answers. Got nothing there; `askmeans export` "
+            f"{file.absolute()} must be a file of answers. Got {found} there; `askmeans export` "
             "writes one."
         )
     with closing(opened(database, name, as_json=as_json)) as session:

@@ -33,7 +33,8 @@ _WILD = 100.0  # features whose spreads differ by more are worth a warning
 def read_table(path: Path, id_column: str | None) -> "pd.DataFrame":
     """A data frame from a CSV, Parquet or Arrow file; ids stay as they are written ("007")."""
     if not path.is_file():
-        raise DataError(f"{path} must be a file. Got nothing there; give the path of your data.")
+        found = "a folder" if path.is_dir() else "nothing"
+        raise DataError(f"{path} must be a file. Got {found} there; give the path of your data.")
     try:
         import pandas as pd
         import pyarrow.feather

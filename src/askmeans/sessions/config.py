@@ -20,6 +20,7 @@ from askmeans.checks import check_number, check_positive
 from askmeans.exceptions import DataError, ParameterError, SessionError
 from askmeans.plans.answers import Plan
 from askmeans.sessions.display import RESERVED
+from askmeans.sessions.stored import from_stored
 from askmeans.strategies import Strategy
 
 __all__ = ["Config"]
@@ -86,7 +87,7 @@ class Config:
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> "Config":
         """What `to_json` made."""
-        return cls(**values)
+        return from_stored(cls, values, "parameters")
 
     def to_json(self) -> dict[str, Any]:
         """Plain values."""

@@ -236,10 +236,10 @@ def _only(there: list[str], url: str) -> str:
 
 def _check_name(name: object) -> None:
     """Refuse what is no name."""
-    if not isinstance(name, str) or not 0 < len(name.strip()) <= 200:
+    if not isinstance(name, str) or not 0 < len(name.strip()) <= 200 or set("/\\\0") & set(name):
         raise ParameterError(
-            "The 'name' parameter of sessions.create must be a str of 1 to 200 characters. "
-            f"Got {name!r:.60} instead."
+            "The 'name' parameter of sessions.create must be a str of 1 to 200 characters, without "
+            f"slashes: files are called after it. Got {name!r:.60} instead."
         )
 
 

@@ -149,7 +149,9 @@ def test_a_path_and_a_url_name_the_same_file(tmp_path, monkeypatch):
     assert file_of(f"sqlite:///{tmp_path}/a.db") == tmp_path / "a.db"
 
 
-@pytest.mark.parametrize("url", ["", ".", "postgresql://host/db", "sqlite://", "sqlite:///"])
+@pytest.mark.parametrize(
+    "url", ["", ".", "postgresql://host/db", "sqlite://", "sqlite:///", "sqlite:///."]
+)
 def test_what_is_no_place_for_a_database_is_refused(url):
     with pytest.raises(ParameterError, match="'url' parameter must be"):
         file_of(url)

@@ -62,21 +62,22 @@ def upgrade_store(url: str | Path) -> Path | None:
 
 def file_of(url: str | Path) -> Path:
     """The absolute path of an SQLite database, from a path or a URL."""
-    text = str(url)
+    text = place = str(url)
     scheme, colon, rest = text.partition("://")
-    if not colon:
-        if not text or Path(text).is_dir():
+    if colon:
+        if scheme != "sqlite" or not rest.startswith("/") or rest == "/":
             raise ParameterError(
-                "The 'url' parameter must be the path of a database file or a URL. "
-                f"Got {text!r} instead, which is {'a folder' if text else 'empty'}."
+                "The 'url' parameter must be a path or sqlite:///PATH, for now. "
+                f"Got {text!r} instead; PostgreSQL is still to come."
             )
-        return Path(text).expanduser().absolute()
-    if scheme != "sqlite" or not rest.startswith("/") or rest == "/":
+        place = rest[1:]
+    path = Path(place).expanduser()
+    if not place or path.is_dir():
         raise ParameterError(
-            "The 'url' parameter must be a path or sqlite:///PATH, for now. "
-            f"Got {text!r} instead; PostgreSQL is still to come."
+            "The 'url' parameter must be the path of a database file or a URL. "
+            f"Got {text!r} instead, which is {'a folder' if place else 'empty'}."
         )
-    return Path(rest[1:]).expanduser().absolute()
+    return path.absolute()
 
 
 def _check_installed() -> None:

@@ -13,7 +13,8 @@ from sqlalchemy import Connection, Engine, Float, bindparam, delete, insert, lit
 from sqlalchemy.dialects.sqlite import insert as upsert
 from sqlalchemy.exc import IntegrityError
 
-from askmeans.exceptions import NoSessionError, SessionExistsError
+from askmeans import __version__
+from askmeans.exceptions import NoSessionError, SessionExistsError, StoreVersionError
 from askmeans.sessions.events import Event, EventKind, NewEvent
 from askmeans.sessions.store import models
 from askmeans.sessions.store.contract import (
@@ -222,7 +223,13 @@ class SqlTransaction:
     def events(self, after: int) -> list[Event]:
         """Events with a number above this, in order."""
         told = {"session": self._session, "after": after}
-        rows = self._connection.execute(_EVENTS, told)
+        rows = self._connection.execute(_EVENTS, told).all()
+        if unknown := {row.kind for row in rows} - set(EventKind):
+            raise StoreVersionError(
+                f"The session's events must be of kinds that askmeans {__version__} knows. Got "
+                f"{', '.join(map(repr, sorted(unknown)))}, of a newer version; run: pip install "
+                "--upgrade askmeans"
+            )
         return [
             Event(
                 id=row.id,
