@@ -1,8 +1,12 @@
 """What `import askmeans` gives, and how little it loads."""
 
+import ast
 import inspect
+import re
 import subprocess
 import sys
+import tomllib
+from pathlib import Path
 
 import pytest
 
@@ -35,6 +39,29 @@ def test_sessions_load_no_database_before_one_is_opened():
     loaded = modules_after("from askmeans import sessions")
     assert "askmeans.sessions.session" in loaded
     assert not loaded & {"sqlalchemy", "alembic", "sklearn", "pandas"}
+
+
+def test_every_package_that_is_imported_is_declared():
+    root = Path(__file__).parents[1]
+    project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
+    told = [project["dependencies"], *project["optional-dependencies"].values()]
+    declared = {re.match(r"[\w-]+", line)[0].lower() for lines in told for line in lines}
+    imported = {
+        name.partition(".")[0]
+        for file in (root / "src").rglob("*.py")
+        for node in ast.walk(ast.parse(file.read_text()))
+        for name in _imports(node)
+    }
+    ours = imported - sys.stdlib_module_names - {"askmeans"}
+    assert {"numpy", "starlette", "pydantic"} <= ours
+    assert {name.replace("sklearn", "scikit-learn") for name in ours} <= declared
+
+
+def _imports(node):
+    """Names of the modules that a statement loads."""
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    return [node.module] if isinstance(node, ast.ImportFrom) and node.level == 0 else []
 
 
 def test_every_public_name_is_there_and_sorted():

@@ -22,6 +22,7 @@ The tree::
     |   |-- StoreBusyError            somebody else holds it for too long
     |   |-- StoreFullError            there is no room left
     |   |-- StoreReadOnlyError        it may not be written to
+    |   |   `-- StoreMovedError         its file was removed or replaced while it was open
     |   |-- StoreDamagedError         it is no database, or a broken one
     |   `-- StoreVersionError         it is of another version of askmeans
     `-- StopAsking                    a message to a plan: no more questions
@@ -75,6 +76,7 @@ __all__ = [
     "StoreDamagedError",
     "StoreError",
     "StoreFullError",
+    "StoreMovedError",
     "StoreReadOnlyError",
     "StoreVersionError",
 ]
@@ -208,6 +210,10 @@ class StoreFullError(StoreError):
 
 class StoreReadOnlyError(StoreError):
     """The database may not be written to, or its folder may not."""
+
+
+class StoreMovedError(StoreReadOnlyError):
+    """The database was removed, moved or replaced while it was open; it can still be read."""
 
 
 class StoreDamagedError(StoreError):

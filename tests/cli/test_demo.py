@@ -1,7 +1,5 @@
 """`askmeans demo`, run as a user runs it."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import matplotlib.image
@@ -9,11 +7,9 @@ import pytest
 
 
 @pytest.fixture(scope="module")
-def demo(tmp_path_factory):
+def demo(askmeans, tmp_path_factory):
     folder = tmp_path_factory.mktemp("demo")
-    command = [Path(sys.executable).parent / "askmeans", "demo", "--out", "pictures"]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=folder, check=True)
-    return folder, done
+    return folder, askmeans("demo", "--out", "pictures", cwd=folder)
 
 
 def test_the_demo_prints_what_asking_costs_and_brings(demo):
@@ -35,10 +31,3 @@ def test_the_demo_draws_a_picture_where_it_says(demo):
     picture = matplotlib.image.imread(folder / "pictures" / "iris.png")
     assert picture.shape[0] >= 500
     assert picture[..., :3].std() > 0.05  # not an empty page
-
-
-def test_without_a_command_the_help_is_shown():
-    done = subprocess.run(
-        [Path(sys.executable).parent / "askmeans"], capture_output=True, text=True, check=False
-    )
-    assert "demo" in done.stdout + done.stderr

@@ -73,7 +73,8 @@ def test_what_is_no_repeat_or_scale_is_refused_by_name(askmeans, folder, option,
 
 
 def test_repeated_answers_in_a_pipe_are_saved_and_a_second_run_goes_on(askmeans, folder):
-    arguments = ("fit", "iris.csv", "-k", 2, "--seed", 1, "--repeats", 2, "--json")
+    pd.read_csv(folder / "iris.csv").iloc[::10].to_csv(folder / "few.csv", index=False)
+    arguments = ("fit", "few.csv", "-k", 2, "--seed", 1, "--repeats", 2, "--json")
     rng = np.random.default_rng(0)
     lines = [f"{value:.2f}" for value in rng.random(600)]
     whole = askmeans(*arguments, "--out", "whole", cwd=folder, text_in="\n".join(lines) + "\n")

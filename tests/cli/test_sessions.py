@@ -2,7 +2,12 @@
 
 import io
 import json
+import os
+import shutil
+import sqlite3
 import sys
+import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +17,8 @@ import pytest
 
 from askmeans import sessions
 from askmeans.cli import main
+from askmeans.cli.sessions import describe
+from askmeans.queries import Answer
 
 COMMAND = Path(sys.executable).parent / "askmeans"
 
@@ -112,6 +119,23 @@ def test_questions_are_asked_and_told(run, made):
     assert run("tell", "s.db", 5)[0] == 2
     out = run("undo", "s.db", "--json")[1]
     assert json.loads(out)["void"] == []
+
+
+def test_a_question_shows_exemplars_of_its_group_and_never_the_item_itself(run, folder):
+    run("init", "s.db", "iris.csv", "-k", 3, "--id", "flower", "--show", "petal_length")
+    with sessions.open(folder / "s.db") as session:
+        shown = session.exemplars(0, n=2)
+        for group in range(3):  # every exemplar is an item that is asked about
+            session.hold(
+                Answer(round=0, kind="membership", items=(row,), cluster=group, repeat=0, value=1.0)
+                for row in session.exemplars(group, n=4)
+            )
+        question = sessions.Question(id=1, kind="membership", items=(shown[0],), cluster=0)
+        first, second = (session.item(row).id for row in shown)
+        text = describe(session, question).splitlines()[-1]
+    assert "Group A" in text
+    assert second in text
+    assert first not in text.replace(second, "")
 
 
 def test_the_database_may_come_from_the_environment(run, made, monkeypatch):
@@ -323,6 +347,98 @@ def test_rows_are_added_and_clusters_renamed(run, made):
     assert "good" in memberships.columns
 
 
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_an_export_does_not_follow_a_link_laid_in_its_way(run, made, kind):
+    file = f"s.answers.{kind}"
+    precious = made.parent / "precious"
+    precious.write_text("mine")
+    (made.parent / f"{file}.{os.getpid()}.part").symlink_to(precious)
+    code, _, errors = run("export", "s.db", "--format", kind)
+    assert code == 0, errors
+    assert precious.read_text() == "mine"
+    assert not (made.parent / file).is_symlink()
+
+
+def test_a_budget_is_raised(run, made):
+    with sessions.open(made) as session:
+        for question in session.ask(40):
+            session.tell(question.id, 0.5)
+    assert "budget spent" in run("ask", "s.db")[1]
+    code, out, _ = run("budget", "s.db", 300)
+    assert (code, "40 of a budget of 300 answered; asking." in out) == (0, True)
+    assert run("ask", "s.db")[0] == 0
+    code, _, errors = run("budget", "s.db", "many")
+    assert (code, "N must be a number" in errors) == (1, True)
+    assert "of a budget of 300" in run("status", "s.db")[1]
+
+
+def test_a_session_whose_name_is_no_files_is_exported_where_out_says(run, made):
+    with sqlite3.connect(made) as connection:  # as the first version let it be called
+        connection.execute("UPDATE askmeans_sessions SET name = 'a/b'")
+    connection.close()
+    code, _, errors = run("export", "s.db", "--name", "a/b")
+    assert (code, "say with --out where" in errors) == (1, True), errors
+    assert run("export", "s.db", "--name", "a/b", "--out", "ab")[0] == 0
+    code, _, errors = run("init", "s.db", "iris.csv", "-k", 3, "--name", "a/c")
+    assert (code, "without slashes" in errors) == (1, True), errors
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("init", "sqlite:///.", "iris.csv", "-k", 3),
+        ("init", "new.db", ".", "-k", 3),
+        ("status", "."),
+        ("add", "s.db", "."),
+        ("import", "s.db", "."),
+        ("fit", ".", "-k", 3),
+        ("fit", "iris.csv", "-k", 3, "--answers", "."),
+    ],
+)
+def test_a_folder_where_a_file_must_be_is_told_in_a_sentence(run, made, words):
+    assert made.exists()
+    code, _, errors = run(*words)
+    assert (code, "must be" in errors, "folder" in errors) == (1, True, True), errors
+
+
+def test_a_read_only_folder_is_told_in_a_sentence(run, made):
+    # In a child without root's powers, whom permissions do not bind.
+    # All that is needed is loaded and compiled before.
+    assert run("init", "new.db", "iris.csv", "-k", 3, "--names", "a,b,c")[0] == 0
+    assert run("export", "s.db")[0] == 0
+    with tempfile.TemporaryDirectory() as place:
+        os.chmod(place, 0o777)
+        for file in ("s.db", "iris.csv"):
+            os.chmod(shutil.copy(made.parent / file, place), 0o666)
+        os.mkdir(f"{place}/read-only", 0o555)
+        child = os.fork()
+        if child == 0:
+            try:
+                os.chdir(place)
+                if os.geteuid() == 0:
+                    os.setgid(65534)
+                    os.setuid(65534)
+                sys.stderr = io.StringIO()
+                for words in (
+                    ["init", "read-only/new.db", "iris.csv", "-k", "3", "--names", "a,b,c"],
+                    ["backup", "s.db", "read-only/kept.db"],
+                    ["export", "s.db", "--out", "read-only/x"],
+                ):
+                    with suppress(SystemExit):
+                        main(words)
+                Path("said").write_text(sys.stderr.getvalue())
+            finally:
+                os._exit(0)
+        os.waitpid(child, 0)
+        lines = Path(place, "said").read_text().splitlines()
+    told = [line for line in lines if "warning" not in line]
+    assert len(told) == 3, lines
+    for line in told:
+        assert "read-only/" in line, line
+        assert "and its folder must be" in line
+        assert "(chmod" in line
+
+
 def test_a_paused_session_hands_out_nothing(run, made):
     assert made.exists()
     assert "Paused" in run("pause", "s.db")[1]
@@ -330,6 +446,34 @@ def test_a_paused_session_hands_out_nothing(run, made):
     assert (code, "No question for me: paused." in out) == (3, True)
     run("pause", "s.db", "--off")
     assert run("ask", "s.db")[0] == 0
+
+
+def test_a_backup_has_every_answer_while_people_answer(run, made):
+    with sessions.open(made) as session:  # so that answers are still in the write-ahead log
+        for value in (0.25, 0.5, 0.75):
+            session.tell(session.ask()[0].id, value)
+        code, out, errors = run("backup", "s.db", "kept.db")
+        assert (code, f"backup: {made.parent}/kept.db" in out) == (0, True), errors
+        with sessions.open(made.parent / "kept.db") as kept:
+            assert kept.history() == session.history()
+    assert {path.name for path in made.parent.glob("kept*")} == {"kept.db"}
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("s.db", "iris.csv"), "iris.csv must not exist yet"),
+        (("s.db", "s.db"), "s.db must not exist yet"),
+        (("s.db", "nowhere/kept.db"), "nowhere must be a folder"),
+        (("none.db", "kept.db"), "There must be a database at"),
+        (("iris.csv", "kept.db"), "must be an SQLite database"),
+    ],
+)
+def test_a_backup_overwrites_nothing_and_is_of_a_database(run, made, words, message):
+    before = sorted((path, path.read_bytes()) for path in made.parent.iterdir())
+    code, _, errors = run("backup", *words)
+    assert (code, message in errors) == (1, True), errors
+    assert sorted((path, path.read_bytes()) for path in made.parent.iterdir()) == before
 
 
 def test_upgrading_what_is_up_to_date_does_nothing(run, made):

@@ -23,8 +23,10 @@ STEP = st.one_of(
     st.tuples(st.just("tell any"), WHO, VALUE),
     st.tuples(st.just("skip"), WHO, st.none()),
     st.tuples(st.just("unsure"), WHO, st.none()),
+    st.tuples(st.just("change"), WHO, VALUE),
     st.tuples(st.just("undo"), WHO, st.none()),
     st.tuples(st.just("undo first"), WHO, st.none()),
+    st.tuples(st.just("budget"), WHO, st.integers(1, 12)),
     st.tuples(st.just("end leases"), WHO, st.none()),
     st.tuples(st.just("crash"), WHO, st.none()),
 )
@@ -57,6 +59,7 @@ class Desk:
         self.open = {name: sessions.open(path) for name in ("ann", "bob")}
         self.held = {"ann": [], "bob": []}
         self.leased = set()  # (annotator, question) that were ever handed out
+        self.largest = self.open["ann"].status().budget  # of all budgets there were
         self.kept = []  # answers acknowledged and not undone: (annotator, question, value)
 
     def do(self, what, who, detail):
@@ -75,8 +78,13 @@ class Desk:
                     number, annotator=annotator), number, None)  # fmt: skip
             else:
                 self.give(who, session.tell, number, detail)
+        elif what == "change":
+            self.change(who, detail)
         elif what in ("undo", "undo first"):
             self.undo(who, first=what == "undo first")
+        elif what == "budget":
+            session.set_budget(detail)
+            self.largest = max(self.largest or 0, detail)
         elif what == "end leases":
             self.end_leases(session, who)
         elif what == "crash":
@@ -94,6 +102,15 @@ class Desk:
             assert self.open[who].history() == before
         else:
             self.kept.append((who, number, receipt.value))
+
+    def change(self, who, value):
+        answered = [r for r in self.open[who].history(annotator=who) if r.kind != "skip"]
+        if answered:
+            old = answered[0]
+            receipt = self.open[who].change(old.question, value, annotator=who)
+            assert receipt.repeated == (old.value == value)
+            self.kept.remove((who, old.question, old.value))
+            self.kept.append((who, old.question, value))
 
     def undo(self, who, *, first):
         session = self.open[who]
@@ -179,4 +196,4 @@ def test_any_sequence_ends_where_the_log_replayed_from_nothing_does(
         assert sorted(map(repr, standing)) == sorted(map(repr, desk.kept))
         if kind[1] is not None:
             late = {r.question for r in fresh.history() if r.late}
-            assert fresh.status().answered - len(late) <= kind[1]
+            assert fresh.status().answered - len(late) <= desk.largest

@@ -1,5 +1,6 @@
 """The matrix at rest: exact, fingerprinted, refused when it is another."""
 
+import os
 import sqlite3
 
 import numpy as np
@@ -74,6 +75,57 @@ def test_a_large_file_is_referred_to_by_path_and_checksum(make, again, folder, m
         make("memory.db", X=kit.X)
 
 
+def truncated(path):
+    path.open("r+").truncate(0)
+
+
+def changed_in_place(path):
+    np.load(path, mmap_mode="r+")[:] = 7.0
+
+
+@pytest.mark.parametrize("harm", [truncated, changed_in_place])
+def test_a_large_file_harmed_under_a_session_changes_nothing_there_and_is_noticed(
+    harm, make, again, folder, monkeypatch, kit
+):
+    monkeypatch.setattr(data, "LARGE", 100)
+    path = folder / "X.npy"
+    np.save(path, kit.X)
+    session = make(X=path)
+    fields = session.item(3).fields
+    child = os.fork()  # so that a process killed by a file it maps is not this one
+    if child == 0:
+        status = 1
+        try:
+            harm(path)
+            same = np.array_equal(session.rows.base, kit.X) and session.item(3).fields == fields
+            status = 0 if same and session.result().n_queries == 0 else 1
+        finally:
+            os._exit(status)
+    assert os.waitpid(child, 0)[1] == 0
+    with pytest.raises(OtherDataError, match=r"X\.npy must .* put"):
+        again(session)
+
+
+def test_a_part_of_a_mapped_file_is_not_taken_for_the_whole(make, again, folder, monkeypatch, kit):
+    path = folder / "X.npy"
+    np.save(path, kit.X)
+    mapped = np.load(path, mmap_mode="r")
+    turned = make(X=mapped[::-1])
+    assert_array_equal(again(turned).rows.base, kit.X[::-1])
+    monkeypatch.setattr(data, "LARGE", 100)
+    with pytest.raises(DataError, match=r"must be a \.npy file when it is larger"):
+        make("large.db", X=mapped[::-1])
+
+
+def test_a_file_larger_than_what_is_copied_leaves_no_copy_behind(make, folder, monkeypatch, kit):
+    monkeypatch.setattr(data, "LARGE", 100)
+    path = folder / "X.npy"
+    np.save(path, np.asfortranarray(kit.X))
+    session = make(X=path)
+    assert_array_equal(session.rows.base, kit.X)
+    assert {file.name for file in folder.glob("[!s]*")} == {"X.npy"}
+
+
 @pytest.mark.parametrize(
     "X", [[["a"]], [[np.nan], [1.0]], np.empty((0, 2)), [1.0, 2.0], "nowhere.npy"]
 )
@@ -99,6 +151,7 @@ def test_data_that_cannot_be_used_is_refused_and_makes_no_session(folder, X):
         ({"cluster_names": ["a", "a", "b"]}, "'cluster_names' parameter"),
         ({"cluster_names": ["a"]}, "'cluster_names' parameter"),
         ({"name": " "}, "'name' parameter"),
+        ({"name": "a/b"}, "'name' parameter .* without slashes"),
         ({"units": [[1.0]]}, "'units' parameter"),
     ],
 )

@@ -9,7 +9,8 @@ import pyarrow as pa
 import pytest
 
 from askmeans.exceptions import DataError
-from askmeans.sessions.display import as_display, shortened, typical_items
+from askmeans.results import Clustering
+from askmeans.sessions.display import as_display, shortened, strongest_items, unique_names
 
 
 def shown(items, n=2, **options):
@@ -88,9 +89,18 @@ def test_long_labels_are_cut():
     assert shortened(" two\n words ") == "two words"
 
 
-def test_typical_items_are_near_the_groups_and_differ():
-    X = np.concatenate([np.zeros((5, 2)), np.full((5, 2), 9.0)]) + np.arange(10)[:, None] / 100
-    rows = typical_items(X, 2, 2.0, np.random.default_rng(0))
-    assert {tuple(row // 5 for row in group) for group in rows} == {(0, 0, 0), (1, 1, 1)}
-    alike = typical_items(np.zeros((4, 1)), 3, 2.0, np.random.default_rng(0))
-    assert len({group[0] for group in alike}) == 3
+def test_the_strongest_items_of_a_group_are_its_own_nearest_to_its_centre():
+    X = np.array([[0.0], [1.0], [2.0], [8.0], [9.0]])
+    U = np.array([[1.0, 0.0], [0.4, 0.6], [0.9, 0.1], [0.0, 1.0], [0.1, 0.9]])
+    found = Clustering(
+        centers=np.array([[1.0], [8.6]]), memberships=U, predictor=lambda X: X, complete=False,
+        diagnostics={},
+    )  # fmt: skip
+    assert strongest_items(found, X, 2) == [[0, 2], [4, 3]]
+
+
+def test_names_are_letters_and_never_the_same():
+    assert unique_names({}, 28)[24:] == ["Group Y", "Group Z", "Group AA", "Group AB"]
+    assert unique_names({1: "Group A"}, 3) == ["Group D", "Group A", "Group C"]
+    # What an older version may have left in a database.
+    assert unique_names({0: "x", 1: "x", 2: "id"}, 3) == ["x", "x (2)", "id (2)"]

@@ -6,6 +6,7 @@ import sqlite3
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
+from sklearn.datasets import load_iris, load_wine
 
 from askmeans import ActiveFuzzyKMeans, TwoPhase, sessions
 from askmeans.exceptions import (
@@ -17,7 +18,9 @@ from askmeans.exceptions import (
     QueryError,
 )
 from askmeans.plans.draft import Draft
+from askmeans.queries import Answer
 from askmeans.sessions import SessionState
+from askmeans.sessions.tables import memberships_table
 
 
 @pytest.mark.parametrize("ask", ["membership", "similarity", "pairwise"])
@@ -96,6 +99,13 @@ def test_numbers_of_numpy_are_taken(make):
     assert session.history()[0].value == 0.5
 
 
+@pytest.mark.parametrize("levels", [None, 3])
+def test_minus_zero_is_zero(make, levels):
+    session = make(levels=levels)
+    (question,) = session.ask()
+    assert math.copysign(1.0, session.tell(question.id, -0.0).value) == 1.0
+
+
 def test_a_question_that_does_not_exist_is_refused(make):
     session = make()
     for number in (0, 999, "1"):
@@ -140,6 +150,39 @@ def test_a_budget_is_never_exceeded(make, kit):
         session.tell(number, 0.5)
     session.undo()
     assert len(session.ask(100)) == 1
+
+
+@pytest.mark.parametrize("ask", ["membership", "similarity"])
+def test_a_budget_is_raised_and_the_session_goes_on(make, again, kit, ask):
+    session = make(ask=ask, budget=60 if ask == "similarity" else 5)
+    other = again(session)
+    kit.answer(session)
+    before, was = session.history(), session.status()
+    assert (was.state, was.budget) == (SessionState.SPENT, was.answered)
+    assert other.ask() == []
+    session.set_budget(was.budget + 20)
+    assert session.history() == before
+    for seen in (session, other, again(session)):
+        assert seen.status().budget == was.budget + 20
+        assert len(seen.ask()) == 1
+    assert len(kit.answer(other)) == 20
+    assert session.status().state is SessionState.SPENT
+    assert session.history()[: len(before)] == before
+    session.set_budget(was.budget)  # fewer: nothing more is asked, nothing is lost
+    assert len(again(session).history()) == len(before) + 20
+    assert session.ask() == []
+    for n in (0, -1, 1.5, "many", None, True):
+        with pytest.raises(ParameterError, match=r"'n' parameter of Session.set_budget"):
+            session.set_budget(n)
+    session.set_budget(10**400)
+    assert len(session.ask()) == 1
+
+
+def test_a_session_without_a_budget_can_be_given_one(make, kit):
+    session = make()
+    session.set_budget(3)
+    assert len(kit.answer(session)) == 3
+    assert session.status().state is SessionState.SPENT
 
 
 def test_a_result_is_there_at_any_time_with_what_is_missing(make, kit):
@@ -208,40 +251,114 @@ def test_a_paused_session_asks_nothing_and_still_takes_answers(make, again):
     assert len(session.ask()) == 1
 
 
-def test_clusters_go_by_a_typical_item_until_they_are_named(make, again):
-    items = [f"item {row}" for row in range(40)]
-    session = make(items=items)
-    names = session.cluster_names
-    assert len(set(names)) == 3
-    assert all(name.startswith("the group of item ") for name in names)
+def test_groups_have_short_names_until_they_are_named(make, again):
+    session = make(items=["the same words for every item"] * 40)
+    assert session.cluster_names == ["Group A", "Group B", "Group C"]
     session.rename(1, "the good ones")
-    assert again(session).cluster_names == [names[0], "the good ones", names[2]]
-    for name in ("", "  ", names[0]):
+    assert again(session).cluster_names == ["Group A", "the good ones", "Group C"]
+    for name in ("", "  ", "Group A", "id"):
         with pytest.raises(ParameterError, match=r"Session.rename"):
             session.rename(1, name)
     with pytest.raises(ParameterError, match=r"Session.rename"):
         session.rename(3, "fourth")
+    session.rename(0, "Group B")  # a letter that is free now
+    assert session.cluster_names == ["Group B", "the good ones", "Group C"]
 
 
-def test_typical_items_are_those_that_answers_place_in_a_cluster(make):
+def test_names_of_groups_are_different_and_none_is_the_column_of_ids(make):
+    for names in (["a", "b", "a"], ["a", "id", "b"], ["a", "b", " a "]):
+        with pytest.raises(ParameterError, match=r"'cluster_names'.*all different"):
+            make(cluster_names=names)
+    columns = memberships_table(make(cluster_names=["ID", "b", "c"]).result()).columns
+    assert columns == ["id", "ID", "b", "c"]
+
+
+@pytest.mark.parametrize("ask", ["membership", "similarity"])
+def test_two_processes_cannot_give_two_groups_one_name(make, again, kit, ask):
+    session = make(ask=ask)
+    other = again(session)
+    kit.answer(session, 12)
+    assert session.result().n_queries == other.result().n_queries  # both have seen everything
+    first, second = (session.cluster_names.index(name) for name in ("Group A", "Group B"))
+    write = other._store.write
+
+    def late(*arguments, **options):  # the other is quicker by the blink of an eye
+        other._store.write = write
+        session.rename(first, "mine")
+        return write(*arguments, **options)
+
+    other._store.write = late
+    with pytest.raises(ParameterError, match="no other cluster's"):
+        other.rename(second, "mine")
+    for seen in (session, other, again(session)):
+        assert seen.cluster_names.count("mine") == 1
+        assert list(seen.result().cluster_names) == seen.cluster_names
+
+
+@pytest.mark.parametrize(
+    ("data", "k"), [(load_iris().data, 3), (load_wine().data, 3), (load_wine().data, 4)]
+)
+@pytest.mark.parametrize("seed", [0, 1])
+def test_exemplars_come_from_the_clustering_that_is_asked_about(make, data, k, seed):
+    session = make(X=data, n_clusters=k, strategy="auto", random_state=seed)
+    exemplars = [session.exemplars(group) for group in range(k)]
+    assert all(len(set(rows)) == 3 for rows in exemplars)
+    memberships = session.result().memberships  # before any answer: where the plan starts
+    assert [memberships[rows].argmax(axis=1).tolist() for rows in exemplars] == [
+        [group] * 3 for group in range(k)
+    ]
+    for _ in range(k):  # whoever believes the exemplars is asked what the plan believes, too
+        (question,) = session.ask()
+        session.tell(question.id, float(memberships[question.items[0], question.cluster]))
+    found = session.result().memberships
+    assert [found[rows].argmax(axis=1).tolist() for rows in exemplars] == [
+        [group] * 3 for group in range(k)
+    ]
+
+
+def test_exemplars_are_those_that_answers_place_in_a_group(make):
     session = make()
-    before = session.typical(0)
+    before = session.exemplars(0)
     (question,) = session.ask()
     session.tell(question.id, 1.0)
-    assert session.typical(question.cluster)[0] == question.items[0]
-    assert session.typical(0, n=4)[1:4] == before
+    assert session.exemplars(question.cluster)[0] == question.items[0]
+    others = [row for row in before if row not in question.items]
+    assert session.exemplars(0, n=4)[1:][: len(others)] == others
     session.undo()
-    assert session.typical(0) == before
+    assert session.exemplars(0) == before
 
 
-def test_similarities_name_no_clusters_until_there_is_a_result(make, kit):
+def test_what_answers_place_elsewhere_is_no_exemplar(make):
+    session = make(strategy="auto")
+    shown = session.exemplars(0, n=10)
+    held = [
+        Answer(round=0, kind="membership", items=(row,), cluster=cluster, repeat=0, value=value)
+        for row, cluster, value in ((shown[0], 0, 0.0), (shown[1], 2, 1.0))
+    ]
+    session.hold(held)
+    assert session.exemplars(0, n=8) == shown[2:]
+    assert session.exemplars(2, n=1) == [shown[1]]
+
+
+def test_exemplars_beside_an_item_are_others(make):
+    session = make()
+    first, second, *_ = session.exemplars(0)
+    assert session.exemplars(0, n=2, without=[first])[0] == second
+    assert len(session.exemplars(0, n=3, without=[first])) == 3
+    (question,) = session.ask()
+    session.tell(question.id, 1.0)
+    assert question.items[0] not in session.exemplars(question.cluster, without=question.items)
+
+
+def test_similarities_have_short_names_and_exemplars_from_the_result(make, kit):
     session = make(ask="similarity", items=[f"item {row}" for row in range(40)])
-    assert session.cluster_names == ["group 1", "group 2", "group 3"]
+    assert session.cluster_names == ["Group A", "Group B", "Group C"]
+    assert session.exemplars(0) == []
     kit.answer(session)
-    names = session.result().cluster_names
-    assert list(names) == session.cluster_names
-    best = session.result().memberships.argmax(axis=0)
-    assert list(names) == [f"the group of item {row}" for row in best]
+    result = session.result()
+    assert list(result.cluster_names) == session.cluster_names == ["Group A", "Group B", "Group C"]
+    best = result.memberships.argmax(axis=0)
+    assert [session.exemplars(group, n=1) for group in range(3)] == [[row] for row in best]
 
 
 def test_a_name_stays_with_its_group_when_results_number_the_clusters_anew(make, again, kit):
@@ -278,9 +395,9 @@ def test_what_a_second_annotator_owes_is_left(make, kit):
 
 
 @pytest.mark.parametrize("cluster", [7, 3, -1, 0.5])
-def test_a_cluster_that_is_none_has_no_typical_items(make, cluster):
-    with pytest.raises(ParameterError, match=r"'cluster' parameter of Session\.typical"):
-        make().typical(cluster)
+def test_a_group_that_is_none_has_no_exemplars(make, cluster):
+    with pytest.raises(ParameterError, match=r"'group' parameter of Session\.exemplars"):
+        make().exemplars(cluster)
 
 
 def test_names_are_told_apart_without_the_spaces_around_them(make):

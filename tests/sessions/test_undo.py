@@ -93,15 +93,33 @@ def test_the_same_undo_again_undoes_nothing_more(make, again):
     assert [receipt.value for receipt in session.history()] == [0.1]
 
 
-def test_a_repeated_answer_whose_first_was_undone_says_so_and_stays_undone(make):
+@pytest.mark.parametrize("move", ["tell", "unsure", "skip"])
+def test_a_key_whose_answer_was_undone_is_refused_when_sent_again(make, again, move):
     session = make()
     (question,) = session.ask()
-    session.tell(question.id, 0.1, key="a")
+
+    def give(to, **options):
+        value = [0.1] if move == "tell" else []
+        return getattr(to, move)(question.id, *value, **options)
+
+    give(session, key="a")
     session.undo()
-    late_packet = session.tell(question.id, 0.1, key="a")
-    assert late_packet.repeated
-    assert late_packet.undone
+    for seen in (session, again(session)):
+        with pytest.raises(KeyConflictError, match=r"Nothing was saved.*taken back"):
+            give(seen, key="a")
     assert session.history() == []
+    assert not give(session, key="b").repeated
+
+
+def test_an_undo_of_what_no_longer_stands_is_refused(make):
+    session = make()
+    (question,) = session.ask()
+    old = session.tell(question.id, 0.1)
+    session.change(question.id, 0.9)
+    with pytest.raises(SessionError, match="look at the history again"):
+        session.undo(question.id, event=old.event)
+    assert [receipt.value for receipt in session.history()] == [0.9]
+    assert session.undo(question.id, event=session.history()[0].event).value == 0.9
 
 
 def test_answers_that_allow_no_end_leave_the_session_stuck_until_an_undo(make):

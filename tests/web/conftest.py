@@ -75,8 +75,9 @@ def using(app):
     from starlette.testclient import TestClient
 
     with TestClient(
-        app, base_url="http://127.0.0.1", follow_redirects=False, raise_server_exceptions=False
-    ) as client:
+        app, base_url="http://127.0.0.1", follow_redirects=False, raise_server_exceptions=False,
+        client=("127.0.0.1", 50000),
+    ) as client:  # fmt: skip
         client.get("/help")
         yield client
 

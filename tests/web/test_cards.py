@@ -44,7 +44,7 @@ def test_of_three_items_only_the_odd_one_is_marked(session):
 
 
 def test_a_membership_stands_beside_typical_items_but_never_beside_itself(session):
-    (row,) = {session.typical(0)[0]}
+    row = session.exemplars(0)[0]
     question = sessions.Question(id=1, kind="membership", items=(row,), cluster=0)
     card = Cards(session).card(question, "ann")
     assert card.typical

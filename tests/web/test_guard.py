@@ -3,8 +3,10 @@
 import logging
 
 import pytest
+from starlette.testclient import TestClient
 
 from askmeans import sessions
+from askmeans.exceptions import ParameterError
 from askmeans.web import create_app, serve
 from askmeans.web.api import make_api
 from askmeans.web.guard import MOST_BYTES
@@ -47,6 +49,54 @@ def test_the_names_of_this_machine_are_taken(client, host):
     assert client.get("/help", headers={"host": host}).status_code == 200
 
 
+def reply_to(app, address, **headers):
+    """What a client at an address gets."""
+    with TestClient(app, base_url="http://localhost", client=(address, 50000)) as client:
+        return client.get("/help", headers=headers)
+
+
+@pytest.mark.parametrize(
+    "address", ["192.168.1.7", "2001:db8::7", "::ffff:10.0.0.1", "", "/a.sock"]
+)
+def test_a_client_elsewhere_is_refused_whatever_host_it_names(database, caplog, address):
+    reply = reply_to(create_app(database), address)
+    assert (reply.status_code, reply.text) == (403, "This page is for this machine only.")
+    assert "public_hosts" in caplog.text
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1", "127.0.0.9", "::1", "::ffff:127.0.0.1"])
+def test_a_client_on_this_machine_is_let_in(database, address):
+    assert reply_to(create_app(database), address).status_code == 200
+
+
+@pytest.mark.parametrize("name", ["forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip"])
+def test_whom_a_proxy_on_this_machine_forwards_is_refused(client, name):
+    reply = client.get("/help", headers={name: "127.0.0.1"})
+    assert (reply.status_code, reply.text) == (403, "This page is for this machine only.")
+
+
+def test_told_its_public_hosts_the_page_takes_others_under_these_names(database):
+    public = {"public_hosts": ["Questions.example.org"]}
+    forwarded = {"x-forwarded-for": "192.168.1.7"}
+    for host, status in [("questions.example.org", 200), ("localhost", 200), ("evil.example", 400)]:
+        reply = reply_to(create_app(database, **public), "10.0.0.1", host=host, **forwarded)
+        assert reply.status_code == status, host
+
+
+@pytest.mark.parametrize("hosts", ["a.example", ["a.example:80"], ["http://a.example"], [""], [7j]])
+def test_public_hosts_are_a_list_of_names(database, hosts):
+    with pytest.raises(ParameterError, match=r"'public_hosts'.*without ports.*Got"):
+        create_app(database, public_hosts=hosts)
+
+
+@pytest.mark.parametrize("origin", ["http://[", "http://[::1", "//[x]"])
+def test_an_origin_that_is_no_address_is_a_bad_request(client, tools, origin):
+    before = events(client)
+    reply = client.post("/answer", data=answer_form(client, tools), headers={"origin": origin})
+    assert reply.status_code == 400
+    assert events(client) == before
+
+
 def test_every_form_needs_the_token_of_its_own_page(client, tools):
     client.app.state.house.session.ask(annotator="ann")
     before = events(client)
@@ -76,9 +126,9 @@ def test_a_form_of_another_session_at_this_address_is_refused(client, tools):
     session = client.app.state.house.session
     session.ask(annotator="ann")
     before = events(client)
-    for path in ("/answer", "/undo", "/stop"):
-        form = answer_form(client, tools, session="0123456789abcdef")
-        assert client.post(path, data=form).status_code == 409
+    for path in ("/answer", "/undo", "/stop", "/rename", "/pause"):
+        form = answer_form(client, tools, session="0123456789abcdef", cluster="0", name="eve")
+        assert client.post(path, data=form).status_code == 409, path
     assert events(client) == before
     assert session.status().leased > 0
 

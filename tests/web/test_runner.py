@@ -62,7 +62,7 @@ def test_exports_are_what_the_command_writes(client, database, tmp_path):
 
 
 def test_clusters_are_renamed_and_sessions_paused_on_the_page(client, tools):
-    token = {"token": tools.token_of(client)}
+    token = {"token": tools.token_of(client), "session": client.app.state.house.desk.mark}
     client.post("/rename", data={**token, "cluster": "0", "name": "tiny"})
     assert client.app.state.house.session.cluster_names == ["tiny", "large"]
     assert client.post("/rename", data={**token, "cluster": "9", "name": "x"}).status_code == 422

@@ -1,5 +1,6 @@
 """The command line: thin, over the library; heavy imports only where a command needs them."""
 
+import errno
 import sys
 import warnings
 from enum import StrEnum
@@ -207,9 +208,27 @@ def main(arguments: list[str] | None = None) -> Any:
     warnings.showwarning = _say_warning
     try:
         return app(arguments)
-    except (AskmeansError, OSError) as error:
+    except AskmeansError as error:
         sys.stderr.write(f"askmeans: {error}\n")
         sys.exit(1)
+    except OSError as error:
+        sys.stderr.write(f"askmeans: {_about_a_file(error)}\n")
+        sys.exit(1)
+
+
+def _about_a_file(error: OSError) -> str:
+    """What the system says about a file, as a sentence with a remedy."""
+    rules = {
+        errno.EISDIR: ("must be a file", "it is a folder; name a file"),
+        errno.EACCES: ("and its folder must be yours to use", "allow it (chmod), or name another"),
+        errno.EPERM: ("and its folder must be yours to use", "allow it (chmod), or name another"),
+        errno.EROFS: ("must be where files can be written", "name another place"),
+        errno.ENOSPC: ("must have room", "free some space on its disk"),
+    }
+    if error.filename is None or error.errno not in rules:
+        return str(error)
+    rule, remedy = rules[error.errno]
+    return f"{error.filename} {rule}. Got '{error.strerror}'; {remedy}."
 
 
 def _say_warning(message: Warning | str, *_: Any, **__: Any) -> None:

@@ -9,6 +9,7 @@ first read.
 """
 
 import csv
+import io
 import math
 import os
 import warnings
@@ -17,6 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from askmeans.exceptions import AnswerError, AskmeansWarning, DataError
+from askmeans.files import whole_file
 from askmeans.queries import Ledger, MembershipQueries, PairQueries, Queries, TripletQueries
 
 __all__ = ["AnswerFile"]
@@ -125,14 +127,12 @@ class AnswerFile:
 
     def _rewrite(self, rows: list[dict[str, str]], columns: list[str]) -> None:
         """The same rows in our own columns; a crash leaves the old file or the new one."""
-        part = self.path.with_name(f"{self.path.name}.{os.getpid()}.part")
-        with part.open("w", newline="", encoding="utf-8") as file:
-            writer = csv.DictWriter(file, columns, restval="", extrasaction="ignore")
-            writer.writeheader()
-            writer.writerows(rows)
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(self.path)
+        text = io.StringIO(newline="")
+        writer = csv.DictWriter(text, columns, restval="", extrasaction="ignore")
+        writer.writeheader()
+        writer.writerows(rows)
+        with whole_file(self.path) as file:
+            file.write(text.getvalue().encode())
 
     def _parse(self, row: dict[str, str], where: str) -> tuple[Question, float | None]:
         """A row of the file; the second is None for one undone."""

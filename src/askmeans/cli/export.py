@@ -1,14 +1,14 @@
 """`askmeans export`: memberships, centres and answers so far, keyed by the user's ids."""
 
 import json
-import os
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from askmeans.cli.sessions import opened, say, show_json
 from askmeans.cli.tables import write_text
-from askmeans.exceptions import DataError
+from askmeans.exceptions import DataError, ParameterError
+from askmeans.files import whole_file
 from askmeans.sessions.store import file_of
 from askmeans.sessions.tables import Table, answers_table, centers_table, memberships_table
 
@@ -25,6 +25,11 @@ def run(
     with closing(opened(database, name, as_json=as_json)) as session:
         stem = out or file_of(database).with_suffix("")
         if name is not None and out is None:
+            if Path(name).name != name:
+                raise ParameterError(
+                    "A session's files are called after it where its name can be a file's. "
+                    f"Got {name!r}; say with --out where they go."
+                )
             stem = stem.with_name(f"{stem.name}-{name}")
         files = _files(stem, format)
         _check(list(files.values()), force=force)
@@ -87,6 +92,5 @@ def _write(table: "pd.DataFrame", path: Path) -> None:
     if path.suffix == ".csv":
         write_text(table.to_csv(index=False), path)
         return
-    part = path.with_name(f"{path.name}.{os.getpid()}.part")
-    table.to_parquet(part, index=False)
-    part.replace(path)
+    with whole_file(path) as file:
+        table.to_parquet(file, index=False)

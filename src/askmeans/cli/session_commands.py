@@ -52,8 +52,10 @@ def register(app: typer.Typer) -> None:
     app.command("import")(import_)
     app.command()(add)
     app.command()(rename)
+    app.command()(budget)
     app.command()(pause)
     app.command()(upgrade)
+    app.command()(backup)
 
 
 def _words(words: list[str], *names: str) -> list[str]:
@@ -296,6 +298,19 @@ def rename(
     sessions.rename(database, name, cluster, text)
 
 
+def budget(
+    words: Annotated[
+        list[str], typer.Argument(metavar="[DB] N", help="Most different questions to answer.")
+    ],
+    name: Name = None,
+) -> None:
+    """Allow another number of questions: those answered so far are among them."""
+    from askmeans.cli import sessions
+
+    database, number = _words(words, "DB", "N")
+    sessions.budget(database, name, number)
+
+
 def pause(
     database: Database,
     off: Annotated[bool, typer.Option("--off", help="Hand out questions again.")] = False,
@@ -312,3 +327,15 @@ def upgrade(database: Database) -> None:
     from askmeans.cli import sessions
 
     sessions.upgrade(database)
+
+
+def backup(
+    words: Annotated[
+        list[str], typer.Argument(metavar="[DB] FILE", help="A new file for the copy.")
+    ],
+) -> None:
+    """Write a whole copy of a database to a new file, also while people answer."""
+    from askmeans.cli import sessions
+
+    database, file = _words(words, "DB", "FILE")
+    sessions.backup(database, Path(file))

@@ -17,10 +17,10 @@ from askmeans.exceptions import AnswerError, DataError, ParameterError
 from askmeans.oracles.console import parse_reply, show_values, wording
 from askmeans.sessions import Question, Receipt, Session, Undone, conflicts
 from askmeans.sessions import open as open_session
-from askmeans.sessions.store import file_of, upgrade_store
+from askmeans.sessions.store import backup_store, file_of, upgrade_store
 
-__all__ = ["after_undo", "ask", "describe", "opened", "pause", "rename", "say", "status",
-           "take_in", "tell", "undo", "upgrade"]  # fmt: skip
+__all__ = ["after_undo", "ask", "backup", "budget", "describe", "opened", "pause", "rename", "say",
+           "status", "take_in", "tell", "undo", "upgrade"]  # fmt: skip
 
 _CONFLICTS = 10  # shown at most
 
@@ -54,8 +54,9 @@ def describe(session: Session, question: Question) -> str:
     name = None
     if question.cluster is not None:
         name = session.cluster_names[question.cluster]
-        like = [session.item(row).label for row in session.typical(question.cluster)]
-        if session.config.cluster_names is None and like:
+        rows = session.exemplars(question.cluster, without=question.items)
+        like = [session.item(row).label for row in rows]
+        if like:
             name += f" (with {'; '.join(like)})"
     return text + wording(len(question.items), name)
 
@@ -163,8 +164,9 @@ def status(database: str, name: str | None, annotator: str | None, *, as_json: b
 def take_in(database: str, name: str | None, file: Path, *, as_json: bool) -> None:
     """Take in answers held already."""
     if not file.is_file():
+        found = "a folder" if file.is_dir() else "nothing"
         raise DataError(
-            f"{file.absolute()} must be a file of answers. Got nothing there; `askmeans export` "
+            f"{file.absolute()} must be a file of answers. Got {found} there; `askmeans export` "
             "writes one."
         )
     with closing(opened(database, name, as_json=as_json)) as session:
@@ -186,6 +188,14 @@ def rename(database: str, name: str | None, cluster: str, text: str) -> None:
         say(f"clusters: {'; '.join(session.cluster_names)}")
 
 
+def budget(database: str, name: str | None, number: str) -> None:
+    """Allow another number of questions."""
+    with closing(opened(database, name)) as session:
+        session.set_budget(_whole(number, "N"))
+        report = session.status()
+        say(f"{report.answered} of a budget of {report.budget} answered; {report.state}.")
+
+
 def pause(database: str, name: str | None, *, off: bool) -> None:
     """Hand out no questions, or hand them out again."""
     with closing(opened(database, name)) as session:
@@ -201,6 +211,15 @@ def upgrade(database: str) -> None:
     say(f"database: {file_of(database)}")
     backup = upgrade_store(database)
     say("Nothing to do." if backup is None else f"Upgraded; the old one is {backup}")
+
+
+def backup(database: str, file: Path) -> None:
+    """Write a copy of a database."""
+    say(f"database: {file_of(database)}")
+    elsewhere = backup_store(database, file.absolute())
+    say(f"backup: {file.absolute()}")
+    for path in elsewhere:
+        say(f"not in it, keep it, too: {path}")
 
 
 def _question(session: Session, question: Question) -> dict[str, Any]:

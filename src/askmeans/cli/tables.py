@@ -1,6 +1,5 @@
 """Data files: read, checked, scaled; every refusal says which column or row and what to do."""
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -8,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans.exceptions import DataError
+from askmeans.files import whole_file
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,7 +33,8 @@ _WILD = 100.0  # features whose spreads differ by more are worth a warning
 def read_table(path: Path, id_column: str | None) -> "pd.DataFrame":
     """A data frame from a CSV, Parquet or Arrow file; ids stay as they are written ("007")."""
     if not path.is_file():
-        raise DataError(f"{path} must be a file. Got nothing there; give the path of your data.")
+        found = "a folder" if path.is_dir() else "nothing"
+        raise DataError(f"{path} must be a file. Got {found} there; give the path of your data.")
     try:
         import pandas as pd
         import pyarrow.feather
@@ -207,6 +208,5 @@ def write_frame(frame: "pd.DataFrame", path: Path) -> None:
 
 def write_text(text: str, path: Path) -> None:
     """Write a file so that a crash leaves the old one or the new one, nothing half done."""
-    part = path.with_name(f"{path.name}.{os.getpid()}.part")
-    part.write_text(text, encoding="utf-8")
-    part.replace(path)
+    with whole_file(path) as file:
+        file.write(text.encode())

@@ -25,6 +25,7 @@ import threadpoolctl
 
 from askmeans import __version__
 from askmeans.experiments.runs import Series
+from askmeans.files import whole_file
 
 __all__ = ["Cell", "run_cells"]
 
@@ -126,6 +127,5 @@ def _save(cell: Cell, series: Iterable[Series], folder: Path) -> None:
     """Store a cell's result, whole or not at all."""
     text = json.dumps({"key": cell.key, "series": [asdict(one) for one in series]})
     path = folder / f"{cell.name}.json"
-    draft = path.with_suffix(".part")
-    draft.write_text(text)
-    os.replace(draft, path)
+    with whole_file(path) as file:
+        file.write(text.encode())

@@ -1,6 +1,7 @@
 """From runs to a curve: means, confidence intervals, and a table that is the same every time."""
 
 import csv
+import io
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ import numpy as np
 from scipy import stats
 
 from askmeans.experiments.runs import Series
+from askmeans.files import whole_file
 
 __all__ = ["Point", "interval", "points", "share_interval", "write_csv", "write_points"]
 
@@ -74,12 +76,12 @@ def write_points(found: list[Point], path: Path) -> None:
 
 def write_csv(path: Path, columns: list[str], rows: list[list[object]]) -> None:
     """A CSV file with numbers to six digits; whole or not at all."""
-    draft = path.with_suffix(".part")
-    with draft.open("w", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(columns)
-        writer.writerows([_text(value) for value in row] for row in rows)
-    draft.replace(path)
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows([_text(value) for value in row] for row in rows)
+    with whole_file(path) as file:
+        file.write(text.getvalue().encode())
 
 
 def _text(value: object) -> str:

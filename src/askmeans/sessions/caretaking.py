@@ -83,7 +83,9 @@ class Caretaking:
         >>> session.ask(), session.status().state.value
         ([], 'paused')
         """
-        return self._desk.log(NewEvent(kind=EventKind.PAUSE, key=as_key(None), annotator=annotator))
+        return self._desk.log(
+            lambda: NewEvent(kind=EventKind.PAUSE, key=as_key(None), annotator=annotator)
+        )
 
     def resume(self, *, annotator: str = ME) -> Receipt:
         """Hand out questions again.
@@ -106,7 +108,7 @@ class Caretaking:
         1
         """
         return self._desk.log(
-            NewEvent(kind=EventKind.RESUME, key=as_key(None), annotator=annotator)
+            lambda: NewEvent(kind=EventKind.RESUME, key=as_key(None), annotator=annotator)
         )
 
     def rename(self, cluster: int, name: str, *, annotator: str = ME) -> Receipt:
@@ -120,7 +122,7 @@ class Caretaking:
         cluster : int
             Its number.
         name : str
-            Its new name, which no other cluster has.
+            Its new name, which no other cluster has, and which is not "id".
         annotator : str, default="me"
             Who names it.
 
@@ -149,19 +151,57 @@ class Caretaking:
                 self._live.advance()
                 state = self._desk.state_for(None, self._desk.held())
                 self._outcome.result(self._outcome.prepare(state))
-            others = [n for j, n in enumerate(self._outcome.cluster_names()) if j != cluster]
-            if not name or name in others or cluster >= self.config.n_clusters:
-                raise ParameterError(
-                    "The 'cluster' parameter of Session.rename must be below "
-                    f"{self.config.n_clusters}, and 'name' must be no other cluster's. "
-                    f"Got {cluster} and {name!r} instead."
-                )
-            row = self._outcome.anchor(int(cluster))
-            event = NewEvent(
-                kind=EventKind.RENAME, key=as_key(None), annotator=annotator, target=int(cluster),
-                text=name, value=None if row is None else float(row),
-            )  # fmt: skip
-            return self._desk.log(event)
+
+            def renamed() -> NewEvent:  # inside the transaction: others may be naming, too
+                k, outcome = self.config.n_clusters, self._outcome
+                if not name or cluster >= k or name in outcome.taken_names(int(cluster)):
+                    raise ParameterError(
+                        f"The 'cluster' parameter of Session.rename must be below {k}, and 'name' "
+                        f"must be no other cluster's and not 'id'. Got {cluster} and {name!r} "
+                        "instead."
+                    )
+                row = outcome.anchor(int(cluster))
+                return NewEvent(
+                    kind=EventKind.RENAME, key=as_key(None), annotator=annotator,
+                    target=int(cluster), text=name, value=None if row is None else float(row),
+                )  # fmt: skip
+
+            return self._desk.log(renamed)
+
+    def set_budget(self, n: int, *, annotator: str = ME) -> Receipt:
+        """Allow another number of questions, more or fewer; answers are kept in either case.
+
+        Parameters
+        ----------
+        n : int
+            Most different questions to answer, those answered so far included.
+        annotator : str, default="me"
+            Who decides it.
+
+        Returns
+        -------
+        Receipt
+            What was kept.
+
+        Raises
+        ------
+        ParameterError
+            If it is no whole number from 1.
+
+        Examples
+        --------
+        >>> session = open("fruit.db")
+        >>> receipt = session.set_budget(3)
+        >>> session.status().budget, session.status().left.high
+        (3, 3)
+        """
+        check_number(n, "n", "Session.set_budget", integer=True, minimum=1)
+        most = min(int(n), 2**53)  # what every database can keep, and nobody can answer
+        return self._desk.log(
+            lambda: NewEvent(
+                kind=EventKind.BUDGET, key=as_key(None), annotator=annotator, target=most
+            )
+        )
 
     def hold(self, answers: Iterable[Answer]) -> int:
         """Take in answers that are held already: they cost no budget and are not asked.

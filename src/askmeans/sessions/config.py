@@ -19,6 +19,8 @@ from askmeans.asking import check_asking, make_plan, named_strategy
 from askmeans.checks import check_number, check_positive
 from askmeans.exceptions import DataError, ParameterError, SessionError
 from askmeans.plans.answers import Plan
+from askmeans.sessions.display import RESERVED
+from askmeans.sessions.stored import from_stored
 from askmeans.strategies import Strategy
 
 __all__ = ["Config"]
@@ -85,7 +87,7 @@ class Config:
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> "Config":
         """What `to_json` made."""
-        return cls(**values)
+        return from_stored(cls, values, "parameters")
 
     def to_json(self) -> dict[str, Any]:
         """Plain values."""
@@ -131,10 +133,11 @@ def check_names(names: Any, n_clusters: int) -> list[str] | None:
     if names is None:
         return None
     listed = [str(name).strip() for name in names]
-    if len(listed) != n_clusters or len(set(listed)) != n_clusters or not all(listed):
+    different = {*listed, RESERVED}
+    if len(listed) != n_clusters or len(different) != n_clusters + 1 or not all(listed):
         raise ParameterError(
-            f"The 'cluster_names' parameter of {_OWNER} must be {n_clusters} names, all different. "
-            f"Got {listed} instead."
+            f"The 'cluster_names' parameter of {_OWNER} must be {n_clusters} names, all different, "
+            f"and none may be {RESERVED!r}, a column of the exports. Got {listed} instead."
         )
     return listed
 

@@ -1,12 +1,19 @@
 """The matrix a session clusters: raw little-endian bytes at rest, or a large file's path.
 
-A fingerprint (type, shape and bytes) tells whether data is the data of a session.
+A fingerprint (type, shape and bytes) tells whether data is the data of a session. A file is read
+once, into memory or, where it is large, into a copy on disk without a name, which is mapped: data
+may be larger than memory, and whoever changes or shortens the file later changes nothing here.
+(Shortening a file that is mapped kills the process.)
 """
 
 import hashlib
+import mmap
+import os
+import shutil
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,14 +37,10 @@ def prepare_matrix(X: Any) -> tuple[Matrix, str | None]:
     A path to a .npy file, or a memory map of one, may be large; everything else is copied into the
     database.
     """
-    path: Path | None = None
-    if isinstance(X, str | Path):
-        path = Path(X).expanduser().absolute()
-        X = _mapped(path)
-    elif isinstance(X, np.memmap) and X.filename is not None and X.offset > 0:
-        candidate = Path(str(X.filename)).absolute()
-        if candidate.suffix == ".npy" and _mapped(candidate).shape == X.shape:
-            path = candidate
+    path = _path_of(X)
+    if path is not None:
+        X = _read(path)
+    dtype = getattr(X, "dtype", None)
     if hasattr(X, "to_numpy"):
         X = X.to_numpy()
     items = getattr(as_items(X), "X", None)
@@ -46,7 +49,7 @@ def prepare_matrix(X: Any) -> tuple[Matrix, str | None]:
     matrix: Matrix = items if items.dtype == np.float32 else as_matrix(items, "X")
     if matrix.nbytes <= LARGE:
         return matrix, None
-    if path is None or matrix.dtype != _mapped(path).dtype:
+    if path is None or matrix.dtype != dtype:
         raise DataError(
             f"X must be a .npy file when it is larger than {LARGE // 2**20} MiB. Got "
             f"{matrix.nbytes // 2**20} MiB in memory; numpy.save it as floats and pass the path."
@@ -79,7 +82,10 @@ def load_matrix(store: Store, session: int, part: DataPart) -> Matrix:
                 f"{path} must be there: the session's data was too large to copy. Got nothing; "
                 "put the file back."
             )
-        matrix = _mapped(path)
+        try:
+            matrix = _read(path)
+        except DataError as error:
+            raise OtherDataError(f"{error} The session's data was there; put it back.") from error
     else:
         raw = b"".join(store.chunks(session, part.part))
         if len(raw) != part.shape[0] * part.shape[1] * np.dtype(part.dtype).itemsize:
@@ -101,10 +107,58 @@ def _dtype(matrix: Matrix) -> str:
     return "<f4" if matrix.dtype == np.float32 else "<f8"
 
 
-def _mapped(path: Path) -> Matrix:
-    """A .npy file, mapped."""
+def _path_of(X: Any) -> Path | None:
+    """The .npy file that X is, or is a map of."""
+    if isinstance(X, str | Path):
+        return Path(X).expanduser().absolute()
+    whole = isinstance(X, np.memmap) and isinstance(X.base, mmap.mmap)  # and no part of one
+    if not whole or X.mode not in ("r", "r+") or X.filename is None or X.offset == 0:
+        return None
+    path = Path(str(X.filename)).absolute()
     try:
-        mapped: Matrix = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError) as error:
+        there = np.load(path, mmap_mode="r", allow_pickle=False)  # its header only
+    except (OSError, EOFError, ValueError):
+        return None  # it is no .npy file
+    return path if (there.shape, there.dtype) == (X.shape, X.dtype) else None
+
+
+def _read(path: Path) -> Matrix:
+    """The numbers of a .npy file as they are now."""
+    try:
+        with path.open("rb") as file:
+            if os.fstat(file.fileno()).st_size > LARGE:
+                return _mapped_copy(file, path)
+            matrix: Any = np.load(file, allow_pickle=False)
+    except (OSError, EOFError, ValueError) as error:
         raise DataError(f"{path} must be a .npy file of numbers. Got '{error}'.") from error
-    return mapped
+    if not isinstance(matrix, np.ndarray):
+        raise DataError(f"{path} must be a .npy file of numbers. Got a file of several arrays.")
+    return matrix
+
+
+def _mapped_copy(file: BinaryIO, path: Path) -> Matrix:
+    """The numbers of an open .npy file, in a copy on disk that nobody else can reach."""
+    if np.lib.format.read_magic(file) == (1, 0):
+        shape, fortran, dtype = np.lib.format.read_array_header_1_0(file)
+    else:
+        shape, fortran, dtype = np.lib.format.read_array_header_2_0(file)
+    if dtype.hasobject:
+        raise ValueError("an array of objects")
+    with _nameless(path.parent) as copy:
+        try:
+            shutil.copyfileobj(file, copy, CHUNK)
+            copy.flush()
+        except OSError as error:
+            raise DataError(
+                f"There must be room for a copy of {path} beside it. Got '{error}'; free some "
+                "space on its disk."
+            ) from error
+        return np.memmap(copy, dtype, "r", shape=shape, order="F" if fortran else "C")
+
+
+def _nameless(folder: Path) -> Any:
+    """A file that goes with the process: in this folder, or where files for a while go."""
+    try:
+        return tempfile.TemporaryFile(dir=folder)
+    except OSError:  # it may not be written to
+        return tempfile.TemporaryFile()

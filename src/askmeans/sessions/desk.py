@@ -14,7 +14,7 @@ import math
 import threading
 import uuid
 from collections import Counter
-from collections.abc import Set
+from collections.abc import Callable, Set
 from dataclasses import replace
 
 from askmeans.exceptions import BudgetError, KeyConflictError, ParameterError, SessionError
@@ -83,7 +83,36 @@ class Desk:
             live.take([event])
             return self.receipt(known or event, repeated=known is not None)
 
-    def undo(self, number: int | None, annotator: str, key: str | None) -> Undone:
+    def change(
+        self, kind: EventKind, number: int, value: float | None, annotator: str, key: str | None
+    ) -> Receipt:
+        """Put an answer or an unsure in the place of somebody's own, in one transaction."""
+        annotator = check_annotator(annotator, person=True)
+        live, own_key = self.live, key is not None
+        key = as_key(key)
+        with self.lock:
+            number = self.question(number).id  # refuses what is no question
+            new = NewEvent(kind=kind, key=key, annotator=annotator, question=number, value=value)
+            while True:
+                live.refresh()
+                live.advance()
+                with live.store.write(live.record.id) as transaction:
+                    live.take(transaction.events(live.state.last))
+                    old = live.state.mine(number, annotator)
+                    answered = old is not None and old.kind in ANSWERS
+                    if old is None or not answered or self._known(new) is not None:
+                        break  # nothing to replace: as `give` has it
+                    if live.must_advance:
+                        continue
+                    undo = transaction.append(self._undo_event(old, as_key(None)))
+                    event = transaction.append(replace(new, late=old.late))
+                live.take([undo, event])
+                return replace(self.receipt(event), void=tuple(json.loads(undo.text or "[]")))
+            return self.give(kind, number, value, annotator, key if own_key else None)
+
+    def undo(
+        self, number: int | None, annotator: str, key: str | None, event: int | None = None
+    ) -> Undone:
         """Append an undo of somebody's last answer or skip, or of that to a question."""
         annotator = check_annotator(annotator)
         key = as_key(key)
@@ -98,11 +127,11 @@ class Desk:
                     if known is not None:
                         _check_same(known, EventKind.UNDO, number, None, annotator)
                         return self._undone(known, repeated=True)
-                    event = self._to_undo(number, annotator)
+                    taken = self._to_undo(number, annotator, event)
                     if live.must_advance:
                         continue
-                    undo = transaction.append(self._undo_event(event, key))
-                    self._lease_back(transaction, event)
+                    undo = transaction.append(self._undo_event(taken, key))
+                    self._lease_back(transaction, taken)
                 live.take([undo])
                 return self._undone(undo)
 
@@ -115,13 +144,15 @@ class Desk:
                 if lease.annotator == annotator:
                     transaction.lease(replace(lease, until=now))
 
-    def log(self, event: NewEvent) -> Receipt:
-        """Append an event that is about no question."""
-        event = replace(event, annotator=check_annotator(event.annotator))
+    def log(self, make: Callable[[], NewEvent]) -> Receipt:
+        """Append an event that is about no question, made from all that happened before it."""
         with self.lock:
             with self.live.store.write(self.live.record.id) as transaction:
                 self.live.take(transaction.events(self.live.state.last))
-                done = transaction.append(event)
+                event = make()
+                done = transaction.append(
+                    replace(event, annotator=check_annotator(event.annotator))
+                )
             self.live.take([done])
             return self.receipt(done)
 
@@ -251,6 +282,11 @@ class Desk:
         known = self.live.state.by_key.get(new.key)
         if known is not None:
             _check_same(known, new.kind, new.question, new.value, new.annotator)
+            if known.id in self.live.state.undone:
+                raise KeyConflictError(
+                    f"Nothing was saved: this {known.kind.value} to question {known.question} was "
+                    "given before and taken back since. Answer the question anew (with a new key)."
+                )
             return known
         mine = self.live.state.mine(new.question, new.annotator)
         same = mine is not None and (mine.kind, mine.value) == (new.kind, new.value)
@@ -283,12 +319,13 @@ class Desk:
             said = "'cannot say'" if mine.value is None else f"{mine.value:g}"
             raise KeyConflictError(
                 f"Question {number} must be answered once by {annotator!r}. Got another "
-                f"{kind.value} after {said}; undo that first."
+                f"{kind.value} after {said}; change it, or undo that first."
             )
         if kind in ANSWERS and not leased and self._is_beyond(number):
             raise BudgetError(
-                f"The budget of {live.config.budget} questions must not be exceeded. Got an answer "
-                f"to question {number} beyond it; make a session with a larger one."
+                f"The budget of {live.state.budget} questions must not be exceeded. Got an answer "
+                f"to question {number} beyond it; raise it first (`askmeans budget DB N`, "
+                "Session.set_budget)."
             )
 
     def _is_beyond(self, number: int) -> bool:
@@ -302,14 +339,19 @@ class Desk:
             return True
         return self._is_beyond(number) or (bool(mine) and not self._in_force(mine, now))
 
-    def _to_undo(self, number: int | None, annotator: str) -> Event:
-        """The event that an undo is about."""
+    def _to_undo(self, number: int | None, annotator: str, meant: int | None) -> Event:
+        """The event that an undo is about, which must be the one that is meant."""
         state = self.live.state
         event = state.last_of(annotator) if number is None else state.mine(number, annotator)
         if event is None:
             where = "" if number is None else f" to question {number}"
             raise SessionError(
                 f"There must be an answer or a skip of {annotator!r}{where} to undo. Got none."
+            )
+        if meant is not None and event.id != meant:
+            raise SessionError(
+                f"What is taken back must still stand as it was seen (event {meant}). Got event "
+                f"{event.id} to question {event.question} by now; look at the history again."
             )
         assert event.question is not None
         assert state.standing(event.question, annotator) is not Standing.OPEN

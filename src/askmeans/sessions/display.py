@@ -1,5 +1,6 @@
 """Items as people should see them, the user's ids, and what clusters are called."""
 
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,12 +11,14 @@ from numpy.typing import NDArray
 
 from askmeans.exceptions import DataError
 from askmeans.fuzzy import lloyd
-from askmeans.items import as_items
+from askmeans.results import Clustering
 
-__all__ = ["Display", "Item", "as_display", "shortened", "typical_items"]
+__all__ = ["RESERVED", "Display", "Item", "as_display", "shortened", "strongest_items",
+           "unique_names"]  # fmt: skip
+
+RESERVED = "id"  # a column of every table of memberships, so no group's name
 
 _LABEL = 60  # characters of a text or of fields that stand for an item
-_TYPICAL = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,23 +129,41 @@ def as_display(
     )
 
 
-def typical_items(
-    X: NDArray[np.floating], n_clusters: int, fuzzifier: float, rng: np.random.Generator
-) -> list[list[int]]:
-    """For each group that clustering by itself finds, the items nearest to its centre.
+def strongest_items(clustering: Clustering, X: NDArray[np.floating], n: int) -> list[list[int]]:
+    """For each group of a clustering, its own items nearest to its centre, at most n.
 
-    They tell people what "cluster 2" is before anybody has answered; the first of each differ.
+    They tell people what a group is before anybody has answered.
     """
-    centers = as_items(X).unsupervised_centers(n_clusters, fuzzifier, rng)
-    distances = lloyd.distances(X, centers).astype(np.float64)
-    taken: list[int] = []
-    found = []
-    for column in distances.T:
-        near = np.argsort(column, kind="stable")[: _TYPICAL + n_clusters].tolist()
-        first = next(row for row in near if row not in taken)
-        taken.append(first)
-        found.append([first, *[row for row in near if row != first][: _TYPICAL - 1]])
-    return found
+    own = clustering.memberships.argmax(axis=1)
+    distances = lloyd.distances(X, clustering.centers).astype(np.float64)
+    orders = (np.lexsort((column, own != j)) for j, column in enumerate(distances.T))
+    return [order[:n].tolist() for order in orders]
+
+
+def unique_names(given: Mapping[int, str], n_clusters: int) -> list[str]:
+    """Names as given, "Group A" and so on for the others; all different, and none is "id"."""
+    names: dict[int, str] = {}
+    taken = {RESERVED}
+    for j, name in sorted(given.items()):  # an old database may have the same name twice
+        counted = (f"{name} ({count})" for count in itertools.count(2))
+        names[j] = next(each for each in itertools.chain([name], counted) if each not in taken)
+        taken.add(names[j])
+    for j in range(n_clusters):
+        if j not in names:
+            letters = map(_group_name, itertools.chain([j], itertools.count(n_clusters)))
+            names[j] = next(each for each in letters if each not in taken)
+            taken.add(names[j])
+    return [names[j] for j in range(n_clusters)]
+
+
+def _group_name(number: int) -> str:
+    """Group A to Group Z, then Group AA and so on."""
+    letters = ""
+    number += 1
+    while number:
+        number, place = divmod(number - 1, 26)
+        letters = chr(ord("A") + place) + letters
+    return f"Group {letters}"
 
 
 def _table(items: Any) -> tuple[list[str], list[list[Any]] | None]:

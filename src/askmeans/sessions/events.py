@@ -25,6 +25,7 @@ class EventKind(StrEnum):
     RESUME = "resume"
     RENAME = "rename"  # a cluster has another name
     ROWS = "rows"  # items were added
+    BUDGET = "budget"  # another number of questions may be answered
 
 
 ANSWERS = frozenset({EventKind.ANSWER, EventKind.UNSURE, EventKind.HELD})
@@ -70,7 +71,7 @@ class NewEvent:
         that the name goes with; else None.
     target : int or None
         For an undo, the number of the event taken back; for a rename, the cluster; for rows, the
-        part of the data.
+        part of the data; for a budget, the number of questions.
     text : str or None
         A cluster's new name.
     late : bool

@@ -31,7 +31,7 @@ def take_held(
     told: dict[QuestionKey, float | None] = {}
     for answer in answers:
         key = _key(answer, n_items, n_clusters)
-        value = None if math.isnan(answer.value) else float(answer.value)
+        value = None if math.isnan(answer.value) else float(answer.value) + 0.0
         if told.setdefault(key, value) != value:
             raise KeyConflictError(
                 f"The answer held to {key} must be one. Got {told[key]} and {value}; nothing was "

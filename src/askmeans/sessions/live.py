@@ -6,6 +6,7 @@ may be called within one; `advance` computes, so it may not.
 
 import warnings
 from collections.abc import Collection, Sequence, Set
+from dataclasses import replace
 from typing import Any
 
 from askmeans import __version__
@@ -29,11 +30,12 @@ class Live:
         self.record = record
         self.config = config
         self.X = X
-        self.state = State(config.annotations)
+        self.state = State(config.annotations, config.budget)
         self.book = QuestionBook()
         self.notes: list[str] = []
         self._batches: dict[str, list[StoredBatch]] = {}
         self._replay: Replay | None = None
+        self._planned = config  # what that was made with
         self._unsettled: tuple[Any, int, dict[int, None]] = (None, 0, {})
         self.book.learn(store.questions(record.id))
 
@@ -52,13 +54,14 @@ class Live:
         try:
             self.state.fold(events)
         except BaseException:  # half folded: read the log anew
-            self.state = State(self.config.annotations)
+            self.state = State(self.config.annotations, self.config.budget)
             self._forget()
             raise
         if self._replay is None:
             return
-        # An undo, or an answer after one, may change what the plan was told.
-        if not self._replay.holds(self.state, {event.question for event in events}):
+        # An undo, or an answer after one, may change what the plan was told; a budget its sizes.
+        changed = {event.question for event in events}
+        if self._planned != self.plan_config or not self._replay.holds(self.state, changed):
             self._replay.close()
             self._forget()
 
@@ -68,8 +71,9 @@ class Live:
         Without `write` nothing is kept: a batch that is new stays without numbers.
         """
         if self._replay is None:
-            start = self.config.start(self.record.fingerprint)
-            self._replay = Replay(lambda: self.config.make_plan(self.X), start)
+            config = self._planned = self.plan_config
+            start = config.start(self.record.fingerprint)
+            self._replay = Replay(lambda: config.make_plan(self.X), start)
         replay = self._replay
         try:
             while not replay.is_over:
@@ -135,9 +139,17 @@ class Live:
     @property
     def left(self) -> int:
         """Questions the budget still allows; -1 for any number."""
-        if self.config.budget is None:
+        if self.state.budget is None:
             return -1
-        return max(0, self.config.budget - self.state.n_spent)
+        return max(0, self.state.budget - self.state.n_spent)
+
+    @property
+    def plan_config(self) -> Config:
+        """What the plan is made with: one for similarities has a pool that a larger budget pays."""
+        old, now = self.config.budget, self.state.budget
+        if self.config.ask == "membership" or old is None or now is None or now <= old:
+            return self.config
+        return replace(self.config, budget=now)
 
     def key(self, number: int) -> QuestionKey:
         """A question by its number; refused where there is none."""

@@ -11,14 +11,17 @@ from askmeans.checks import check_enough_items
 from askmeans.exceptions import NoSessionError, OtherDataError, ParameterError
 from askmeans.sessions.config import Config
 from askmeans.sessions.data import fingerprint, prepare_matrix
-from askmeans.sessions.display import typical_items
+from askmeans.sessions.display import strongest_items
 from askmeans.sessions.live import MADE_BY
 from askmeans.sessions.notes import quietly
+from askmeans.sessions.outcome import run_plan
 from askmeans.sessions.rows import chunks_at_rest, make_part
 from askmeans.sessions.session import Session
 from askmeans.sessions.store import open_store
 
 __all__ = ["create", "names", "open"]
+
+_EXEMPLARS = 10  # of each group that are kept: more than anybody is shown beside an item
 
 
 def create(
@@ -59,8 +62,9 @@ def create(
         The items as people should see them, one row each; None for X itself. A frame's index, if
         it is not just numbered, gives the ids.
     cluster_names : sequence of str or None, default=None
-        What the clusters are called. Without names, clusters asked about go by a typical item of
-        what clustering by itself finds: "the group of <item>".
+        What the clusters are called: all different, and none "id". Without names they are
+        "Group A", "Group B" and so on, and `Session.exemplars` has items of what clustering
+        without questions finds, where the plan starts from.
     ask : {"membership", "similarity", "pairwise"}, default="membership"
         What is asked, as in `ActiveFuzzyKMeans`.
     strategy : str or strategy, default="auto"
@@ -114,7 +118,7 @@ def create(
     >>> session = sessions.create("veg.db", [[1.0], [2.0], [8.0], [9.0]], n_clusters=2,
     ...     items=["pea", "bean", "leek", "kale"], ask="membership", random_state=0)
     >>> session.cluster_names
-    ['the group of kale', 'the group of pea']
+    ['Group A', 'Group B']
     """
     config = Config.checked(
         n_clusters=n_clusters, ask=ask, strategy=strategy, budget=budget, levels=levels,
@@ -128,16 +132,14 @@ def create(
         folder=None if folder is None else str(Path(folder).absolute()),
     )  # fmt: skip
     check_enough_items(len(matrix), config.n_clusters, "sessions.create")
+    quietly(lambda: config.make_plan(matrix).close())  # refuses what the plan would, before
     typical = None
     if config.cluster_names is None and config.ask == "membership":
-        rng = np.random.default_rng(config.seed)
-        typical, _ = quietly(
-            lambda: typical_items(matrix, config.n_clusters, config.fuzzifier, rng)
-        )
+        start, _ = quietly(lambda: run_plan(config, matrix, {}).clustering)
+        typical = strongest_items(start, matrix, _EXEMPLARS)
     config = replace(
         config, typical=typical, feature_names=features, units=_units(units, matrix.shape[1])
     )
-    quietly(lambda: config.make_plan(matrix).close())  # refuses what the plan would, before
     store = open_store(url, make=True)
     try:
         record = store.create(
@@ -234,10 +236,10 @@ def _only(there: list[str], url: str) -> str:
 
 def _check_name(name: object) -> None:
     """Refuse what is no name."""
-    if not isinstance(name, str) or not 0 < len(name.strip()) <= 200:
+    if not isinstance(name, str) or not 0 < len(name.strip()) <= 200 or set("/\\\0") & set(name):
         raise ParameterError(
-            "The 'name' parameter of sessions.create must be a str of 1 to 200 characters. "
-            f"Got {name!r:.60} instead."
+            "The 'name' parameter of sessions.create must be a str of 1 to 200 characters, without "
+            f"slashes: files are called after it. Got {name!r:.60} instead."
         )
 
 

@@ -3,7 +3,7 @@
 import math
 import threading
 import warnings
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,6 +16,8 @@ from askmeans.driver import run
 from askmeans.exceptions import AskmeansError, AskmeansWarning, StopAsking
 from askmeans.queries import Queries
 from askmeans.results import Result
+from askmeans.sessions.config import Config
+from askmeans.sessions.display import RESERVED, unique_names
 from askmeans.sessions.live import Live
 from askmeans.sessions.notes import quietly
 from askmeans.sessions.pace import pace_of
@@ -25,7 +27,7 @@ from askmeans.sessions.reports import Estimate, SessionResult, SessionState, Sta
 from askmeans.sessions.rows import Rows
 from askmeans.sessions.store.contract import Lease, QuestionKey
 
-__all__ = ["Outcome", "expected"]
+__all__ = ["Outcome", "expected", "run_plan"]
 
 Floats = NDArray[np.float64]
 
@@ -37,6 +39,7 @@ class _Work:
     """What a result is made of, copied so that it can be computed while people go on answering."""
 
     told: dict[QuestionKey, float]
+    config: Config
     state: SessionState
     missing: Estimate
     names: dict[int, str]
@@ -53,8 +56,8 @@ class Outcome:
         self._rows = rows
         self._placements = Placements(live)
         self._lock = threading.Lock()
-        # The last result, with the answers it is from.
-        self._found: tuple[dict[QuestionKey, float], Result, list[str]] | None = None
+        # The last result, with the answers and parameters it is from.
+        self._found: tuple[Any, Result, list[str]] | None = None
         config = live.config
         self._forecast = expected(config.make_strategy(), len(rows.base), config)
 
@@ -66,6 +69,7 @@ class Outcome:
             self._rows.load()
         return _Work(
             told=told,
+            config=live.plan_config,
             state=state,
             missing=self.left(state),
             names=dict(live.state.names),
@@ -77,8 +81,10 @@ class Outcome:
     def result(self, work: _Work) -> SessionResult:
         """Run a fresh plan over the answers, and let it finish with what there is."""
         with self._lock:
-            if self._found is None or self._found[0] != work.told:
-                self._found = (work.told, *quietly(lambda: self._run(work.told)))
+            made_of = (work.told, work.config)
+            if self._found is None or self._found[0] != made_of:
+                X = self._rows.base
+                self._found = (made_of, *quietly(lambda: run_plan(work.config, X, work.told)))
             _, found, notes = self._found
         clustering = found.clustering
         parts = [clustering.memberships]
@@ -98,16 +104,6 @@ class Outcome:
             notes=tuple(dict.fromkeys([*self._live.notes, *notes])),
         )
 
-    def _run(self, told: dict[QuestionKey, float]) -> Result:
-        """A fresh plan over the answers; where they do not allow it to end, it stops before."""
-        config, X = self._live.config, self._rows.base
-        oracle = _Stored(told)
-        try:
-            return run(config.make_plan(X), oracle)
-        except Exception as error:  # there is a result at any time, and a note of what is wrong
-            warnings.warn(str(error), AskmeansWarning, stacklevel=2)
-            return run(config.make_plan(X), _Stored(told, stop_at=oracle.n_batches))
-
     def status(self, state: SessionState, held: list[Lease]) -> Status:
         """Where the session stands, without computing a result."""
         live = self._live
@@ -117,7 +113,7 @@ class Outcome:
         if self._forecast is not None:
             # The error falls with the root of the questions, so a budget below the forecast costs.
             wanted = max(1, self._forecast.n_queries)
-            share = min(1.0, (live.config.budget or wanted) / wanted)
+            share = min(1.0, (live.state.budget or wanted) / wanted)
             error = self._forecast.expected_error / math.sqrt(share)
             basis = "forecast for the end, of an expert whose clusters follow distance"
         return Status(
@@ -125,7 +121,7 @@ class Outcome:
             state=state,
             answered=live.state.n_spent,
             held=len(live.state.answered) - live.state.n_spent,
-            budget=live.config.budget,
+            budget=live.state.budget,
             open=len(is_open) if live.replay.numbers is not None else len(set(live.replay.keys)),
             leased=len({lease.question for lease in held if lease.question in is_open}),
             round=live.replay.batch,
@@ -199,17 +195,24 @@ class Outcome:
         # A name that the cluster has is replaced.
         return there.get(cluster, int(memberships[:, cluster].argmax()))
 
-    def typical(self, cluster: int, n: int) -> list[int]:
+    def taken_names(self, cluster: int) -> set[str]:
+        """Names that a cluster may not have: the others', now or in a later result."""
+        names = {name for j, name in enumerate(self.cluster_names()) if j != cluster}
+        row = self.anchor(cluster)  # its name is the one that is replaced
+        anchors = self._live.state.anchors
+        return names | {RESERVED} | {anchors[r][1] for r in anchors if r != row}
+
+    def exemplars(self, cluster: int, n: int, without: Collection[int]) -> list[int]:
         """Items that tell what a cluster is: those that answers place in it most come first."""
-        rows = self._placements.rows(cluster, n)
+        rows = self._placements.rows(cluster, n + len(without))
+        more: list[int] = []
         if self._live.config.typical is not None:
-            rows += self._live.config.typical[cluster]
+            more = self._live.config.typical[cluster]
         elif self._found is not None:
-            strongest = np.argsort(
-                -self._found[1].clustering.memberships[:, cluster], kind="stable"
-            )
-            rows += strongest[:n].tolist()
-        return list(dict.fromkeys(rows))[:n]
+            column = self._found[1].clustering.memberships[:, cluster]
+            more = np.argsort(-column, kind="stable")[: n + len(without)].tolist()
+        rows += [row for row in more if not self._placements.is_elsewhere(row, cluster)]
+        return [row for row in dict.fromkeys(rows) if row not in without][:n]
 
     def _names(
         self,
@@ -217,28 +220,15 @@ class Outcome:
         anchors: dict[int, tuple[int, str]],
         memberships: Floats | None,
     ) -> list[str]:
-        """Names as given, or by a typical item."""
+        """Names as given, all different; short ones for clusters that have none."""
         config = self._live.config
-        given = dict(given)
+        named = dict(enumerate(config.cluster_names or ())) | given
         if memberships is None:
-            given |= dict(anchors.values())
+            named |= dict(anchors.values())
         else:
             placed = _placed(list(anchors), memberships)
-            given |= {cluster: anchors[row][1] for cluster, row in placed.items()}
-        names = []
-        for j in range(config.n_clusters):
-            if j in given:
-                names.append(given[j])
-            elif config.cluster_names is not None:
-                names.append(config.cluster_names[j])
-            elif config.typical is not None:
-                names.append(f"the group of {self._rows.item(config.typical[j][0]).label}")
-            elif memberships is not None:
-                row = int(memberships[: len(self._rows.base), j].argmax())
-                names.append(f"the group of {self._rows.item(row).label}")
-            else:
-                names.append(f"group {j + 1}")
-        return names
+            named |= {cluster: anchors[row][1] for cluster, row in placed.items()}
+        return unique_names(named, config.n_clusters)
 
 
 def _placed(rows: list[int], memberships: Floats) -> dict[int, int]:
@@ -264,6 +254,16 @@ class _Stored:
         if not reached.all() or self.n_batches == self._stop_at:
             raise StopAsking(values, reached)
         return values
+
+
+def run_plan(config: Config, X: Any, told: dict[QuestionKey, float]) -> Result:
+    """A fresh plan over the answers; where they do not allow it to end, it stops before."""
+    oracle = _Stored(told)
+    try:
+        return run(config.make_plan(X), oracle)
+    except Exception as error:  # there is a result at any time, and a note of what is wrong
+        warnings.warn(str(error), AskmeansWarning, stacklevel=2)
+        return run(config.make_plan(X), _Stored(told, stop_at=oracle.n_batches))
 
 
 def expected(strategy: Any, n: int, config: Any) -> Forecast | None:

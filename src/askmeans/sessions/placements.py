@@ -34,6 +34,15 @@ class Placements:
                 break
         return list(found)
 
+    def is_elsewhere(self, row: int, cluster: int) -> bool:
+        """Whether answers place an item in another cluster, or not in this one."""
+        for number in self._live.book.about((row,)):
+            _, _, asked, _ = self._live.key(number)
+            value = self._live.state.value(number)  # NaN where nobody said
+            if value < _PLACED if asked == cluster else value >= _PLACED:
+                return True
+        return False
+
     def _catch_up(self) -> None:
         """Look at the questions that something happened to since."""
         state = self._live.state

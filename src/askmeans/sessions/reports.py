@@ -94,6 +94,8 @@ class Receipt:
     counts : bool
         Whether it is an answer that goes into the result; one after others had settled the question
         is kept in reserve.
+    void : tuple of int
+        Of a change, the later questions that followed from the old answer and may not come again.
 
     Examples
     --------
@@ -112,6 +114,7 @@ class Receipt:
     undone: bool = False
     repeated: bool = False
     counts: bool = False
+    void: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,6 +16,7 @@ from askmeans.sessions.data import chunks_of, fingerprint, load_matrix, prepare_
 from askmeans.sessions.display import Display, Item, as_display
 from askmeans.sessions.events import EventKind, NewEvent
 from askmeans.sessions.store.contract import DataPart, SessionRecord, Store
+from askmeans.sessions.stored import from_stored
 
 __all__ = ["Rows", "chunks_at_rest", "make_part"]
 
@@ -101,7 +102,7 @@ class Rows:
         """Take in parts that are not loaded yet."""
         for part in self._store.parts(self._record.id)[len(self._matrices) :]:
             self._matrices.append(load_matrix(self._store, self._record.id, part))
-            self._displays.append(Display(**part.display))
+            self._displays.append(from_stored(Display, part.display, "items"))
             self._ends.append((self._ends[-1] if self._ends else 0) + part.shape[0])
 
     def ids(self) -> list[str]:

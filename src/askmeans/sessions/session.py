@@ -1,5 +1,6 @@
 """A session: ask, tell, skip, cannot say, undo; durable, for several people and processes."""
 
+from collections.abc import Collection
 from dataclasses import replace
 from numbers import Real
 from typing import Any
@@ -124,7 +125,8 @@ class Session(Caretaking):
         QueryError
             If there is no such question.
         KeyConflictError
-            If the key was used for something else, or the question answered otherwise before.
+            If the key was used for something else or its answer was taken back, or the question
+            was answered otherwise before.
         BudgetError
             If the budget is spent and the question was never handed out to them.
 
@@ -139,6 +141,55 @@ class Session(Caretaking):
         """
         number = _as_answer(value, self.config.levels)
         return self._desk.give(EventKind.ANSWER, question_id, number, annotator, key)
+
+    def change(
+        self,
+        question_id: int,
+        value: float | None,
+        *,
+        annotator: str = ME,
+        key: str | None = None,
+    ) -> Receipt:
+        """Put another answer in the place of one's own: both or neither is on disk.
+
+        A value that is refused leaves the old answer as it is. Where one has not answered the
+        question, it is answered as by `tell`.
+
+        Parameters
+        ----------
+        question_id : int
+            The question's `id`.
+        value : float or None
+            The new answer, from 0 to 1; None for "cannot say".
+        annotator : str, default="me"
+            Whose answer.
+        key : str or None, default=None
+            As in `tell`.
+
+        Returns
+        -------
+        Receipt
+            What was kept; `repeated` where the answer was the same already.
+
+        Raises
+        ------
+        AnswerError, QueryError, KeyConflictError, BudgetError
+            As in `tell`; the old answer stands then.
+
+        Examples
+        --------
+        >>> session = open("fruit.db")
+        >>> question, = session.ask()
+        >>> receipt = session.tell(question.id, 0.25)
+        >>> session.change(question.id, 0.75).value
+        0.75
+        >>> [receipt.value for receipt in session.history()]
+        [0.75]
+        """
+        if value is None:
+            return self._desk.change(EventKind.UNSURE, question_id, None, annotator, key)
+        number = _as_answer(value, self.config.levels)
+        return self._desk.change(EventKind.ANSWER, question_id, number, annotator, key)
 
     def unsure(self, question_id: int, *, annotator: str = ME, key: str | None = None) -> Receipt:
         """Say that one cannot say; it costs budget, as an answer does.
@@ -214,7 +265,12 @@ class Session(Caretaking):
         self._desk.leave(annotator)
 
     def undo(
-        self, question_id: int | None = None, *, annotator: str = ME, key: str | None = None
+        self,
+        question_id: int | None = None,
+        *,
+        annotator: str = ME,
+        key: str | None = None,
+        event: int | None = None,
     ) -> Undone:
         """Take back one's last answer or skip.
 
@@ -229,6 +285,8 @@ class Session(Caretaking):
             Whose answer.
         key : str or None, default=None
             As in `tell`: the same key again undoes nothing more.
+        event : int or None, default=None
+            The `event` of the receipt that is meant; refused where it no longer stands.
 
         Returns
         -------
@@ -238,7 +296,7 @@ class Session(Caretaking):
         Raises
         ------
         SessionError
-            If there is nothing to take back.
+            If there is nothing to take back, or it is no longer the `event` that was meant.
 
         Examples
         --------
@@ -249,7 +307,7 @@ class Session(Caretaking):
         >>> undone.value, undone.void, session.ask()[0].id == question.id
         (0.9, (), True)
         """
-        return self._desk.undo(question_id, annotator, key)
+        return self._desk.undo(question_id, annotator, key, event)
 
     def status(self, *, annotator: str | None = None, estimate: bool = False) -> Status:
         """Where the session stands.
@@ -353,15 +411,17 @@ class Session(Caretaking):
         with self._desk.lock:
             return self._desk.question(question_id)
 
-    def typical(self, cluster: int, n: int = 3) -> list[int]:
-        """Items that tell what a cluster is: placed in it by answers, or near its centre.
+    def exemplars(self, group: int, n: int = 3, *, without: Collection[int] = ()) -> list[int]:
+        """Items that tell what a group is: placed in it by answers, or near its centre.
 
         Parameters
         ----------
-        cluster : int
-            The cluster's number.
+        group : int
+            The group's number.
         n : int, default=3
             How many at most.
+        without : collection of int, default=()
+            Row numbers that are left out: those of the items they are shown beside.
 
         Returns
         -------
@@ -371,25 +431,25 @@ class Session(Caretaking):
         Raises
         ------
         ParameterError
-            If there is no such cluster.
+            If there is no such group.
 
         Examples
         --------
         >>> session = open("fruit.db")
         >>> question, = session.ask()
         >>> receipt = session.tell(question.id, 1.0)
-        >>> session.typical(question.cluster, n=1) == list(question.items)
+        >>> session.exemplars(question.cluster, n=1) == list(question.items)
         True
         """
-        check_number(cluster, "cluster", "Session.typical", integer=True, minimum=0)
-        check_number(n, "n", "Session.typical", integer=True, minimum=1)
-        if cluster >= self.config.n_clusters:
+        check_number(group, "group", "Session.exemplars", integer=True, minimum=0)
+        check_number(n, "n", "Session.exemplars", integer=True, minimum=1)
+        if group >= self.config.n_clusters:
             raise ParameterError(
-                "The 'cluster' parameter of Session.typical must be below "
-                f"{self.config.n_clusters}. Got {cluster} instead."
+                "The 'group' parameter of Session.exemplars must be below "
+                f"{self.config.n_clusters}. Got {group} instead."
             )
         with self._desk.lock:
-            return self._outcome.typical(int(cluster), int(n))
+            return self._outcome.exemplars(int(group), int(n), set(without))
 
     def history(self, *, annotator: str | None = None) -> list[Receipt]:
         """Answers and skips that stand, in the order given.
@@ -464,7 +524,7 @@ def _as_answer(value: Any, levels: int | None) -> float:
             "cannot say."
         )
     if levels is None:
-        return float(value)
+        return float(value) + 0.0  # -0.0 is 0.0
     point = round(float(value) * (levels - 1)) / (levels - 1)
     if abs(point - float(value)) > _ROUNDED:
         raise AnswerError(

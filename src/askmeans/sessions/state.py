@@ -22,8 +22,9 @@ __all__ = ["State"]
 class State:
     """What the events up to `last` come to."""
 
-    def __init__(self, annotations: int = 1) -> None:
+    def __init__(self, annotations: int = 1, budget: int | None = None) -> None:
         self.annotations = annotations
+        self.budget = budget  # most questions to answer; None for any number
         self.last = 0
         self.paused = False
         self.names: dict[int, str] = {}  # cluster -> name
@@ -67,6 +68,8 @@ class State:
                     self.anchors[int(event.value)] = (event.target, event.text or "")
             elif event.kind is EventKind.ROWS:
                 self.n_parts += 1
+            elif event.kind is EventKind.BUDGET:
+                self.budget = event.target
 
     def standing(self, question: int, annotator: str) -> Standing:
         """What a question is to somebody."""

@@ -32,7 +32,7 @@ def memberships_table(result: SessionResult) -> Table:
     names = list(result.cluster_names)
     rows = zip(result.ids, result.memberships.tolist(), strict=True)
     return Table(
-        columns=["id" if "id" not in names else "id_", *names],
+        columns=["id", *names],
         rows=[[name, *memberships] for name, memberships in rows],
     )
 

@@ -9,6 +9,7 @@ from askmeans.exceptions import AskmeansError, QueryError, StoreError
 from askmeans.sessions import Question, Receipt, Session, Status
 from askmeans.sessions.replay import WAY_OUT
 from askmeans.web.cards import Card, Cards
+from askmeans.web.errors import tell
 from askmeans.web.scale import say, say_fully
 
 __all__ = ["Desk", "Sheet"]
@@ -48,7 +49,7 @@ class Desk:
         except StoreError:
             raise
         except AskmeansError as error:  # the answers do not allow to go on: say so, offer undo
-            trouble = str(error).removesuffix(WAY_OUT).strip()
+            trouble = tell(error, session).removesuffix(WAY_OUT).strip()
         card = None
         if wanted is not None:
             card = self._wanted(wanted, annotator, row)
@@ -83,22 +84,23 @@ class Desk:
 
     def change(self, question: int, annotator: str, key: str, value: float | str) -> str:
         """Put another answer in the place of one's own; the same again changes nothing."""
-        mine = self._mine(self.session.question(question), annotator)
-        kept = None if mine is None else ("unsure" if mine.value is None else mine.value)
-        if mine is not None and mine.kind == "skip":
-            kept = None
-        followed = 0
-        if kept is not None and kept != value and mine is not None and mine.key != key:
-            undone = self.session.undo(question, annotator=annotator, key=f"{key}-undo")
-            followed = len(undone.void)
-        text = self.give(question, annotator, key, value)
-        if followed:
-            text += f" {_many(followed)} followed from the old answer and may not come again."
+        session = self.session
+        if value == "skip":  # the answer is taken back, and the question left for later
+            mine = self._mine(session.question(question), annotator)
+            if mine is not None and mine.kind != "skip":
+                session.undo(question, annotator=annotator, key=f"{key}-undo", event=mine.event)
+            return self.give(question, annotator, key, value)
+        told = None if value == "unsure" else float(value)
+        receipt = session.change(question, told, annotator=annotator, key=key)
+        text = _said(receipt, session.config.ask)
+        if receipt.void:
+            followed = _many(len(receipt.void))
+            text += f" {followed} followed from the old answer and may not come again."
         return text
 
-    def undo(self, annotator: str, key: str, question: int | None) -> str:
-        """Take an answer or a skip back. What was taken back."""
-        undone = self.session.undo(question, annotator=annotator, key=key)
+    def undo(self, annotator: str, key: str, question: int | None, event: int | None) -> str:
+        """Take an answer or a skip back, that of the event where one is meant. What it was."""
+        undone = self.session.undo(question, annotator=annotator, key=key, event=event)
         what = (
             "the skip"
             if undone.kind == "skip"

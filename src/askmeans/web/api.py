@@ -1,12 +1,14 @@
 """The API: what the pages do, for programs; JSON, described by OpenAPI."""
 
+from dataclasses import replace
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request
 from fastapi.security import APIKeyHeader
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 
 from askmeans.sessions import Item, Question, Receipt, Status, Undone
+from askmeans.web.exporting import pieces, result_json
 from askmeans.web.guard import check_token
 from askmeans.web.house import House
 from askmeans.web.models import (
@@ -95,10 +97,11 @@ def make_api(house: House) -> APIRouter:
 
     @router.get("/items/{row}", response_model=ItemOut, responses=_errors(404))
     def item(row: Annotated[int, Path(ge=0, le=2**53)]) -> Item:
-        """An item as people see it."""
+        """An item as people see it; `image` is where its image can be had."""
         if row >= len(session.rows):
             raise HTTPException(404, f"There is no item {row}.")
-        return session.item(row)
+        found = session.item(row)
+        return replace(found, image=f"/image/{row}" if found.image else None)
 
     _add_result(router, house)
     return router
@@ -112,21 +115,16 @@ def _add_result(router: APIRouter, house: House) -> None:
         response_model=ResultOut,
         responses=_errors() | {304: {"description": "Nothing new since the tag sent."}},
     )
-    def result(request: Request, response: Response) -> ResultOut | Response:
+    async def result(request: Request) -> Response:
         """The clustering so far: the newest that is ready."""
-        picture = house.pictures.latest(_WAIT)
+        picture = await house.newest_picture(_WAIT)
         if picture is None:
             raise HTTPException(503, "The first result is not ready yet. Ask again in a moment.")
+        headers = {"etag": picture.tag}
         if request.headers.get("if-none-match") == picture.tag:
-            return Response(status_code=304, headers={"etag": picture.tag})
-        response.headers["etag"] = picture.tag
-        found = picture.result
-        return ResultOut(
-            complete=found.complete,
-            state=str(found.state),
-            event=picture.event,
-            n_queries=found.n_queries,
-            cluster_names=list(found.cluster_names),
-            ids=list(found.ids),
-            memberships=found.memberships.tolist(),
+            return Response(status_code=304, headers=headers)
+        body = await house.aside(
+            lambda: house.bodies.get("result", picture.tag, lambda: result_json(picture))
         )
+        headers["content-length"] = str(len(body))
+        return StreamingResponse(pieces(body), media_type="application/json", headers=headers)

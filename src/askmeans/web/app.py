@@ -1,7 +1,8 @@
 """The application: routes, guard, and errors that tell a client no more than it needs."""
 
 import logging
-from collections.abc import AsyncIterator
+import re
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from http import HTTPStatus
 from pathlib import Path
@@ -14,20 +15,28 @@ from starlette.staticfiles import StaticFiles
 
 from askmeans import __version__
 from askmeans.checks import check_number
-from askmeans.exceptions import AskmeansError
+from askmeans.exceptions import AskmeansError, ParameterError
 from askmeans.sessions import open as open_session
 from askmeans.web.api import make_api
+from askmeans.web.errors import status_of, tell
 from askmeans.web.guard import HEADERS, Guard
-from askmeans.web.house import STATIC, House, status_of
+from askmeans.web.house import STATIC, House
 from askmeans.web.pages import make_router
 
 __all__ = ["create_app"]
 
 _log = logging.getLogger("askmeans.web")
+_HOST = re.compile(r"[A-Za-z0-9_.-]+")
 _CRASHED = "Something went wrong here; no answer that was confirmed is lost. The log says more."
 
 
-def create_app(url: str | Path, name: str | None = None, *, settle_seconds: float = 0.3) -> FastAPI:
+def create_app(
+    url: str | Path,
+    name: str | None = None,
+    *,
+    settle_seconds: float = 0.3,
+    public_hosts: Sequence[str] = (),
+) -> FastAPI:
     """The page of a session, as an ASGI application for this machine.
 
     Parameters
@@ -39,6 +48,11 @@ def create_app(url: str | Path, name: str | None = None, *, settle_seconds: floa
     settle_seconds : float, default=0.3
         How long after a question appeared a form without script is not taken as its answer: it is
         the second half of a double click.
+    public_hosts : sequence of str, default=()
+        Names by which people on other machines call the page ("questions.example.org", without a
+        port), where a server of your own in front of it signs them in and encrypts: the page does
+        neither, and whoever reaches it may answer. Without any, only clients on this machine are
+        let in, under its own names, and nobody whom a proxy forwards.
 
     Returns
     -------
@@ -47,6 +61,8 @@ def create_app(url: str | Path, name: str | None = None, *, settle_seconds: floa
 
     Raises
     ------
+    ParameterError
+        If `settle_seconds` or `public_hosts` is not as said above.
     NoSessionError
         If there is no such database or session.
     StoreError
@@ -59,6 +75,7 @@ def create_app(url: str | Path, name: str | None = None, *, settle_seconds: floa
     'askmeans: main'
     """
     check_number(settle_seconds, "settle_seconds", "web.create_app", minimum=0)
+    hosts = _as_hosts(public_hosts)
     house = House(open_session(url, name), float(settle_seconds))
 
     @asynccontextmanager
@@ -82,9 +99,20 @@ def create_app(url: str | Path, name: str | None = None, *, settle_seconds: floa
     app.include_router(make_api(house))
     app.include_router(make_router(house))
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
-    app.add_middleware(Guard)
+    app.add_middleware(Guard, public_hosts=hosts)
     _add_handlers(app, house)
     return app
+
+
+def _as_hosts(public_hosts: Sequence[str]) -> frozenset[str]:
+    """Names of hosts, as they are compared."""
+    names = [None] if isinstance(public_hosts, str) else list(public_hosts)
+    if not all(isinstance(name, str) and _HOST.fullmatch(name) for name in names):
+        raise ParameterError(
+            "The 'public_hosts' parameter of web.create_app must be a list of names without ports, "
+            f"such as ['questions.example.org']. Got {public_hosts!r} instead."
+        )
+    return frozenset(str(name).lower() for name in names)
 
 
 def _add_handlers(app: FastAPI, house: House) -> None:
@@ -112,7 +140,7 @@ def _add_handlers(app: FastAPI, house: House) -> None:
         status = status_of(error)
         if status >= 500:
             _log.error("%s %s", request.url.path, error)
-        return told(request, status, str(error))
+        return told(request, status, tell(error, house.session))
 
     @app.exception_handler(Exception)
     def crashed(request: Request, error: Exception) -> Response:

@@ -97,8 +97,8 @@ class Cards:
             return Card(question=question, items=_marked(items), before=before)
         assert question.cluster is not None
         name = self._session.cluster_names[question.cluster]
-        rows = self._session.typical(question.cluster, n=_TYPICAL + 1)
-        typical = tuple(self.item(n) for n in rows if n != question.items[0])[:_TYPICAL]
+        rows = self._session.exemplars(question.cluster, n=_TYPICAL, without=question.items)
+        typical = tuple(self.item(row) for row in rows)
         marked = _marked((items[0], *typical), against_first=True)
         return Card(
             question=question,

@@ -88,12 +88,10 @@ def explain_item(session: Session, row: int, picture: Picture | None) -> Why | N
 
 
 def worked_example(desk: Desk) -> Example:
-    """An item, one much like it, and one as different as can be; the same every time."""
+    """An item, one much like it, and one as different as can be."""
     session = desk.session
     X = np.asarray(session.rows.base[:_SAMPLE], dtype=np.float64)
-    first = session.config.typical[0][0] if session.config.typical else 0
-    if first >= len(X):
-        first = 0
+    first = next((row for row in session.exemplars(0) if row < len(X)), 0)
     gaps = np.linalg.norm(X - X[first], axis=1)
     far = int(gaps.argmax())
     gaps[first] = np.inf

@@ -1,13 +1,16 @@
-"""Exports as downloads: the tables that `askmeans export` writes."""
+"""Results to take away: the tables that `askmeans export` writes, and the API's JSON."""
 
 import csv
 import io
 import json
+import threading
+from collections.abc import AsyncIterator, Callable
 
 from askmeans.sessions import Session
 from askmeans.sessions.tables import answers_table, centers_table, memberships_table
+from askmeans.web.picture import Picture
 
-__all__ = ["EXPORTS", "export"]
+__all__ = ["EXPORTS", "Bodies", "export", "pieces", "result_json"]
 
 EXPORTS = {
     "memberships.csv": "Memberships",
@@ -16,9 +19,50 @@ EXPORTS = {
     "all.json": "All of it, as JSON",
 }
 
+_BLOCK = 1000  # rows written at a time: other threads have their turn in between
+_PIECE = 2**16  # bytes sent at a time: who reads slowly keeps no copy of the whole
 
-def export(session: Session, file: str) -> tuple[str, str]:
-    """The media type and the text of one of the files."""
+
+class Bodies:
+    """The last body of each name, made once for all who want it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._made: dict[str, tuple[str, bytes]] = {}
+
+    def get(self, name: str, tag: str, make: Callable[[], bytes]) -> bytes:
+        """The body of this tag, as it was made before if it was."""
+        with self._lock:
+            if self._made.get(name, ("",))[0] != tag:
+                self._made[name] = (tag, make())
+            return self._made[name][1]
+
+
+async def pieces(body: bytes) -> AsyncIterator[bytes]:
+    """A body in pieces."""
+    for start in range(0, len(body), _PIECE):
+        yield body[start : start + _PIECE]
+
+
+def result_json(picture: Picture) -> bytes:
+    """The result as the API gives it (`models.ResultOut`)."""
+    found = picture.result
+    account = {
+        "complete": found.complete,
+        "state": str(found.state),
+        "event": picture.event,
+        "n_queries": found.n_queries,
+        "cluster_names": list(found.cluster_names),
+        "ids": list(found.ids),
+    }
+    U = found.memberships
+    blocks = [U[start : start + _BLOCK].tolist() for start in range(0, len(U), _BLOCK)]
+    rows = ", ".join(json.dumps(block)[1:-1] for block in blocks)
+    return f'{json.dumps(account)[:-1]}, "memberships": [{rows}]}}'.encode()
+
+
+def export(session: Session, file: str) -> bytes:
+    """One of the files."""
     result = session.result()
     tables = {
         "memberships": memberships_table(result),
@@ -28,10 +72,10 @@ def export(session: Session, file: str) -> tuple[str, str]:
     if file == "all.json":
         account = {"complete": result.complete, "state": str(result.state)}
         whole = {name: table.records() for name, table in tables.items()}
-        return "application/json", json.dumps({**account, **whole}, indent=1) + "\n"
+        return f"{json.dumps({**account, **whole}, indent=1)}\n".encode()
     table = tables[file.removesuffix(".csv")]
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(table.columns)
     writer.writerows(table.rows)
-    return "text/csv; charset=utf-8", text.getvalue()
+    return text.getvalue().encode()

@@ -3,11 +3,15 @@
 Rules of this file:
 - The names by which the page may be called are those of this machine: another name that leads
   here (DNS rebinding) is refused.
+- Who calls is on this machine, too, by the address that the server tells and without the headers
+  by which a proxy forwards others; unless `public_hosts` says that somebody else lets people in.
 - A request that changes something must come from the page itself, by its Origin where the browser
   sends one, and by a token that is in a cookie and in the form. The token lives in the browser, so
   that a form filled in before the server was started anew is still taken.
 """
 
+import ipaddress
+import logging
 import re
 import secrets
 from urllib.parse import urlsplit
@@ -34,6 +38,9 @@ HEADERS = {
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
 }
+FORWARDED = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto",
+             "x-forwarded-port", "x-real-ip", "via")  # fmt: skip
+_log = logging.getLogger("askmeans.web")
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{43}")
 _DIGITS = re.compile(r"[0-9]{1,10}")
@@ -42,8 +49,9 @@ _DIGITS = re.compile(r"[0-9]{1,10}")
 class Guard:
     """The middleware around the whole application."""
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, public_hosts: frozenset[str] = frozenset()) -> None:
         self._app = app
+        self._public = public_hosts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse, or pass on with a token; add the headers."""
@@ -70,7 +78,8 @@ class Guard:
                     )
             await send(message)
 
-        refusal = _refusal(scope["method"], headers)
+        refusal = None if self._public else _stranger(scope, headers)
+        refusal = refusal or _refusal(scope["method"], headers, LOOPBACK | self._public)
         if refusal is not None:
             await refusal(scope, receive, send_with_headers)
             return
@@ -84,15 +93,41 @@ def check_token(request: Request, told: str | None) -> None:
         raise HTTPException(403, "This form is not of this page any more. Reload, and try again.")
 
 
-def _refusal(method: str, headers: Headers) -> PlainTextResponse | None:
+def _stranger(scope: Scope, headers: Headers) -> PlainTextResponse | None:
+    """Refuse who is not on this machine, or speaks for somebody else."""
+    address = (scope.get("client") or ("",))[0]
+    forwarded = [name for name in FORWARDED if name in headers]
+    if _is_loopback(address) and not forwarded:
+        return None
+    got = f"the header {forwarded[0]!r}" if forwarded else f"the address {address!r}"
+    _log.warning(
+        "A client must be on this machine, and not be forwarded. Got %s; where a server of your "
+        "own signs people in, create_app(..., public_hosts=[...]) lets them in.", got,
+    )  # fmt: skip
+    return PlainTextResponse("This page is for this machine only.", 403)
+
+
+def _is_loopback(address: str) -> bool:
+    """Whether an address is of this machine itself; what is none (a socket's path) is not."""
+    try:
+        told = ipaddress.ip_address(address)
+    except ValueError:
+        return False
+    return (getattr(told, "ipv4_mapped", None) or told).is_loopback
+
+
+def _refusal(method: str, headers: Headers, hosts: frozenset[str]) -> PlainTextResponse | None:
     """Why a request is not let in."""
     host = headers.get("host", "")
-    if _hostname(host) not in LOOPBACK:
+    if _hostname(host) not in hosts:
         return PlainTextResponse("This page is for this machine only: use http://127.0.0.1.", 400)
     if method in _SAFE:
         return None
     origin = headers.get("origin")
-    foreign = origin is not None and urlsplit(origin).netloc.lower() != host.lower()
+    try:
+        foreign = origin is not None and urlsplit(origin).netloc.lower() != host.lower()
+    except ValueError:  # such as http://[
+        return PlainTextResponse("The header Origin must be an address.", 400)
     if foreign or headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
         return PlainTextResponse("Only this page itself may send this.", 403)
     length = headers.get("content-length", "0")

@@ -1,48 +1,28 @@
 """What all routes share: the session, its desk, its pictures, and how a page is drawn."""
 
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import unquote
 
 from fastapi import Request
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.responses import HTMLResponse, Response
 
-from askmeans.exceptions import (
-    AnswerError,
-    AskmeansError,
-    BudgetError,
-    DataError,
-    KeyConflictError,
-    ParameterError,
-    QueryError,
-    SessionError,
-    StoreBusyError,
-)
 from askmeans.sessions import Session
 from askmeans.web.answering import Desk
+from askmeans.web.exporting import Bodies
 from askmeans.web.forms import annotator_of
-from askmeans.web.picture import Pictures
+from askmeans.web.picture import Picture, Pictures
 from askmeans.web.scale import say
 
-__all__ = ["STATIC", "House", "status_of"]
+__all__ = ["STATIC", "House"]
+
+T = TypeVar("T")
 
 STATIC = Path(__file__).parent / "static"
-_STATUS: list[tuple[type[AskmeansError], int]] = [  # the first that fits
-    (QueryError, 404),
-    (KeyConflictError, 409),
-    (BudgetError, 409),
-    (AnswerError, 422),
-    (ParameterError, 422),
-    (DataError, 422),
-    (SessionError, 409),
-    (StoreBusyError, 503),
-]
-
-
-def status_of(error: AskmeansError) -> int:
-    """The HTTP status that tells an error."""
-    return next((status for kind, status in _STATUS if isinstance(error, kind)), 500)
 
 
 class House:
@@ -52,6 +32,9 @@ class House:
         self.session = session
         self.desk = Desk(session, settle_seconds)
         self.pictures = Pictures(session)
+        self.bodies = Bodies()
+        # Answers are taken by the server's own threads: results never hold those up.
+        self._results = ThreadPoolExecutor(max_workers=2, thread_name_prefix="results")
         self._templates = Environment(
             loader=PackageLoader("askmeans.web"),
             autoescape=True,
@@ -81,7 +64,7 @@ class House:
                 "mark": self.desk.mark,
                 "path": request.url.path,
                 **told,
-                **{name: value for name, value in values.items() if value != "" or name != "said"},
+                **values,
             }
         )
         response = HTMLResponse(html, status_code, headers=headers)
@@ -89,7 +72,16 @@ class House:
             response.delete_cookie("askmeans_said")
         return response
 
+    async def aside(self, work: Callable[[], T]) -> T:
+        """Do what concerns results in their own two threads."""
+        return await asyncio.get_running_loop().run_in_executor(self._results, work)
+
+    async def newest_picture(self, wait: float) -> Picture | None:
+        """The newest picture; one of the last event where it is ready within so many seconds."""
+        return await self.pictures.wait(await self.aside(self.pictures.order), wait)
+
     def close(self) -> None:
-        """Let go of the thread and the database."""
+        """Let go of the threads and the database."""
         self.pictures.close()
+        self._results.shutdown(wait=True, cancel_futures=True)
         self.session.close()

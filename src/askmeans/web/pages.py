@@ -6,15 +6,16 @@ from typing import Annotated, Any, NoReturn
 from urllib.parse import quote
 
 from fastapi import APIRouter, HTTPException, Query, Request
-from starlette.responses import FileResponse, RedirectResponse, Response
+from starlette.responses import FileResponse, RedirectResponse, Response, StreamingResponse
 
 from askmeans.exceptions import AskmeansError, ParameterError
 from askmeans.sessions import Receipt
 from askmeans.web.answering import Sheet
+from askmeans.web.errors import status_of, tell
 from askmeans.web.explaining import explain_item, worked_example
-from askmeans.web.exporting import EXPORTS, export
+from askmeans.web.exporting import EXPORTS, export, pieces
 from askmeans.web.forms import LONGEST_NAME, Form, SentForm, annotator_of, remember
-from askmeans.web.house import House, status_of
+from askmeans.web.house import House
 from askmeans.web.scale import points_of, say_fully, slider_step
 
 __all__ = ["make_router"]
@@ -66,17 +67,18 @@ def _add_answering(router: APIRouter, house: House) -> None:
         try:
             text = give(form.whole("question"), annotator, form.text("key"), value)
         except AskmeansError as error:
-            return _go_on(house, request, annotator, str(error), status_of(error))
+            return _go_on(house, request, annotator, tell(error, house.session), status_of(error))
         return _go_on(house, request, annotator, text)
 
     @router.post("/undo")
     def undo(request: Request, form: SentForm) -> Response:
         annotator = _seated(house, form)
         question = form.whole("question") if form.get("question") else None
+        event = form.whole("event") if form.get("event") else None
         try:
-            text = desk.undo(annotator, form.text("key"), question)
+            text = desk.undo(annotator, form.text("key"), question, event)
         except AskmeansError as error:
-            return _go_on(house, request, annotator, str(error), status_of(error))
+            return _go_on(house, request, annotator, tell(error, house.session), status_of(error))
         return _go_on(house, request, annotator, text)
 
     @router.post("/stop")
@@ -129,30 +131,37 @@ def _add_picture(router: APIRouter, house: House) -> None:
     """The result, and why an item is where it is."""
 
     @router.get("/results")
-    def results(request: Request) -> Response:
-        picture = house.pictures.latest(_WAIT)
+    async def results(request: Request) -> Response:
+        picture = await house.newest_picture(_WAIT)
         trouble = house.pictures.trouble
-        return house.page(
-            request, "results.html", picture=picture, trouble=trouble, exports=EXPORTS
+        return await house.aside(
+            lambda: house.page(
+                request, "results.html", picture=picture, trouble=trouble, exports=EXPORTS
+            )
         )
 
     @router.get("/results/part")
-    def part(request: Request) -> Response:
-        picture = house.pictures.latest(0.0)
+    async def part(request: Request) -> Response:
+        picture = await house.aside(lambda: house.pictures.latest(0.0))
         if picture is None:
             return Response(status_code=204)
         headers = {"etag": picture.tag, "cache-control": "no-cache"}
         if request.headers.get("if-none-match") == picture.tag:
             return Response(status_code=304, headers=headers)
-        return house.page(request, "picture.html", headers=headers, picture=picture)
+        return await house.aside(
+            lambda: house.page(request, "picture.html", headers=headers, picture=picture)
+        )
 
     @router.get("/items/{row}")
-    def item(request: Request, row: int) -> Response:
+    async def item(request: Request, row: int) -> Response:
         _check_row(house, row)
-        picture = house.pictures.latest(_WAIT)
-        why = explain_item(house.session, row, picture)
-        view = house.desk.cards.item(row)
-        return house.page(request, "item.html", item=view, why=why)
+        picture = await house.newest_picture(_WAIT)
+
+        def page() -> Response:
+            why = explain_item(house.session, row, picture)
+            return house.page(request, "item.html", item=house.desk.cards.item(row), why=why)
+
+        return await house.aside(page)
 
     @router.get("/find")
     def find(q: str = "") -> Response:
@@ -171,6 +180,7 @@ def _add_tools(router: APIRouter, house: House) -> None:
 
     @router.post("/rename")
     def rename(request: Request, form: SentForm) -> Response:
+        _check_mark(house, form)
         who = annotator_of(request) or "me"
         name = form.text("name")
         if len(name) > LONGEST_NAME:
@@ -180,6 +190,7 @@ def _add_tools(router: APIRouter, house: House) -> None:
 
     @router.post("/pause")
     def pause(request: Request, form: SentForm) -> Response:
+        _check_mark(house, form)
         who = annotator_of(request) or "me"
         if form.get("off"):
             house.session.resume(annotator=who)
@@ -187,14 +198,30 @@ def _add_tools(router: APIRouter, house: House) -> None:
             house.session.pause(annotator=who)
         return RedirectResponse("/" if form.get("off") else "/results", 303)
 
+    @router.post("/budget")
+    def budget(request: Request, form: SentForm) -> Response:
+        annotator = _seated(house, form)
+        number = form.whole("n")
+        house.session.set_budget(number, annotator=annotator)
+        return _go_on(house, request, annotator, f"The budget is {number} questions now.")
+
     @router.get("/export/{file}")
-    def exports(file: str) -> Response:
+    async def exports(file: str) -> Response:
         if file not in EXPORTS:
             raise HTTPException(404, f"There are {', '.join(EXPORTS)}. Got {file[:80]!r}.")
-        kind, body = export(house.session, file)
+
+        def body() -> bytes:
+            tag = str(house.session.last_event)
+            return house.bodies.get(file, tag, lambda: export(house.session, file))
+
+        made = await house.aside(body)
+        kind = "application/json" if file.endswith(".json") else "text/csv; charset=utf-8"
         name = re.sub(r"[^A-Za-z0-9._-]", "_", f"{house.session.name}.{file}")
-        disposition = {"content-disposition": f'attachment; filename="{name}"'}
-        return Response(body, media_type=kind, headers=disposition)
+        headers = {
+            "content-disposition": f'attachment; filename="{name}"',
+            "content-length": str(len(made)),
+        }
+        return StreamingResponse(pieces(made), media_type=kind, headers=headers)
 
     @router.get("/image/{row}")
     def image(row: int) -> Response:
@@ -226,10 +253,15 @@ def _check_row(house: House, row: int) -> None:
         raise HTTPException(404, f"There is no item {row}.")
 
 
-def _seated(house: House, form: Form) -> str:
-    """Who sent a form, which must be of this session: another may have had this address before."""
+def _check_mark(house: House, form: Form) -> None:
+    """Refuse a form of another session, which may have had this address before."""
     if form.text("session") != house.desk.mark:
         raise HTTPException(409, "This form is of another session. Reload the page.")
+
+
+def _seated(house: House, form: Form) -> str:
+    """Who sent a form, which must be of this session."""
+    _check_mark(house, form)
     return form.text("annotator")
 
 
@@ -273,10 +305,10 @@ def _sheet(
     """The answering page, or its changing part."""
     template = "desk.html" if _is_script(request) else "answer.html"
     shown = house.pictures.glance()
+    told: dict[str, Any] = {"said": said, "failed": failed} if said else {}  # else the cookie's
     return house.page(
-        request, template, status_code=status, sheet=sheet, said=said, failed=failed,
-        picture=shown, **_scale(house),
-    )  # fmt: skip
+        request, template, status_code=status, sheet=sheet, picture=shown, **told, **_scale(house)
+    )
 
 
 def _scale(house: House) -> dict[str, Any]:

@@ -1,8 +1,10 @@
 """The result so far, computed aside: at most once for every event, and never by a request.
 
 Whoever asks gets the newest picture there is, and sets a newer one going where events came since.
+All who wait wait for the same one, and hold no thread while they do.
 """
 
+import asyncio
 import math
 import threading
 import time
@@ -17,12 +19,14 @@ from askmeans.exceptions import AskmeansError
 from askmeans.sessions import Session, SessionResult, Status
 from askmeans.web.doubts import Doubt, doubts_of
 from askmeans.web.drawing import Plane, colors_of, heat_map, scatter
+from askmeans.web.errors import tell
 
 __all__ = ["ClusterView", "Picture", "Pictures", "Share"]
 
 _TYPICAL = 4
 _AMBIGUOUS = 6
 _NOW_AND_THEN = 10.0  # seconds after which people who answer get a newer estimate
+_LAST_WILL_DO = (TimeoutError, AskmeansError)  # and the page looks again
 _REST = 20.0  # times as long as the last took, so that answering is not slowed down
 
 
@@ -91,18 +95,28 @@ class Pictures:
 
     def latest(self, wait: float | None) -> Picture | None:
         """The newest picture; one of the last event where it is ready within so many seconds."""
+        coming = self.order()
+        if coming is not None:
+            with suppress(*_LAST_WILL_DO):
+                coming.result(timeout=wait)
+        return self._latest
+
+    async def wait(self, coming: Future[Picture] | None, seconds: float) -> Picture | None:
+        """The newest picture, once the one ordered is ready or so many seconds have passed."""
+        if coming is not None:
+            with suppress(*_LAST_WILL_DO):
+                await asyncio.wait_for(asyncio.shield(asyncio.wrap_future(coming)), seconds)
+        return self._latest
+
+    def order(self) -> Future[Picture] | None:
+        """Have a picture of the last event made; None where it is there."""
         event = self._session.last_event
         with self._lock:
             if self._latest is not None and self._latest.event == event:
-                return self._latest
+                return None
             if self._coming is None or self._coming.done():
                 self._coming = self._worker.submit(self._make)
-            coming = self._coming
-        with suppress(
-            TimeoutError, AskmeansError
-        ):  # the last one will do, and the page looks again
-            coming.result(timeout=wait)
-        return self._latest
+            return self._coming
 
     def close(self) -> None:
         """Stop the thread."""
@@ -114,7 +128,7 @@ class Pictures:
         try:
             picture = self._draw()
         except AskmeansError as error:
-            self.trouble = str(error)
+            self.trouble = tell(error, self._session)
             raise
         finally:
             with self._lock:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import textwrap
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
@@ -16,7 +17,9 @@ from askmeans.exceptions import (
     StoreBusyError,
     StoreDamagedError,
     StoreFullError,
+    StoreMovedError,
 )
+from askmeans.sessions.store import upgrade_store
 
 
 @pytest.fixture
@@ -130,6 +133,83 @@ def test_a_locked_database_is_told_and_the_next_try_works(small, monkeypatch):
     hurried.close()
 
 
+def move(path, to):
+    """Move a database with all its files, as `mv x.db* elsewhere` does."""
+    to.mkdir(exist_ok=True)
+    for file in sorted(path.parent.glob(f"{path.name}*")):
+        file.rename(to / file.name)
+    return to / path.name
+
+
+def removed(path):
+    path.unlink()
+
+
+def replaced(path):
+    copy = shutil.copy(path, path.with_name("copy.db"))
+    Path(copy).replace(path)
+
+
+def made_anew(path):
+    move(path, path.parent / "old")
+    sessions.create(path, [[0.0], [1.0], [2.0]], n_clusters=2).close()
+
+
+def in_a_renamed_folder(path):
+    path.parent.rename(path.parent.with_name("renamed"))
+
+
+def without_its_log(path):
+    path.with_name(f"{path.name}-wal").unlink()
+
+
+@pytest.mark.parametrize(
+    "change", [removed, replaced, made_anew, in_a_renamed_folder, without_its_log]
+)
+def test_no_answer_is_confirmed_once_its_database_is_not_where_it_was(change, tmp_path, kit):
+    folder = tmp_path / "here"
+    folder.mkdir()
+    with sessions.create(folder / "s.db", kit.X, n_clusters=3, strategy=kit.strategy) as session:
+        first, second = session.ask(2)
+        session.tell(first.id, 0.5)
+        change(folder / "s.db")
+        for attempt in (lambda: session.tell(second.id, 0.25), session.ask, session.pause):
+            with pytest.raises(match=r"s\.db.* must .* was not confirmed") as error:
+                attempt()
+            assert "start again" in str(error.value)
+        # What was answered before can still be had from here.
+        assert [receipt.value for receipt in session.history()] == [0.5]
+        assert session.result().n_queries == 1
+
+
+def test_a_database_put_back_takes_answers_again(small, again):
+    session, question = small
+    path = Path(session.url)
+    away = move(path, path.parent / "away")
+    with pytest.raises(StoreMovedError, match="no file at its place; put the old one back"):
+        session.tell(question.id, 0.25)
+    assert not path.exists()  # nothing was made in its place
+    move(away, path.parent)
+    assert session.tell(question.id, 0.25).value == 0.25
+    assert again(session).status().answered == 2
+
+
+def test_connections_made_later_are_to_the_database_that_was_opened(small):
+    session, _ = small
+    made_anew(Path(session.url))
+    another = pytest.raises(StoreMovedError, match="another file at its place")
+    with session._store._engine.connect(), another:  # the one there was
+        session.history()  # needs a second one
+
+
+def test_a_link_to_a_database_is_as_good_as_its_path(small, tmp_path):
+    session, question = small
+    link = tmp_path / "link.db"
+    link.symlink_to(session.url)
+    with sessions.open(link) as linked:
+        assert linked.tell(question.id, 0.25).value == 0.25
+
+
 def test_a_file_that_is_no_database_is_told(tmp_path):
     path = tmp_path / "notes.txt"
     path.write_text("not a database at all, but a text of some length " * 30)
@@ -147,8 +227,16 @@ def test_a_database_of_something_else_holds_no_session(tmp_path):
     with sqlite3.connect(path) as connection:
         connection.execute("CREATE TABLE photos (name TEXT)")
     connection.close()
-    with pytest.raises(NoSessionError, match="must hold sessions of askmeans"):
-        sessions.open(path)
+    for mode in ("delete", "wal"):  # neither is changed by a look
+        with sqlite3.connect(path) as connection:
+            connection.execute(f"PRAGMA journal_mode = {mode}")
+        connection.close()
+        before = path.read_bytes()
+        for attempt in (sessions.open, sessions.names, upgrade_store):
+            with pytest.raises(NoSessionError, match="must hold sessions of askmeans"):
+                attempt(path)
+        assert path.read_bytes() == before
+        assert list(tmp_path.iterdir()) == [path]
     sessions.create(path, [[0.0], [1.0]], n_clusters=2).close()  # it may hold both
     with sqlite3.connect(path) as connection:
         assert connection.execute("SELECT count(*) FROM photos").fetchone() == (0,)

@@ -1,11 +1,15 @@
 """SQLite as a store: the contract, and what makes it safe."""
 
+import gc
 import os
+import shutil
 import sqlite3
 import threading
+from contextlib import closing
 
 import pytest
 
+from askmeans import sessions
 from askmeans.exceptions import ParameterError
 from askmeans.sessions.events import EventKind, NewEvent
 from askmeans.sessions.store import file_of, open_store
@@ -103,13 +107,51 @@ def test_nothing_at_rest_is_pickled(tmp_path):
     connection.close()
 
 
+def answers_in_a_copy(session, folder):
+    """How many answers a copy of the database file alone has, as `cp s.db` makes it."""
+    copy = shutil.copy(session.url, folder / "copy.db")
+    with closing(sqlite3.connect(copy)) as connection:
+        return connection.execute("SELECT count(*) FROM askmeans_events").fetchone()[0]
+
+
+def test_a_copy_of_the_file_alone_lacks_a_handful_of_answers_at_most(make, kit, folder):
+    session = make()
+    answered = 0
+    while asked := kit.answer(session, 1):
+        answered += len(asked)
+        assert answered - answers_in_a_copy(session, folder) < 10
+    assert answered > 30
+
+
+def test_closing_writes_all_to_the_file_while_others_have_it_open(make, kit, folder, again):
+    session = make()
+    other = again(session)
+    kit.answer(session, 1)
+    assert answers_in_a_copy(session, folder) == 0
+    session.close()
+    assert answers_in_a_copy(session, folder) == 1
+    assert other.status().answered == 1
+
+
+def test_a_session_that_nobody_closed_is_written_to_its_file(make, kit, folder):
+    session = make()
+    kit.answer(session, 1)
+    forgotten = sessions.open(session.url)
+    kit.answer(forgotten, 1)
+    del forgotten
+    gc.collect()
+    assert answers_in_a_copy(session, folder) == 2
+
+
 def test_a_path_and_a_url_name_the_same_file(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert file_of("a.db") == file_of("sqlite:///a.db") == tmp_path / "a.db"
     assert file_of(f"sqlite:///{tmp_path}/a.db") == tmp_path / "a.db"
 
 
-@pytest.mark.parametrize("url", ["", ".", "postgresql://host/db", "sqlite://", "sqlite:///"])
+@pytest.mark.parametrize(
+    "url", ["", ".", "postgresql://host/db", "sqlite://", "sqlite:///", "sqlite:///."]
+)
 def test_what_is_no_place_for_a_database_is_refused(url):
     with pytest.raises(ParameterError, match="'url' parameter must be"):
         file_of(url)

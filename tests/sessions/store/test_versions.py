@@ -85,6 +85,22 @@ def test_a_newer_database_is_refused_and_left_alone(old_database):
     sessions.open(old_database).close()  # the next try works
 
 
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ("UPDATE askmeans_events SET kind = 'gold' WHERE kind = 'skip'", "events .* 'gold'"),
+        ("UPDATE askmeans_sessions SET config = json_set(config, '$.panel', 3)", "'panel'"),
+        ("UPDATE askmeans_parts SET display = json_set(display, '$.sound', 3)", "'sound'"),
+    ],
+)
+def test_what_only_a_newer_version_knows_is_told_in_a_sentence(old_database, change, told):
+    with sqlite3.connect(old_database) as connection:
+        assert connection.execute(change).rowcount > 0
+    connection.close()
+    with pytest.raises(StoreVersionError, match=rf"{told}, .*newer version; run: pip install"):
+        sessions.open(old_database)
+
+
 def test_an_old_database_is_refused_with_the_command_that_upgrades_it(tmp_path, old_database):
     spaced = tmp_path / "my data.db"
     shutil.move(old_database, spaced)

@@ -3,12 +3,12 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from askmeans.exceptions import MissingExtraError, NoSessionError, ParameterError
+from askmeans.exceptions import MissingExtraError, ParameterError
 
 if TYPE_CHECKING:
     from askmeans.sessions.store.contract import Store
 
-__all__ = ["file_of", "open_store", "upgrade_store"]
+__all__ = ["backup_store", "file_of", "open_store", "upgrade_store"]
 
 
 def open_store(url: str | Path, *, make: bool = False) -> "Store":
@@ -17,22 +17,38 @@ def open_store(url: str | Path, *, make: bool = False) -> "Store":
     _check_installed()
     from askmeans.sessions.store.sql import SqlStore
     from askmeans.sessions.store.sqlite.engine import make_engine
-    from askmeans.sessions.store.versions import check_version, make_schema
+    from askmeans.sessions.store.versions import check_version, make_file, make_schema
 
-    if not make and not path.exists():
-        raise NoSessionError(
-            f"There must be a database at {path}. Got none; 'askmeans init' or "
-            "askmeans.sessions.create makes one."
-        )
+    if make:
+        make_file(path)
+    check_version(path, make=make)  # before anything of it is changed
     engine = make_engine(path)
     try:
         if make:
             make_schema(engine, path)
-        check_version(engine, path)
     except BaseException:
         engine.dispose()
         raise
-    return SqlStore(engine, str(path))
+    return SqlStore(engine, path)
+
+
+def backup_store(url: str | Path, file: Path) -> list[str]:
+    """Write a copy of a database, whole, also while others write to it.
+
+    Returns the files that the sessions refer to, which are not in it.
+    """
+    path = file_of(url)
+    _check_installed()
+    from askmeans.sessions.store.versions import backup, check_version
+
+    check_version(path)
+    backup(path, file)
+    store = open_store(file)
+    try:
+        parts = (part for name in store.names() for part in store.parts(store.load(name).id))
+        return sorted({part.path for part in parts if part.path is not None})
+    finally:
+        store.close()
 
 
 def upgrade_store(url: str | Path) -> Path | None:
@@ -46,21 +62,22 @@ def upgrade_store(url: str | Path) -> Path | None:
 
 def file_of(url: str | Path) -> Path:
     """The absolute path of an SQLite database, from a path or a URL."""
-    text = str(url)
+    text = place = str(url)
     scheme, colon, rest = text.partition("://")
-    if not colon:
-        if not text or Path(text).is_dir():
+    if colon:
+        if scheme != "sqlite" or not rest.startswith("/") or rest == "/":
             raise ParameterError(
-                "The 'url' parameter must be the path of a database file or a URL. "
-                f"Got {text!r} instead, which is {'a folder' if text else 'empty'}."
+                "The 'url' parameter must be a path or sqlite:///PATH, for now. "
+                f"Got {text!r} instead; PostgreSQL is still to come."
             )
-        return Path(text).expanduser().absolute()
-    if scheme != "sqlite" or not rest.startswith("/") or rest == "/":
+        place = rest[1:]
+    path = Path(place).expanduser()
+    if not place or path.is_dir():
         raise ParameterError(
-            "The 'url' parameter must be a path or sqlite:///PATH, for now. "
-            f"Got {text!r} instead; PostgreSQL is still to come."
+            "The 'url' parameter must be the path of a database file or a URL. "
+            f"Got {text!r} instead, which is {'a folder' if place else 'empty'}."
         )
-    return Path(rest[1:]).expanduser().absolute()
+    return path.absolute()
 
 
 def _check_installed() -> None:

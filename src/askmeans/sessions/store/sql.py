@@ -2,8 +2,10 @@
 
 import math
 import os
+import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,7 +13,8 @@ from sqlalchemy import Connection, Engine, Float, bindparam, delete, insert, lit
 from sqlalchemy.dialects.sqlite import insert as upsert
 from sqlalchemy.exc import IntegrityError
 
-from askmeans.exceptions import NoSessionError, SessionExistsError
+from askmeans import __version__
+from askmeans.exceptions import NoSessionError, SessionExistsError, StoreVersionError
 from askmeans.sessions.events import Event, EventKind, NewEvent
 from askmeans.sessions.store import models
 from askmeans.sessions.store.contract import (
@@ -21,7 +24,14 @@ from askmeans.sessions.store.contract import (
     SessionRecord,
     StoredBatch,
 )
-from askmeans.sessions.store.sqlite.engine import DURABLE, NOW, PASSING, translated
+from askmeans.sessions.store.sqlite.engine import (
+    DURABLE,
+    NOW,
+    PASSING,
+    check_files,
+    checkpoint,
+    translated,
+)
 
 __all__ = ["SqlStore"]
 
@@ -41,10 +51,12 @@ _NOW = select(literal_column(NOW, Float))
 class SqlStore:
     """Sessions in a database."""
 
-    def __init__(self, engine: Engine, url: str) -> None:
-        self.url = url
+    def __init__(self, engine: Engine, path: Path) -> None:
+        self.url = str(path)
+        self._path = path
         self._engine = engine
         self._pid = os.getpid()
+        weakref.finalize(self, _let_go, engine, self._pid)  # at exit, where nobody closed it
 
     def names(self) -> list[str]:
         """Names of the sessions, in the order they were made."""
@@ -165,7 +177,8 @@ class SqlStore:
 
     def close(self) -> None:
         """Let go of the database."""
-        self._engine.dispose()
+        self._after_fork()
+        _let_go(self._engine, self._pid)
 
     @contextmanager
     def _read(self) -> Iterator[Connection]:
@@ -176,12 +189,18 @@ class SqlStore:
 
     @contextmanager
     def _begun(self, how: str = DURABLE) -> Iterator[Connection]:
-        """A connection that is the only writer."""
+        """A connection that is the only writer; left well, what was written is in the database.
+
+        In the one at its place, that is: a file removed or replaced is noticed before the commit,
+        or before anybody is told of it.
+        """
         self._after_fork()
         with translated(self.url), self._engine.connect() as connection:
             writing = connection.execution_options(askmeans_write=how)
             with writing.begin():
                 yield writing
+                check_files(writing, self._path)
+            check_files(writing, self._path)
 
     def _after_fork(self) -> None:
         """Leave a parent's connections to the parent: SQLite forbids to share them."""
@@ -204,7 +223,13 @@ class SqlTransaction:
     def events(self, after: int) -> list[Event]:
         """Events with a number above this, in order."""
         told = {"session": self._session, "after": after}
-        rows = self._connection.execute(_EVENTS, told)
+        rows = self._connection.execute(_EVENTS, told).all()
+        if unknown := {row.kind for row in rows} - set(EventKind):
+            raise StoreVersionError(
+                f"The session's events must be of kinds that askmeans {__version__} knows. Got "
+                f"{', '.join(map(repr, sorted(unknown)))}, of a newer version; run: pip install "
+                "--upgrade askmeans"
+            )
         return [
             Event(
                 id=row.id,
@@ -317,6 +342,13 @@ class SqlTransaction:
             self._connection.execute(
                 insert(models.chunks).values(part_id=identity, number=number, bytes=chunk)
             )
+
+
+def _let_go(engine: Engine, pid: int) -> None:
+    """Write what is left to the database, and close it; a parent's connections are the parent's."""
+    if pid == os.getpid():
+        checkpoint(engine)
+        engine.dispose()
 
 
 def _now(connection: Connection) -> float:

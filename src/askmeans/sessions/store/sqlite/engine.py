@@ -1,11 +1,16 @@
-"""SQLite as a store wants it: write-ahead log, full durability, one writer who waits its turn."""
+"""SQLite as a store wants it: write-ahead log, full durability, one writer who waits its turn.
+
+A file that was removed or replaced can be written to as long as it is open, and all of that is gone
+afterwards. So every connection remembers which files it has open (device and inode), and
+`check_files` compares them with what is at their place now.
+"""
 
 import os
 import random
 import sqlite3
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +24,17 @@ from askmeans.exceptions import (
     StoreDamagedError,
     StoreError,
     StoreFullError,
+    StoreMovedError,
     StoreReadOnlyError,
 )
 
-__all__ = ["DURABLE", "NOW", "PASSING", "make_engine", "translated"]
+__all__ = ["DURABLE", "NOW", "PASSING", "check_files", "checkpoint", "connect", "make_engine",
+           "translated"]  # fmt: skip
 
 BUSY_SECONDS = 30.0
+# Pages in the write-ahead log after which it is moved into the database: an answer takes about
+# seven, so a copy of the database file alone lacks a handful of answers at most.
+CHECKPOINT_PAGES = 50
 # What a writer waits for when it commits: the disk, or, for what is about now, nothing.
 DURABLE, PASSING = "FULL", "NORMAL"
 # What writing on a full disk may say instead of SQLITE_FULL.
@@ -38,21 +48,100 @@ _NO_ROOM = (
 NOW = "(julianday('now') - 2440587.5) * 86400.0"
 
 
+FileId = tuple[int, int] | None  # device and inode; None where there is no file
+
+
+class Opened(sqlite3.Connection):
+    """A connection that knows which files it has open: the database and its write-ahead log."""
+
+    files: tuple[FileId, FileId] = (None, None)
+
+
 def make_engine(path: Path) -> Engine:
-    """An engine for a file; transactions are begun by us, not by the driver."""
-    seconds = _busy_seconds()
+    """An engine for the file that is there now; transactions are begun by us, not by the driver."""
+    opened = _files(path)[0]
+
+    def make() -> Opened:
+        _check_same(path, _files(path)[0], opened)  # before anything of another file is touched
+        connection = connect(path)
+        try:
+            _prepare(connection)
+            connection.files = _files(path)
+            _check_same(path, connection.files[0], opened)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
     engine = create_engine(
         "sqlite://",
-        creator=lambda: sqlite3.connect(
-            path, timeout=seconds, isolation_level=None, check_same_thread=False
-        ),
+        creator=make,
         poolclass=QueuePool,
         pool_size=4,
         max_overflow=28,  # as many threads as a server has
     )
-    event.listen(engine, "connect", _prepare)
     event.listen(engine, "begin", _begin)
     return engine
+
+
+def connect(path: Path) -> Opened:
+    """A connection to a file that is there; none is made, nothing is changed."""
+    return sqlite3.connect(
+        f"{path.as_uri()}?mode=rw", uri=True, timeout=_busy_seconds(), isolation_level=None,
+        check_same_thread=False, factory=Opened,
+    )  # fmt: skip
+
+
+def check_files(connection: Connection, path: Path) -> None:
+    """Refuse to go on where the files that are open are no longer those at their place."""
+    opened: Any = connection.connection.dbapi_connection
+    now = _files(path)
+    _check_same(path, now[0], opened.files[0])
+    if now[1] != opened.files[1]:
+        raise StoreMovedError(
+            f"{path}-wal must stay beside its database as long as that is open. Got "
+            f"{'no file' if now[1] is None else 'another file'} at its place; stop every program "
+            "that has the database open, so that it writes what it holds, and start again. The "
+            "last answer was not confirmed."
+        )
+
+
+def checkpoint(engine: Engine) -> None:
+    """Move what is in the write-ahead log into the database, as far as nobody else reads it."""
+    if engine.pool.checkedin() == 0:  # type: ignore[attr-defined]  # of QueuePool, ours
+        return  # nothing was done here, or somebody is at it
+    lent = engine.raw_connection()
+    try:
+        with suppress(sqlite3.Error):  # what is in the log stays there, and is safe
+            lent.cursor().execute("PRAGMA wal_checkpoint(PASSIVE)")
+    finally:
+        lent.close()
+
+
+def _files(path: Path) -> tuple[FileId, FileId]:
+    """What a database and its write-ahead log are."""
+    real = os.path.realpath(path)  # SQLite keeps the log beside it
+    return _file_id(real), _file_id(f"{real}-wal")
+
+
+def _file_id(path: str) -> FileId:
+    """What a file is."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _check_same(path: Path, now: FileId, opened: FileId) -> None:
+    """Refuse a database that is not the one opened."""
+    if now is None or now != opened:
+        raise StoreMovedError(
+            f"{path} must be the file that was opened, and stay where it is. Got "
+            f"{'no file' if now is None else 'another file'} at its place; put the old one back, "
+            "or export what this program still has, stop it, and start again with the database "
+            "you want. The last answer was not confirmed."
+        )
 
 
 def _busy_seconds() -> float:
@@ -66,7 +155,7 @@ def _busy_seconds() -> float:
         ) from error
 
 
-def _prepare(connection: Any, _record: Any) -> None:
+def _prepare(connection: sqlite3.Connection) -> None:
     """What is set once for every connection."""
     try:
         connection.execute("PRAGMA journal_mode = WAL")
@@ -75,6 +164,7 @@ def _prepare(connection: Any, _record: Any) -> None:
             raise
     connection.execute("PRAGMA synchronous = FULL")
     connection.execute("PRAGMA foreign_keys = ON")
+    connection.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}")
 
 
 def _begin(connection: Connection) -> None:

@@ -1,0 +1,45 @@
+"""Errors as the page tells them: an HTTP status, and a sentence without the paths of files."""
+
+import re
+from pathlib import Path
+
+from askmeans.exceptions import (
+    AnswerError,
+    AskmeansError,
+    BudgetError,
+    DataError,
+    KeyConflictError,
+    ParameterError,
+    QueryError,
+    SessionError,
+    StoreBusyError,
+)
+from askmeans.sessions import Session
+
+__all__ = ["status_of", "tell"]
+
+_FOLDERS = re.compile(r"(?<![\w./:-])/(?:[^\s/'\"]+/)+")  # of an absolute path
+_STATUS: list[tuple[type[AskmeansError], int]] = [  # the first that fits
+    (QueryError, 404),
+    (KeyConflictError, 409),
+    (BudgetError, 409),
+    (AnswerError, 422),
+    (ParameterError, 422),
+    (DataError, 422),
+    (SessionError, 409),
+    (StoreBusyError, 503),
+]
+
+
+def status_of(error: AskmeansError) -> int:
+    """The HTTP status that tells an error."""
+    return next((status for kind, status in _STATUS if isinstance(error, kind)), 500)
+
+
+def tell(error: AskmeansError, session: Session) -> str:
+    """What went wrong; files by their names, since their folders are nobody's business."""
+    text = str(error)
+    for folder in (str(Path(session.url).parent), session.rows.folder):
+        if folder and folder != "/":
+            text = text.replace(f"{folder}/", "")
+    return _FOLDERS.sub("", text)

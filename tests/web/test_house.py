@@ -1,0 +1,92 @@
+"""Results never hold up answers: they have threads of their own, and are made once for all."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from starlette.testclient import TestClient
+
+from askmeans import sessions
+from askmeans.web import api, create_app, pages
+from askmeans.web.models import ResultOut
+
+WAITING = 60  # more than the server has threads
+
+
+class Arrivals:
+    """An application that says when so many requests have come to it."""
+
+    def __init__(self, app, path):
+        self.app, self.path = app, path
+        self.n, self.all_there = 0, threading.Event()
+
+    async def __call__(self, scope, receive, send):
+        if scope.get("path") == self.path:
+            self.n += 1
+            if self.n == WAITING:
+                self.all_there.set()
+        await self.app(scope, receive, send)
+
+
+@pytest.mark.parametrize("path", ["/api/result", "/results", "/items/0", "/export/all.json"])
+def test_answers_pass_while_many_wait_for_a_slow_result(database, tools, monkeypatch, path):
+    monkeypatch.setattr(api, "_WAIT", 600.0)
+    monkeypatch.setattr(pages, "_WAIT", 600.0)
+    app = create_app(database, settle_seconds=0.0)
+    session, go_on = app.state.house.session, threading.Event()
+    result = session.result
+    counting = Arrivals(app, path)
+    with (
+        TestClient(
+            counting,
+            base_url="http://127.0.0.1",
+            follow_redirects=False,
+            client=("127.0.0.1", 50000),
+        ) as client,  # fmt: skip
+        ThreadPoolExecutor(WAITING + 1) as crowd,
+    ):
+        client.get("/help")
+        (question,) = session.ask(annotator="ann")
+        monkeypatch.setattr(session, "result", lambda: go_on.wait(600) and result())
+        waiting = [crowd.submit(client.get, path) for _ in range(WAITING)]
+        try:
+            assert counting.all_there.wait(60)
+            form = {"token": tools.token_of(client), "session": app.state.house.desk.mark,
+                    "annotator": "ann", "question": question.id, "key": "k",
+                    "value": "0.5"}  # fmt: skip
+            answered = crowd.submit(client.post, "/answer", data=form).result(timeout=30)
+            assert answered.status_code == 303
+            assert [receipt.value for receipt in session.history()] == [0.5]
+            assert not any(reply.done() for reply in waiting)
+        finally:
+            go_on.set()
+        replies = [reply.result(timeout=60) for reply in waiting]
+    assert {reply.status_code for reply in replies} == {200}
+
+
+@pytest.mark.parametrize(
+    ("path", "writer"),
+    [("/api/result", (api, "result_json")), ("/export/all.json", (pages, "export"))],
+)
+def test_a_result_is_written_out_once_for_every_event(client, monkeypatch, path, writer):
+    written = []
+    write = getattr(*writer)
+    monkeypatch.setattr(*writer, lambda *given: written.append(1) or write(*given))
+    first = [client.get(path).content for _ in range(3)]
+    assert (len(written), len(set(first))) == (1, 1)
+    session = client.app.state.house.session
+    (question,) = session.ask()
+    session.tell(question.id, 0.5)
+    assert client.get(path).content != first[0]
+    assert len(written) == 2
+
+
+def test_the_result_is_sent_in_pieces_whole(tmp_path, tools):
+    X = [[float(place % 7)] for place in range(4001)]
+    sessions.create(tmp_path / "many.db", X, n_clusters=2, random_state=0).close()
+    with tools.using(create_app(tmp_path / "many.db")) as client:
+        reply = client.get("/api/result")
+        found = client.app.state.house.session.result()
+    assert len(reply.content) == int(reply.headers["content-length"]) > 2**16
+    assert reply.json()["memberships"] == found.memberships.tolist()
+    assert ResultOut.model_validate(reply.json()).ids == list(found.ids)

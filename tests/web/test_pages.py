@@ -1,0 +1,123 @@
+"""The pages' forms, sent as a browser without script sends them."""
+
+from html.parser import HTMLParser
+
+import pytest
+
+from askmeans import sessions
+
+
+class Forms(HTMLParser):
+    """The forms of a page: where they go, and their hidden fields."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.found = []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        told = dict(attributes)
+        if tag == "form":
+            self.found.append((told.get("action"), {}))
+        elif tag == "input" and self.found and "name" in told:
+            self.found[-1][1][told["name"]] = told.get("value", "")
+
+
+def form(reply, action, **fields):
+    """The first form of a page that goes there, filled in."""
+    found = next(each for where, each in Forms(reply.text).found if where == action)
+    return {**found, **fields}
+
+
+@pytest.fixture
+def seated(client):
+    """A client with a name."""
+
+    def sit(name="ann"):
+        client.cookies.set("askmeans_name", name)
+        return client
+
+    return sit
+
+
+def kept(database):
+    with sessions.open(database) as session:
+        return [receipt.value for receipt in session.history()]
+
+
+def answer(client, value, page="/"):
+    """Answer what a page shows; the next page."""
+    reply = client.post("/answer", data=form(client.get(page), "/answer", value=value))
+    assert reply.status_code == 303
+    return client.get(reply.headers["location"])
+
+
+def test_a_refused_change_leaves_the_old_answer(seated, database):
+    client = seated()
+    answer(client, "0.25")
+    page = answer(client, "7", page="/?question=1")
+    assert 'class="failed"' in page.text
+    assert kept(database) == [0.25]
+    assert "Saved" in answer(client, "0.75", page="/?question=1").text
+    assert kept(database) == [0.75]
+    answer(client, "unsure", page="/?question=1")
+    assert kept(database) == [None]
+    with sessions.open(database) as session:
+        answer(client, "skip", page="/?question=1")
+        assert [receipt.kind for receipt in session.history()] == ["skip"]
+
+
+def test_an_answer_sent_again_after_it_was_taken_back_is_not_called_saved(seated, database):
+    client = seated()
+    sent = form(client.get("/"), "/answer", value="0.25")
+    client.post("/answer", data=sent)
+    assert "Saved" in client.get("/").text
+    client.post("/undo", data=form(client.get("/"), "/undo"))
+    client.get("/")
+    client.post("/answer", data=sent)
+    page = client.get("/")
+    assert "Nothing was saved" in page.text
+    assert "Saved" not in page.text
+    assert kept(database) == []
+
+
+def test_a_stale_take_back_is_refused(seated, database):
+    client = seated()
+    answer(client, "0.25")
+    stale = form(client.get("/history"), "/undo")
+    answer(client, "0.75", page="/?question=1")
+    client.post("/undo", data=stale)
+    assert "look at the history again" in client.get("/").text
+    assert kept(database) == [0.75]
+    client.post("/undo", data=form(client.get("/history"), "/undo"))
+    assert kept(database) == []
+
+
+def test_names_and_pauses_are_of_the_session_that_is_served(seated):
+    client = seated()
+    client.get("/results")
+    client.post("/rename", data=form(client.get("/results"), "/rename", name="tiny", cluster="0"))
+    client.post("/pause", data=form(client.get("/results"), "/pause"))
+    session = client.app.state.house.session
+    assert session.cluster_names == ["tiny", "large"]
+    assert session.status().state == "paused"
+    client.post("/pause", data=form(client.get("/"), "/pause"))
+    assert session.status().state == "asking"
+
+
+def test_a_spent_budget_is_raised_on_the_page(seated, database):
+    client = seated()
+    session = client.app.state.house.session
+    session.set_budget(1)
+    page = answer(client, "0.5")
+    assert "The budget is spent" in page.text
+    stale = form(page, "/budget", n="3", session="0123456789abcdef")
+    assert client.post("/budget", data=stale).status_code == 409
+    client.post("/budget", data=form(page, "/budget", n="3"))
+    page = client.get("/")
+    assert "The budget is 3 questions now." in page.text
+    assert "of at most 3" in page.text
+    answer(client, "0.5")
+    assert kept(database) == [0.5, 0.5]
+    assert client.post("/budget", data=form(answer(client, "1"), "/budget", n="0")).is_client_error
+    assert session.status().budget == 3
