@@ -21,7 +21,7 @@ from sklearn.neighbors import KNeighborsRegressor, kneighbors_graph
 from askmeans.fuzzy.model import closed_form_memberships, squared_distances
 from askmeans.fuzzy.simplex import onto_simplex
 from askmeans.plans.answers import keep_answers
-from askmeans.plans.stratified import REST
+from askmeans.policy.stratified import REST
 from question_targets import Target
 
 __all__ = ["MODELS", "Snapshot", "margin_sampling", "random_items"]

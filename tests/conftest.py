@@ -51,3 +51,19 @@ def finished(tiny, tmp_path_factory):
     folder = tmp_path_factory.mktemp("finished")
     reproduce(folder, scale=tiny, seed=7, jobs=1)
     return folder
+
+
+@pytest.fixture(scope="session")
+def fuzzy_target():
+    """Items, and fuzzy k-means memberships to centres drawn among them: no order by distance."""
+    import numpy as np
+
+    from askmeans.fuzzy import closed_form_memberships
+
+    def target(n, k, *, seed=0, fuzzifier=2.0, spread=1.5):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(n, 2))
+        centers = spread * rng.normal(size=(k, 2))
+        return X, closed_form_memberships(X, centers, fuzzifier)
+
+    return target

@@ -9,6 +9,7 @@ import numpy as np
 
 from askmeans.checks import check_choice, check_fuzzifier, check_number
 from askmeans.plans.answers import EXACT, Plan, rounding_noise
+from askmeans.policy import Policy
 from askmeans.strategies import Sequential, Strategy, Stratified, TwoClusters, TwoPhase
 from askmeans.wrappers import by_similarity, by_sorting, least_questions, repeated_adaptively
 from askmeans.wrappers.pool_sizes import Route
@@ -60,8 +61,10 @@ def make_plan(
     rng: np.random.Generator,
     repeats: int = 1,
     rough: bool | None = None,
-) -> Plan:
-    """The strategy's plan, with its questions turned into similarities and repeated."""
+) -> Plan | Policy:
+    """The strategy's policy or plan, with its questions turned into similarities and repeated."""
+    if budget is not None and isinstance(strategy, Stratified):
+        strategy = replace(strategy, max_items=None)  # the budget is the limit
     similar = ask != "membership" and n_clusters > 1
     route: Route = "triplet" if ask == "similarity" else "pairwise"
     if budget is not None and repeats > 1 and similar:  # something is left for the repeats
@@ -74,6 +77,10 @@ def make_plan(
     else:
         several = repeats > 1 and levels is not None
         rough_strategy = _with_roughness(strategy, levels=levels, unknown_noise=several)
+        if isinstance(rough_strategy, Stratified):
+            return rough_strategy.policy(
+                items, n_clusters, fuzzifier=fuzzifier, rng=rng, repeats=repeats
+            )
 
     def plan(rng: np.random.Generator, chosen: Any = rough_strategy) -> Plan:
         made: Plan = chosen.plan(items, n_clusters, fuzzifier=fuzzifier, rng=rng)

@@ -1,7 +1,8 @@
-"""The loop between a plan and whoever answers: budget, progress, interruption."""
+"""The loop between a plan or a policy and whoever answers: budget, progress, interruption."""
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -17,7 +18,9 @@ from askmeans.exceptions import (
     StopAsking,
 )
 from askmeans.interrupts import Interrupts
-from askmeans.queries import Ledger, Queries
+from askmeans.plans.answers import Plan
+from askmeans.policy import Policy
+from askmeans.queries import Ledger, Queries, batches_of
 from askmeans.results import Clustering, Result
 
 __all__ = ["Oracle", "run"]
@@ -37,22 +40,22 @@ class Oracle(Protocol):
 
 
 def run(
-    plan: Generator[Queries, Floats, Clustering],
+    plan: Plan | Policy,
     oracle: Oracle,
     *,
     budget: int | None = None,
     progress: bool = False,
     ledger: Ledger | None = None,
 ) -> Result:
-    """Let an oracle answer a plan's questions, each once, and return what the plan makes of them.
+    """Let an oracle answer the questions of a plan or a policy, each once.
 
     Ctrl-C, a spent budget and an oracle that has had enough all end with the best clustering from
-    the answers so far and `complete=False`.
+    the answers so far and `complete=False`; the clustering's ``diagnostics["stopped"]`` says which.
 
     Parameters
     ----------
-    plan : generator
-        A plan, from a strategy's `plan` method or written by yourself.
+    plan : generator or policy
+        A plan or a policy, from a strategy's `plan` or `policy` method or written by yourself.
     oracle : object
         Has a method ``answer(queries)``, see `askmeans.oracles`.
     budget : int or None, default=None
@@ -61,7 +64,7 @@ def run(
     progress : bool, default=False
         Show a progress bar, where there is a terminal.
     ledger : Ledger or None, default=None
-        Answers held already: they are not asked again, and cost nothing.
+        Answers known already: they are not asked again, and cost nothing.
 
     Returns
     -------
@@ -88,66 +91,83 @@ def run(
     >>> result.complete, result.clustering.memberships.argmax(axis=1).tolist()
     (True, [0, 0, 1, 1])
     """
-    if not hasattr(plan, "send"):
+    if not hasattr(plan, "send") and not hasattr(plan, "propose"):
         raise ParameterError(
-            "The 'plan' parameter of run must be a plan, which is a generator. "
-            f"Got {plan!r} instead; a strategy's plan() makes one."
+            "The 'plan' parameter of run must be a plan, which is a generator, or a policy. "
+            f"Got {plan!r} instead; a strategy's plan() or policy() makes one."
         )
     if budget is not None:
         check_number(budget, "budget", "run", integer=True, minimum=0)
     ledger = Ledger() if ledger is None else ledger
-    driver = _Driver(plan, oracle, ledger, budget)
-    with _bar(progress, budget) as advance:
-        return driver.run(advance)
+    driver = _Driver(oracle, ledger, budget)
+    with _bar(progress, budget) as advance, driver.interrupts:
+        driver.advance = advance
+        try:
+            if isinstance(plan, Generator):
+                result = driver.run_plan(plan)
+            else:
+                result = driver.run_policy(plan)
+        except Exception as error:  # it cannot go on; what was answered is in the error
+            error.history = ledger.history  # type: ignore[attr-defined]  # of any class
+            raise
+    driver.raise_failure(result)
+    return result
 
 
 class _Driver:
-    """One plan, one oracle, one ledger."""
+    """One oracle, one ledger, one budget."""
 
-    def __init__(
-        self,
-        plan: Generator[Queries, Floats, Clustering],
-        oracle: Oracle,
-        ledger: Ledger,
-        budget: int | None,
-    ) -> None:
-        self.plan = plan
+    def __init__(self, oracle: Oracle, ledger: Ledger, budget: int | None) -> None:
         self.oracle = oracle
         self.ledger = ledger
         self.left = budget
         self.n_asked = 0
         self.raw_before, self.rounds_before = ledger.n_raw, ledger.n_rounds
         self.failure: Exception | None = None
+        self.interrupted = False
         self.interrupts = Interrupts()
+        self.advance: Callable[[int], None] = lambda _: None
 
-    def run(self, advance: Any) -> Result:
+    def run_policy(self, policy: Policy) -> Result:
+        """Ask what is proposed until it is settled."""
+        stopped = False
+        policy.learn(self.ledger.history)
+        while not stopped and not policy.settled:
+            proposed = policy.propose(policy.batch_size)
+            for queries in batches_of(proposed, policy.n_clusters):
+                stopped = self._answer(queries)
+                if stopped:
+                    break
+            policy.learn(self.ledger.history)
+        return self._result(policy.clustering(), stopped)
+
+    def run_plan(self, plan: Plan) -> Result:
         """Send answers until the plan returns."""
         stopped = False
         try:
-            with self.interrupts:
-                queries = next(self.plan)
-                while True:
-                    stopped = self._answer(queries, advance)
-                    answers = self.ledger.answers(queries)
-                    if stopped:
-                        self.plan.throw(StopAsking(answers, self._reached(queries)))
-                        raise PlanError("A plan must return when StopAsking is thrown into it. "
-                                        "Got more questions instead.")  # fmt: skip
-                    queries = self.plan.send(answers)
+            queries = next(plan)
+            while True:
+                stopped = self._answer(queries)
+                answers = self.ledger.answers(queries)
+                if stopped:
+                    plan.throw(StopAsking(answers, self._reached(queries)))
+                    raise PlanError("A plan must return when StopAsking is thrown into it. "
+                                    "Got more questions instead.")  # fmt: skip
+                queries = plan.send(answers)
         except StopIteration as end:
-            result = self._result(end.value, stopped)
+            return self._result(end.value, stopped)
         except StopAsking as stop:
             raise PlanError(
                 "A plan must return when StopAsking is thrown into it. Got it back instead; catch "
                 "it and return the best Clustering so far."
             ) from self.failure or stop
-        except Exception as error:  # the plan cannot go on; what was answered is in the error
-            error.history = self.ledger.history  # type: ignore[attr-defined]  # of any class
-            raise
         finally:
-            self.plan.close()
+            plan.close()
+
+    def raise_failure(self, result: Result) -> None:
+        """Raise what the oracle failed with, with the result so far."""
         if self.failure is None:
-            return result
+            return
         if isinstance(self.failure, AskmeansError):
             self.failure.result, self.failure.history = result, result.history
             raise self.failure
@@ -158,7 +178,7 @@ class _Driver:
             result,
         ) from self.failure
 
-    def _answer(self, queries: Queries, advance: Any) -> bool:
+    def _answer(self, queries: Queries) -> bool:
         """Have what is new in the batch answered and recorded; True when it is time to stop."""
         self.ledger.n_raw += len(queries)
         new = self.ledger.unanswered(queries)
@@ -177,23 +197,29 @@ class _Driver:
                 answers = self._checked(stop.answers, new)
             except AskmeansError as error:
                 self.failure = error
-                return True
-            stopped = True
+                return self._interrupt()
+            stopped = self._interrupt()
             # What was not reached was not asked.
             new, answers = new.take(stop.asked), answers[stop.asked]
             if isinstance(stop.__cause__, Exception):
                 self.failure = stop.__cause__
         except KeyboardInterrupt:
-            return True
+            return self._interrupt()
         except Exception as error:  # the plan still gets to say what it has: nothing is lost
             self.failure = error
-            return True
-        self.ledger.record(new, answers)
+            return self._interrupt()
+        who = getattr(self.oracle, "who", None)
+        self.ledger.record(new, answers, annotators=None if who is None else who(new))
         if self.left is not None:
             self.left -= len(new)
         self.n_asked += len(new)
-        advance(len(new))
+        self.advance(len(new))
         return stopped
+
+    def _interrupt(self) -> bool:
+        """Note that it was not the budget that ended it."""
+        self.interrupted = True
+        return True
 
     def _reached(self, queries: Queries) -> NDArray[np.bool_]:
         """Which questions somebody was asked, whether or not they could say."""
@@ -203,10 +229,10 @@ class _Driver:
     def _checked(self, answers: Any, queries: Queries) -> Floats:
         """Answers as floats in [0, 1] or NaN, one for each question."""
         values = np.asarray(answers, dtype=np.float64)
-        if values.shape != (len(queries),):
+        if values.shape != queries.shape:
             raise AnswerError(
-                f"{type(self.oracle).__name__}.answer must return one number for each of the "
-                f"{len(queries)} questions. Got shape {values.shape} instead."
+                f"{type(self.oracle).__name__}.answer must return one answer for each of the "
+                f"{len(queries)} questions. Got shape {values.shape} instead of {queries.shape}."
             )
         wrong = np.isinf(values) | (values < 0.0) | (values > 1.0)
         if getattr(self.oracle, "noisy", False):
@@ -220,7 +246,11 @@ class _Driver:
         return values
 
     def _result(self, clustering: Clustering, stopped: bool) -> Result:
-        """The clustering with its account."""
+        """The clustering with its account, and with what ended it."""
+        why = clustering.diagnostics.get("stopped") or "precision"  # the paper's end with theirs
+        if stopped:
+            why = "interrupted" if self.interrupted else "budget"
+        clustering = replace(clustering, diagnostics=clustering.diagnostics | {"stopped": why})
         return Result(
             clustering=clustering,
             complete=clustering.complete and not stopped,

@@ -169,7 +169,8 @@ class StopAsking(AskmeansError):  # noqa: N818 - a message, not an error
 
         if self.reached is not None:
             return self.reached
-        return ~np.isnan(np.asarray(self.answers, dtype=np.float64))
+        silent = np.isnan(np.asarray(self.answers, dtype=np.float64))
+        return ~(silent if silent.ndim == 1 else silent.all(axis=1))
 
 
 class MissingExtraError(AskmeansError, ImportError):

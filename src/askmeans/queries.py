@@ -516,7 +516,7 @@ class Answers(Sequence[Answer]):
                 yield _record(batch, row)
 
     def __repr__(self) -> str:
-        return f"<Answers: {len(self)} in {len(self.batches)} batches>"
+        return f"<Answers: {len(self)} answers in {len(self.batches)} batches>"
 
     def first(self, count: int) -> "Answers":
         """The first so many answers.
@@ -662,8 +662,8 @@ class Ledger:
         values = np.array(answers, dtype=np.float64)
         if values.shape != queries.shape:
             raise AnswerError(
-                f"There must be one answer for each of the {len(queries)} questions, in an array "
-                f"of shape {queries.shape}. Got shape {values.shape} instead."
+                f"There must be one answer for each of the {len(queries)} questions. "
+                f"Got shape {values.shape} instead of {queries.shape}."
             )
         keys = queries.identities()
         rows = self._new_rows(queries, keys)

@@ -15,8 +15,11 @@ from askmeans.checks import (
 )
 from askmeans.exceptions import ParameterError
 from askmeans.items import Items, as_items
-from askmeans.plans import sequential, stratified, two_clusters, two_phase
+from askmeans.plans import sequential, two_clusters, two_phase
 from askmeans.plans.answers import EXACT, Plan, Roughness
+from askmeans.policy.as_plan import as_plan
+from askmeans.policy.belief import Scale
+from askmeans.policy.stratified import Settings, StratifiedPolicy
 from askmeans.scores import Order
 
 __all__ = [
@@ -69,6 +72,13 @@ class Strategy(ABC):
         >>> next(TwoPhase(sample_size=9).plan([[0.0], [1.0]], 2, fuzzifier=2.0, rng=rng))
         <MembershipQueries: 9 questions>
         """
+        items = self._checked_items(X, n_clusters, fuzzifier, rng)
+        return self._make(items, n_clusters, float(fuzzifier), rng)
+
+    def _checked_items(
+        self, X: Any, n_clusters: int, fuzzifier: float, rng: np.random.Generator
+    ) -> Items:
+        """The items, for parameters that keep their rules."""
         owner = type(self).__name__
         check_number(n_clusters, "n_clusters", owner, integer=True, minimum=1)
         check_fuzzifier(fuzzifier, owner, strict=False)
@@ -79,7 +89,7 @@ class Strategy(ABC):
             )
         items = as_items(X)
         check_enough_items(items.n, n_clusters, owner)
-        return self._make(items, n_clusters, float(fuzzifier), rng)
+        return items
 
     @property
     def roughness(self) -> Roughness:
@@ -439,7 +449,7 @@ class TwoClusters(PaperStrategy):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stratified(Strategy):
-    """Items that stand for strata first, then where completions disagree; the default.
+    """Items that stand for strata first, then where models disagree; the default.
 
     Memberships are completed by a blend of models, weighed by how well each foretold the answers.
 
@@ -472,15 +482,66 @@ class Stratified(Strategy):
         if self.max_items is not None:
             check_number(self.max_items, "max_items", "Stratified", integer=True, minimum=1)
 
+    def policy(
+        self,
+        X: Any,
+        n_clusters: int,
+        *,
+        fuzzifier: float,
+        rng: np.random.Generator,
+        ask: Literal["membership", "group"] = "membership",
+        repeats: int = 1,
+    ) -> StratifiedPolicy:
+        """The policy for this data.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_items, n_features)
+            The items.
+        n_clusters : int
+            Number of clusters.
+        fuzzifier : float
+            Alpha of the target, at least 1.
+        rng : numpy.random.Generator
+            Where the policy's randomness comes from.
+        ask : {"membership", "group"}, default="membership"
+            Whether a question is about an entry or about an item.
+        repeats : int, default=1
+            How often a question may be asked on average, at most.
+
+        Returns
+        -------
+        StratifiedPolicy
+            A policy, for `askmeans.run`.
+
+        Raises
+        ------
+        ParameterError
+            If a parameter does not fit the data.
+        DataError
+            If X cannot be used.
+
+        Examples
+        --------
+        >>> rng = np.random.default_rng(0)
+        >>> policy = Stratified().policy([[0.0], [1.0], [9.0]], 2, fuzzifier=2.0, rng=rng)
+        >>> policy.propose(1)
+        [Question(kind='membership', items=(2,), cluster=0, repeat=0)]
+        """
+        items = self._checked_items(X, n_clusters, fuzzifier, rng)
+        settings = Settings(
+            n_clusters=n_clusters,
+            fuzzifier=float(fuzzifier),
+            ask=ask,
+            precision=self.precision,
+            max_items=self.max_items,
+            repeats=repeats,
+            scale=Scale(noise=self.noise, levels=self.levels),
+            seed=int(rng.integers(2**62)),
+        )
+        return StratifiedPolicy(items, settings)
+
     def _make(
         self, items: Items, n_clusters: int, fuzzifier: float, rng: np.random.Generator
     ) -> Plan:
-        return stratified(
-            items,
-            n_clusters,
-            fuzzifier=fuzzifier,
-            precision=self.precision,
-            max_items=self.max_items,
-            roughness=self.roughness,
-            rng=rng,
-        )
+        return as_plan(self.policy(items, n_clusters, fuzzifier=fuzzifier, rng=rng))

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from askmeans.fuzzy import closed_form_memberships
 from askmeans.queries import Ledger
 
 
@@ -82,16 +81,3 @@ def evened_listing():
         return rows
 
     return evened
-
-
-@pytest.fixture(scope="session")
-def fuzzy_target():
-    """Items, and fuzzy k-means memberships to centres drawn among them: no order by distance."""
-
-    def target(n, k, *, seed=0, fuzzifier=2.0, spread=1.5):
-        rng = np.random.default_rng(seed)
-        X = rng.normal(size=(n, 2))
-        centers = spread * rng.normal(size=(k, 2))
-        return X, closed_form_memberships(X, centers, fuzzifier)
-
-    return target

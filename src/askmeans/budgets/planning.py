@@ -12,7 +12,7 @@ from typing import Literal
 from askmeans.budgets.prices import similarity_price
 from askmeans.checks import check_choice, check_number
 from askmeans.exceptions import BudgetError, ParameterError
-from askmeans.plans.stratified import GROWTH
+from askmeans.policy.stratified import GROWTH
 from askmeans.strategies import (
     PaperStrategy,
     Sequential,

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from askmeans.checks import as_memberships
 from askmeans.exceptions import DataError, QueryError
-from askmeans.queries import MembershipQueries, Queries
+from askmeans.queries import GroupQueries, MembershipQueries, Queries
 
 __all__ = ["TableOracle"]
 
@@ -111,5 +111,7 @@ class TableOracle:
                     f"Got cluster {queries.clusters.max()}."
                 )
             return self.memberships[queries.items, queries.clusters]
+        if isinstance(queries, GroupQueries):
+            return self.memberships[queries.items, : queries.n_clusters]
         together: Floats = self.memberships[queries.item_table].prod(axis=1).sum(axis=1)
         return together

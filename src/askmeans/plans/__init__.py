@@ -8,8 +8,7 @@ Rules of this room:
 """
 
 from askmeans.plans.sequential import sequential
-from askmeans.plans.stratified import stratified
 from askmeans.plans.two_clusters import two_clusters
 from askmeans.plans.two_phase import two_phase
 
-__all__ = ["sequential", "stratified", "two_clusters", "two_phase"]
+__all__ = ["sequential", "two_clusters", "two_phase"]

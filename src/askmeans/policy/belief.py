@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from askmeans.fuzzy.simplex import onto_simplex
 from askmeans.policy.ensemble import FEW, Ensemble, one_thread
-from askmeans.policy.evidence import ROUNDING, Told
+from askmeans.policy.evidence import NOTHING, ROUNDING, Told
 from askmeans.policy.models.closed_form import ClosedForm, name_clusters
 from askmeans.policy.models.training import Predict, Training
 from askmeans.policy.pool import Pool
@@ -28,6 +28,7 @@ _TRUST = 0.3  # how much of a row must be told before models learn from it
 _PARTLY = 0.05  # of a row that is not told, from which on it matters what stands there
 _SEEN = 0.5  # memberships to a cluster that make it seen
 _FAR = 3.5  # usual deviations from which on a noisy answer is not believed
+_SEVERAL = 3  # items that belong nowhere; fewer may be slips
 _CHUNK = 100_000
 
 
@@ -101,7 +102,8 @@ class Belief:
         told = self.told.values
         known = ~np.isnan(told)
         mass = np.clip(np.where(known, told, 0.0), 0.0, 1.0).sum(axis=1)
-        weight = np.where(known.all(axis=1), 1.0, np.minimum(mass, 1.0))
+        weight = np.where(known.all(axis=1) & ~self.unassigned, 1.0, np.minimum(mass, 1.0))
+        weight[self._but_for_the_last()] = 1.0 - self._share_nowhere()
         some = weight > _TRUST
         if not some.any():
             return None
@@ -201,12 +203,43 @@ class Belief:
         if levels is not None and self.scale.noise == 0.0 and not self.told.differ:
             half = 0.5 / (levels - 1)  # an answer on a scale is an interval
             inside = np.clip(told, values - half, values + half)
-            U[items] = onto_simplex(np.where(np.isnan(values), told, inside))
+            U[items] = self._hedged(onto_simplex(np.where(np.isnan(values), told, inside)))
             return U
         keep_answers(told, np.arange(len(items)), values)
+        told = self._hedged(told)
         share = self._own_share() * self._weight(told, U[items])
         U[items] = share * told + (1.0 - share) * U[items]
         return U
+
+    @property
+    def unassigned(self) -> NDArray[np.bool_]:
+        """Which items asked about belong to none of the clusters: told of each, half at most."""
+        told = self.told.values
+        nowhere: NDArray[np.bool_] = ~np.isnan(told).any(axis=1)
+        return nowhere & (np.nansum(told, axis=1) < _SEEN)
+
+    @property
+    def many_unassigned(self) -> bool:
+        """Whether a cluster may be missing: of k + 1 equal ones it would hold 1 / (k + 1)."""
+        lost = int(self.unassigned.sum())
+        return lost >= _SEVERAL and lost / self.n_told > 0.5 / (self.k + 1)
+
+    def _but_for_the_last(self) -> NDArray[np.bool_]:
+        """Which items were told to be in none of the clusters but one that nobody spoke of."""
+        told = self.told.values
+        one: NDArray[np.bool_] = np.isnan(told).sum(axis=1) == 1
+        return one & (np.nansum(told, axis=1) <= NOTHING)
+
+    def _share_nowhere(self) -> float:
+        """How many of those belong to the last neither: as where it was told (Jeffreys)."""
+        each = int(self.told.asked.all(axis=1).sum())
+        return float((self.unassigned.sum() + 0.5) / (each + 1.0))
+
+    def _hedged(self, rows: Floats) -> Floats:
+        """The rows, with a last entry that nobody spoke of as likely as it is, not certain."""
+        nowhere = self._share_nowhere()
+        likely = (1.0 - nowhere) * np.isnan(self.told.values) + nowhere / self.k
+        return np.where(self._but_for_the_last()[:, None], likely, rows)
 
     def chunks(self) -> Iterator[Rows]:
         """All items, a part at a time."""

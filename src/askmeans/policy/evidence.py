@@ -7,11 +7,12 @@ from numpy.typing import NDArray
 
 from askmeans.queries import Answers, GroupQueries, MembershipQueries
 
-__all__ = ["ROUNDING", "Told", "told_by"]
+__all__ = ["NOTHING", "ROUNDING", "Told", "told_by"]
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
+NOTHING = 0.05  # a row of which no more was told says that the item is in none of these
 ROUNDING = 1e-12  # a row that sums to one but for this does sum to one
 
 
@@ -109,7 +110,9 @@ def _completed(values: Floats) -> Floats:
     """Rows with the entry that follows from the others, which sum to one with it."""
     if values.shape[1] == 1:
         return values
-    rows = np.flatnonzero(np.isnan(values).sum(axis=1) == 1)
+    # Who was told to be in none of the others may be in none at all: there nothing follows.
+    told_enough = np.nansum(values, axis=1) > NOTHING
+    rows = np.flatnonzero(told_enough & (np.isnan(values).sum(axis=1) == 1))
     missing = np.isnan(values[rows]).argmax(axis=1)
     rest = 1.0 - np.nansum(values[rows], axis=1)
     # What rounding leaves is nothing: a cluster must not be made of it.

@@ -11,6 +11,7 @@ from scipy.spatial import cKDTree
 
 from askmeans.fuzzy import lloyd
 from askmeans.fuzzy.model import closed_form_memberships
+from askmeans.fuzzy.ties import without_last_bits
 from askmeans.items import Items
 
 __all__ = ["Pool", "Scale"]
@@ -66,7 +67,9 @@ class Pool:
         self.few: Rows = np.sort(rng.permutation(len(self.rows))[:_FEW])
         self.X = items.take(self.rows)
         spread = self.X.std(axis=0)
-        self.scaled = Standard(middle=self.X.mean(axis=0), spread=np.where(spread > 0.0, spread, 1.0))
+        self.scaled = Standard(
+            middle=self.X.mean(axis=0), spread=np.where(spread > 0.0, spread, 1.0)
+        )
         self.Z = self.scaled(self.X)
 
     def __len__(self) -> int:
@@ -105,8 +108,9 @@ class Pool:
     @cached_property
     def typical(self) -> list[int]:
         """The item that stands for each cluster of that fit, the largest cluster first."""
-        U = self.free_memberships
-        first = U.argmax(axis=0)[np.argsort(-U.sum(axis=0), kind="stable")]
+        U = without_last_bits(self.free_memberships)
+        sizes = without_last_bits(self.free_memberships.sum(axis=0))
+        first = U.argmax(axis=0)[np.argsort(-sizes, kind="stable")]
         return list(dict.fromkeys(first.tolist()))
 
     def _fit(self, X: Floats) -> lloyd.Fit:

@@ -12,6 +12,8 @@ __all__ = ["Policy"]
 class Policy(Protocol):
     """Chooses questions from everything that was said so far."""
 
+    n_clusters: int
+
     def learn(self, answers: Answers) -> None:
         """Take note of all answers that stand, in the order given."""
 
@@ -26,6 +28,10 @@ class Policy(Protocol):
     @property
     def settled(self) -> bool:
         """Whether asking on is not worth it."""
+
+    @property
+    def stopped(self) -> str | None:
+        """Why it is settled: "precision", "max_items" or "items"; None while it is not."""
 
     @property
     def batch_size(self) -> int:

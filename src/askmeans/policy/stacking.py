@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from askmeans.policy.models.training import Training, Fitted, Predict
-from askmeans.policy.models.rows import softmax
 from askmeans.items import Items
+from askmeans.policy.models.rows import softmax
+from askmeans.policy.models.training import Fitted, Predict, Training
 
-__all__ = ["Stack", "stack_models", "sharpened"]
+__all__ = ["Stack", "sharpened", "stack_models"]
 
 Floats = NDArray[np.float64]
 # What models count before the answers speak.

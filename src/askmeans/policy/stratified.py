@@ -18,7 +18,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from askmeans.exceptions import MissingClusterWarning
+from askmeans.exceptions import MissingClusterWarning, MoreClustersWarning
+from askmeans.fuzzy.ties import without_last_bits
 from askmeans.items import Items
 from askmeans.policy.belief import Belief, Scale
 from askmeans.policy.ensemble import Ensemble, one_thread
@@ -33,8 +34,8 @@ __all__ = ["Settings", "StratifiedPolicy"]
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
-_REST = 0.05  # what is left of a row and not asked about
-_GROWTH = 0.35  # questions from one milestone to the next, by those answered before
+REST = 0.05  # what is left of a row and not asked about
+GROWTH = 0.35  # questions from one milestone to the next, by those answered before
 _EXPLORE = 0.25  # how evenly doubt is taken to be spread, whatever the models say
 _DOUBTED, _OFTEN_ENOUGH = 3.0, 3  # usual deviations; askings after which an answer stands
 
@@ -59,7 +60,7 @@ class StratifiedPolicy:
     def __init__(self, items: Items, settings: Settings) -> None:
         self.items = items
         self.settings = settings
-        self.k = settings.n_clusters
+        self.n_clusters = self.k = settings.n_clusters
         self._answers = Answers()
         self._asked: set[Question] = set()
         self._beliefs: dict[bytes, Belief] = {}
@@ -98,10 +99,7 @@ class StratifiedPolicy:
         """Why there is no need to ask on: "precision", "max_items" or "items"; None to go on."""
         if self._belief(self._milestone()).is_precise(self.settings.precision):
             return "precision"
-        if self.batch_size > 0:
-            return None
-        most = self.settings.max_items
-        return "items" if most is None or most >= self.items.n else "max_items"
+        return None if self.batch_size > 0 else self._ended() or "items"
 
     @property
     def batch_size(self) -> int:
@@ -122,8 +120,17 @@ class StratifiedPolicy:
                 MissingClusterWarning,
                 stacklevel=2,
             )
+        if belief.many_unassigned:
+            lost, told = int(belief.unassigned.sum()), belief.n_told
+            warnings.warn(
+                f"{lost} of the {told} items that were asked about belong to none of the {self.k} "
+                f"clusters, so a cluster may be missing. Ask for {self.k + 1} clusters.",
+                MoreClustersWarning,
+                stacklevel=2,
+            )
         U = belief.memberships()
-        stopped = self.stopped
+        precise = belief.is_precise(self.settings.precision)
+        stopped = "precision" if precise else self._ended()
         return Clustering(
             centers=self._centers(belief, U),
             memberships=U,
@@ -132,12 +139,20 @@ class StratifiedPolicy:
             diagnostics=self._diagnostics(belief, U, stopped),
         )
 
+    def _ended(self) -> str | None:
+        """Whether as many items were asked about as wanted: "max_items", or "items" for all."""
+        asked = len({question.items for question in self._asked})
+        most = self.settings.max_items
+        if asked >= self.items.n:
+            return "items"
+        return "max_items" if most is not None and asked >= most else None
+
     def _step(self, count: int) -> int:
         """Answers from one milestone to the next; few while clusters have no names."""
         least = 2 if self.k <= 4 else 2 * max(2, self.k // 4)
         if self.settings.ask == "group":
             least = max(2, self.k // 4)
-        return max(least, math.ceil(_GROWTH * count))
+        return max(least, math.ceil(GROWTH * count))
 
     def _milestone(self) -> int:
         """The last milestone that the answers have reached."""
@@ -206,7 +221,10 @@ class StratifiedPolicy:
             "completion": weights,
             "sharpness": 1.0 if belief.stack is None else belief.stack.sharpness,
             "strata": belief.n_told,
+            "unassigned": float(belief.unassigned.sum() / max(belief.n_told, 1)),
             **({"noise": noise} if noise > 0.0 else {}),
+            "queries_raw": {"strata": len(self._answers)},
+            "queries_distinct": {"strata": len(self._asked)},
         }
 
 
@@ -249,14 +267,14 @@ class _Ranking:
         """What is open, new items as far as they shall be asked about, and what to ask again."""
         if self.k == 1:
             return
-        yield from self._unnamed() if self.belief.is_naming else self._open(_REST, 1.0)
+        yield from self._unnamed() if self.belief.is_naming else self._open(REST, 1.0)
         yield from self._again(doubted=True)
         room = None
         if self.settings.max_items is not None:
             room = max(0, self.settings.max_items - len(self.belief.asked))
         yield from islice(self._new(), room)
         if room is None or room >= len(self.belief.pool) - len(self.belief.asked):
-            yield from self._open(ROUNDING, _REST)  # no item is left: now every little counts
+            yield from self._open(ROUNDING, REST)  # no item is left: now every little counts
         yield from self._again(doubted=False)
 
     def _others(self) -> Iterator[Question]:
@@ -292,7 +310,9 @@ class _Ranking:
         left = belief.told.left
         open_ = np.flatnonzero((left > more) & (left <= most) & unknown.any(axis=1))
         likely = np.where(unknown[open_], belief.likely[belief.asked[open_]], -1.0)
-        for item, cluster in zip(belief.told.items[open_], likely.argmax(axis=1), strict=True):
+        for item, cluster in zip(
+            belief.told.items[open_], without_last_bits(likely).argmax(axis=1), strict=True
+        ):
             yield self._about(item, cluster)
 
     def _unnamed(self) -> Iterator[Question]:
@@ -306,7 +326,7 @@ class _Ranking:
         width, each = max(2, self.k // 4), 1 if self.k <= 4 else 2
         unknown = ~told.asked & np.isnan(told.values)
         left = told.left
-        lost = (left > np.nan_to_num(told.values).max(axis=1, initial=0.0)) & (left > _REST)
+        lost = (left > np.nan_to_num(told.values).max(axis=1, initial=0.0)) & (left > REST)
         lost &= unknown.any(axis=1)
         places, unknown = belief.asked[lost], unknown[lost]
         if len(places) < width:
@@ -315,7 +335,8 @@ class _Ranking:
             unknown = np.concatenate([unknown, np.ones((len(new), self.k), dtype=bool)])
         # A cluster that nobody was found in yet is the likelier.
         score = np.where(unknown, belief.guess[places] + 0.3 * ~belief.seen, -1.0)
-        first = np.argsort(-score, axis=1, kind="stable")[:, : min(each, self.k - 1)]
+        order = np.argsort(-without_last_bits(score), axis=1, kind="stable")
+        first = order[:, : min(each, self.k - 1)]
         for place, clusters, mine in zip(places, first, unknown, strict=True):
             for cluster in clusters[mine[clusters]]:
                 yield self._about(belief.pool.rows[place], cluster)
@@ -323,7 +344,7 @@ class _Ranking:
     def _new(self) -> Iterator[Question]:
         """New items, with their likeliest cluster."""
         for place in self._places():
-            cluster = int(self.belief.likely[place].argmax())
+            cluster = int(without_last_bits(self.belief.likely[place]).argmax())
             yield self._about(self.belief.pool.rows[place], cluster)
 
     def _places(self) -> Iterator[int]:

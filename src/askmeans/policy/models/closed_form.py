@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment, minimize
 
-from askmeans.policy.models.training import Training, Fitted, Predict, cross_validated
-from askmeans.policy.pool import Pool, Standard
-from askmeans.policy.models.rows import softmax
 from askmeans.fuzzy.model import closed_form_memberships
 from askmeans.items import Items
+from askmeans.policy.models.rows import softmax
+from askmeans.policy.models.training import Fitted, Predict, Training, cross_validated
+from askmeans.policy.pool import Pool, Standard
 from askmeans.scores import fit_fuzzifier
 
 __all__ = ["ClosedForm", "InMetric", "in_metric", "local", "name_clusters", "named", "scaled"]

@@ -3,9 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from askmeans.policy.models.training import Training, Fitted, Predict, cross_validated
-from askmeans.policy.pool import Pool
 from askmeans.policy.models.rows import LogLinear
+from askmeans.policy.models.training import Fitted, Predict, Training, cross_validated
+from askmeans.policy.pool import Pool
 
 __all__ = ["discriminant", "learn_discriminant"]
 

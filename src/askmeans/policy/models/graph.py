@@ -8,10 +8,10 @@ from scipy.sparse import csr_array, diags_array
 from scipy.sparse.linalg import splu
 from scipy.spatial import cKDTree
 
-from askmeans.policy.models.training import Training, Fitted
-from askmeans.policy.models.kernel import best_process, prior_mean
-from askmeans.policy.pool import Pool, Standard
 from askmeans.fuzzy.simplex import onto_simplex
+from askmeans.policy.models.kernel import best_process, prior_mean
+from askmeans.policy.models.training import Fitted, Training
+from askmeans.policy.pool import Pool, Standard
 
 __all__ = ["Graph", "spread"]
 

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
-from askmeans.policy.models.training import Training, Fitted
-from askmeans.policy.pool import Pool, Standard
 from askmeans.fuzzy.model import squared_distances
 from askmeans.fuzzy.simplex import onto_simplex
+from askmeans.policy.models.training import Fitted, Training
+from askmeans.policy.pool import Pool, Standard
 
 __all__ = ["best_process", "linear", "prior_mean", "smooth"]
 

@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
 from askmeans.policy.models.discriminant import learn_discriminant
-from askmeans.policy.models.training import Training, Fitted, Predict, cross_validated
-from askmeans.policy.pool import Pool, Standard
 from askmeans.policy.models.rows import softmax
+from askmeans.policy.models.training import Fitted, Predict, Training, cross_validated
+from askmeans.policy.pool import Pool, Standard
 
 __all__ = ["mixture"]
 

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from askmeans.policy.pool import Pool
+from askmeans.fuzzy.ties import without_last_bits
 from askmeans.items import Items
+from askmeans.policy.pool import Pool
 
-__all__ = ["Training", "Fitted", "Learner", "cross_validated"]
+__all__ = ["Fitted", "Learner", "Training", "cross_validated"]
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -30,10 +31,13 @@ class Training:
     @classmethod
     def of(cls, rows: Rows, Y: Floats, sample_weight: Floats, stratum_size: Floats) -> "Training":
         """Training with folds that share out every cluster evenly."""
-        order = np.lexsort((-Y.max(axis=1), Y.argmax(axis=1)))  # ties: as asked
+        near = without_last_bits(Y)
+        order = np.lexsort((-near.max(axis=1), near.argmax(axis=1)))  # ties: as asked
         folds = np.empty(len(rows), dtype=np.intp)
         folds[order] = np.arange(len(rows)) % (len(rows) if len(rows) <= 10 else _FOLDS)
-        return cls(rows=rows, Y=Y, sample_weight=sample_weight, stratum_size=stratum_size, folds=folds)
+        return cls(
+            rows=rows, Y=Y, sample_weight=sample_weight, stratum_size=stratum_size, folds=folds
+        )
 
     def part(self, chosen: NDArray[np.bool_]) -> "Training":
         """Some of it."""

@@ -3,12 +3,12 @@
 import numpy as np
 from numpy.testing import assert_allclose
 
-from askmeans.completions.closed_form import in_metric, iterate, local_centers, name_clusters
-from askmeans.completions.evidence import Evidence
-from askmeans.completions.pool import Pool
 from askmeans.fuzzy import lloyd
 from askmeans.fuzzy.model import closed_form_memberships
 from askmeans.items import as_items
+from askmeans.policy.models.closed_form import in_metric, iterate, local_centers, name_clusters
+from askmeans.policy.models.training import Training
+from askmeans.policy.pool import Pool
 
 
 def test_names_follow_from_what_is_and_from_what_is_not():
@@ -40,9 +40,9 @@ def test_weights_of_features_are_learnt_from_answers():
     U = closed_form_memberships(X * weights, centers * weights, 2.0)
     pool = Pool(as_items(X), 2, 2.0, rng)
     rows = np.arange(40)
-    evidence = Evidence.of(rows, U[rows], np.ones(40), np.full(40, 5.0))
-    fitted = in_metric(pool, evidence, {})
+    training = Training.of(rows, U[rows], np.ones(40), np.full(40, 5.0))
+    fitted = in_metric(pool, training)
     assert np.abs(fitted.pool - U).mean() < 0.05
-    centers, _ = local_centers(pool, evidence)
+    centers, _ = local_centers(pool, training)
     plain = closed_form_memberships(X, centers, 2.0)
     assert np.abs(fitted.pool - U).mean() < np.abs(plain - U).mean()

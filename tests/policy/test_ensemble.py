@@ -1,4 +1,4 @@
-"""What holds for every completion: rows, prediction, what it remembers, what it learns."""
+"""What holds for every model: rows, prediction, what it remembers, what it learns."""
 
 import pickle
 
@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from askmeans.completions.council import Council
-from askmeans.completions.evidence import Evidence
-from askmeans.completions.pool import Pool
 from askmeans.items import ArrayItems
+from askmeans.policy.ensemble import Ensemble
+from askmeans.policy.models.training import Training
+from askmeans.policy.pool import Pool
 
 
-def test_every_completion_gives_rows_and_predicts_what_it_says_of_the_pool(study):
-    pool, evidence, _ = study
-    fitted = Council(pool).learn(evidence)
+def test_every_model_gives_rows_and_predicts_what_it_says_of_the_pool(study):
+    pool, training, _ = study
+    fitted = Ensemble(pool).learn(training)
     assert len({f.name for f in fitted}) == len(fitted) == 11
     for f in fitted:
         for U in (f.pool, f.held_out, f.predict(pool.X)):
@@ -26,40 +26,40 @@ def test_every_completion_gives_rows_and_predicts_what_it_says_of_the_pool(study
 
 
 def test_models_that_learn_find_separated_clusters_in_any_scale(study):
-    pool, evidence, U = study
-    for f in Council(pool).learn(evidence):
+    pool, training, U = study
+    for f in Ensemble(pool).learn(training):
         if f.name in ("unsupervised", "local optimum"):
             continue  # they see the features as they come
         right = (f.pool.argmax(axis=1) == U.argmax(axis=1)).mean()
         assert right > 0.9, f.name
-        honest = (f.held_out.argmax(axis=1) == evidence.Y.argmax(axis=1)).mean()
+        honest = (f.held_out.argmax(axis=1) == training.Y.argmax(axis=1)).mean()
         assert honest > 0.8, f.name
 
 
 def test_held_out_rows_do_not_come_from_their_own_answer(study):
-    pool, evidence, _ = study
-    wrong = evidence.Y.copy()
+    pool, training, _ = study
+    wrong = training.Y.copy()
     wrong[0] = np.roll(wrong[0], 1)  # one answer is a lie
-    lied = type(evidence).of(evidence.rows, wrong, evidence.trust, evidence.cells)
-    for f in Council(pool).learn(lied):
+    lied = type(training).of(training.rows, wrong, training.sample_weight, training.stratum_size)
+    for f in Ensemble(pool).learn(lied):
         assert f.held_out[0, wrong[0].argmax()] < 0.6, f.name
 
 
 @pytest.mark.parametrize("d", [20, 300])
 @pytest.mark.parametrize("hard", [True, False])
-def test_what_cannot_be_foretold_is_not_foretold(d, hard):
+def test_what_cannot_be_predicted_is_not_predicted(d, hard):
     rng = np.random.default_rng(d)
     Y = np.eye(3)[np.arange(40) % 3] if hard else rng.dirichlet(np.ones(3), size=40)
     items = ArrayItems(rng.normal(size=(300, d)))
     pool = Pool(items, 3, 2.0, rng)
-    evidence = Evidence.of(np.arange(40), Y, np.ones(40), np.ones(40))
+    training = Training.of(np.arange(40), Y, np.ones(40), np.ones(40))
     chance = np.abs(Y.mean(axis=0) - Y).mean()
-    for f in Council(pool).learn(evidence):
+    for f in Ensemble(pool).learn(training):
         assert np.abs(f.held_out - Y).mean() > 0.8 * chance, f.name
 
 
 def test_few_answers_are_left_to_the_unsupervised_fit(study):
-    pool, evidence, _ = study
-    few = evidence.part(np.arange(24) < 2)
-    names = [f.name for f in Council(pool).learn(few)]
+    pool, training, _ = study
+    few = training.part(np.arange(24) < 2)
+    names = [f.name for f in Ensemble(pool).learn(few)]
     assert names == ["unsupervised", "local optimum", "scaled"]

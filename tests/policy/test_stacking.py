@@ -1,4 +1,4 @@
-"""Weights by evidence, sharpness by absolute error."""
+"""Weights by training, sharpness by absolute error."""
 
 import numpy as np
 import pytest
@@ -6,14 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from askmeans.completions.blend import (
+from askmeans.policy.ensemble import Ensemble
+from askmeans.policy.stacking import (
     best_sharpness,
-    blend,
     error_by_doubt,
     sharpened,
+    stack_models,
     stacked,
 )
-from askmeans.completions.council import Council
 
 
 def test_the_weights_are_those_of_a_fine_grid():
@@ -64,10 +64,10 @@ def test_no_mistake_so_far_does_not_mean_that_there_is_none():
     assert 0.0 < 3 * many < few < 2 / 3 / 20
 
 
-def test_the_blend_is_no_worse_held_out_than_the_unsupervised_fit(study):
-    pool, evidence, U = study
-    fitted = Council(pool).learn(evidence)
-    found = blend(fitted, evidence, np.ones(len(fitted)))
+def test_the_stack_is_no_worse_held_out_than_the_unsupervised_fit(study):
+    pool, training, U = study
+    fitted = Ensemble(pool).learn(training)
+    found = stack_models(fitted, training)
     assert found.weights.sum() == pytest.approx(1.0)
     error = np.abs(found.pool - U).mean()
     assert error < np.abs(fitted[0].pool - U).mean()

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.testing import assert_allclose
 
-from askmeans.completions.kernel import leave_one_out
+from askmeans.policy.models.kernel import leave_one_out
 
 
 def test_leave_one_out_is_what_leaving_one_out_gives():

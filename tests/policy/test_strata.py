@@ -1,8 +1,10 @@
 """Which items stand for the rest."""
 
+from itertools import islice
+
 import numpy as np
 
-from askmeans.plans.strata import Strata
+from askmeans.policy.strata import Strata
 
 
 def greedy(D, asked, doubt, count):
@@ -22,17 +24,17 @@ def test_the_quick_choice_is_the_greedy_one():
     Z, doubt = rng.normal(size=(80, 3)), rng.random(80)
     strata = Strata(Z)
     asked = np.array([3, 7])
-    found = strata.choose(asked, doubt, 10).tolist()
-    assert found == greedy(strata.D, asked, doubt.astype(np.float32), 10)
+    found = list(islice(strata.choose(asked, doubt), 10))
+    assert found == greedy(strata.D, asked, doubt, 10)
 
 
-def test_cells_count_the_nearest():
+def test_sizes_count_the_nearest():
     strata = Strata(np.array([[0.0], [1.0], [2.0], [10.0]]))
-    assert strata.cells(np.array([0, 3])).tolist() == [3.0, 1.0]
+    assert strata.sizes(np.array([0, 3])).tolist() == [3.0, 1.0]
 
 
 def test_far_groups_are_met_before_a_group_is_met_twice():
     rng = np.random.default_rng(0)
     Z = np.repeat(10.0 * np.eye(4), 20, axis=0) + 0.1 * rng.normal(size=(80, 4))
-    chosen = Strata(Z).choose(np.array([5]), np.ones(80), 3)
-    assert sorted((chosen // 20).tolist()) == [1, 2, 3]
+    chosen = list(islice(Strata(Z).choose(np.array([5]), np.ones(80)), 3))
+    assert sorted(item // 20 for item in chosen) == [1, 2, 3]

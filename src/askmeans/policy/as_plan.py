@@ -1,0 +1,26 @@
+"""A policy as a plan: for wrappers that translate a plan's questions into others."""
+
+from askmeans.exceptions import StopAsking
+from askmeans.plans.answers import Plan
+from askmeans.policy.protocol import Policy
+from askmeans.queries import Ledger, batches_of
+
+__all__ = ["as_plan"]
+
+
+def as_plan(policy: Policy) -> Plan:
+    """Ask what the policy proposes until it is settled, then return its clustering."""
+    ledger = Ledger()
+    try:
+        while not policy.settled:
+            proposed = policy.propose(policy.batch_size)
+            for queries in batches_of(proposed, policy.n_clusters):
+                try:
+                    ledger.record(queries, (yield queries))
+                except StopAsking as stop:
+                    ledger.record(queries.take(stop.asked), stop.answers[stop.asked])
+                    raise
+            policy.learn(ledger.history)
+    except StopAsking:
+        policy.learn(ledger.history)
+    return policy.clustering()
