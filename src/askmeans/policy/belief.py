@@ -113,7 +113,7 @@ class Belief:
         return Training.of(self.asked[some], U[some], weight[some], size)
 
     def _weight(self, told: Floats, predicted: Floats) -> Floats:
-        """How far each row of noisy answers is believed: none that is far from what is predicted."""
+        """How far each row of noisy answers is believed; one far from what is predicted is not."""
         away = np.abs(told - predicted).mean(axis=1, keepdims=True)
         if self.scale.noise == 0.0 or not len(away):
             return np.ones_like(away)
@@ -215,8 +215,9 @@ class Belief:
     def unassigned(self) -> NDArray[np.bool_]:
         """Which items asked about belong to none of the clusters: told of each, half at most."""
         told = self.told.values
-        nowhere: NDArray[np.bool_] = ~np.isnan(told).any(axis=1)
-        return nowhere & (np.nansum(told, axis=1) < _SEEN)
+        whole = (~np.isnan(told)).sum(axis=1) == self.k
+        nowhere: NDArray[np.bool_] = whole & (np.nansum(told, axis=1) < _SEEN)
+        return nowhere
 
     @property
     def many_unassigned(self) -> bool:
@@ -227,8 +228,9 @@ class Belief:
     def _but_for_the_last(self) -> NDArray[np.bool_]:
         """Which items were told to be in none of the clusters but one that nobody spoke of."""
         told = self.told.values
-        one: NDArray[np.bool_] = np.isnan(told).sum(axis=1) == 1
-        return one & (np.nansum(told, axis=1) <= NOTHING)
+        one_left = np.isnan(told).sum(axis=1) == 1
+        found: NDArray[np.bool_] = one_left & (np.nansum(told, axis=1) <= NOTHING)
+        return found
 
     def _share_nowhere(self) -> float:
         """How many of those belong to the last neither: as where it was told (Jeffreys)."""
