@@ -36,6 +36,7 @@ def tiny():
         beyond_runs=2,
         sigmas=(0.1,),
         repetitions=(1, 3),
+        noisy_forms=("printed",),
         sample_sizes=(25,),
         stratified_runs=2,
         stratified_items=(8,),
