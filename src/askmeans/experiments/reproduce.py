@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from askmeans.checks import check_number
+from askmeans.checks import check_number, check_seed
 from askmeans.experiments import beyond, fuzzifiers, real, stratified, synthetic
 from askmeans.experiments.cells import Cell, run_cells
 from askmeans.experiments.claims import COLUMNS, Book, Claim
@@ -37,7 +37,7 @@ def reproduce(
 
     `advance` is told the weight of every cell that is done; `all_cells` has them all.
     """
-    check_number(seed, "seed", "reproduce", integer=True)
+    check_seed(seed, "seed", "reproduce")
     if jobs is None:
         jobs = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     check_number(jobs, "jobs", "reproduce", integer=True, minimum=1)

@@ -16,7 +16,7 @@ import numpy as np
 
 from askmeans import strategies
 from askmeans.asking import check_asking, make_plan, named_strategy
-from askmeans.checks import check_number, check_positive
+from askmeans.checks import check_name, check_number, check_positive, check_seed
 from askmeans.exceptions import DataError, ParameterError, SessionError
 from askmeans.plans.answers import Plan
 from askmeans.sessions.display import RESERVED
@@ -132,9 +132,8 @@ def check_names(names: Any, n_clusters: int) -> list[str] | None:
     """Names of the clusters, one each and all different; None stays None."""
     if names is None:
         return None
-    listed = [str(name).strip() for name in names]
-    different = {*listed, RESERVED}
-    if len(listed) != n_clusters or len(different) != n_clusters + 1 or not all(listed):
+    listed = [check_name(str(name), "cluster_names", _OWNER) for name in names]
+    if len(listed) != n_clusters or len({*listed, RESERVED}) != n_clusters + 1:
         raise ParameterError(
             f"The 'cluster_names' parameter of {_OWNER} must be {n_clusters} names, all different, "
             f"and none may be {RESERVED!r}, a column of the exports. Got {listed} instead."
@@ -164,7 +163,7 @@ def _seed(random_state: Any) -> int:
     if isinstance(random_state, np.random.Generator):
         return int(random_state.integers(2**62))
     if isinstance(random_state, Integral):
-        check_number(random_state, "random_state", _OWNER, integer=True)
+        check_seed(random_state, "random_state", _OWNER)
         return int(random_state)
     raise ParameterError(
         f"The 'random_state' parameter of {_OWNER} must be an int, a numpy Generator or None. "

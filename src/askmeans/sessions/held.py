@@ -85,6 +85,8 @@ def _key(answer: Answer, n_items: int, n_clusters: int) -> QuestionKey:
         cluster = int(answer.cluster)
     else:
         items = tuple(sorted(items))
-    if not (math.isnan(answer.value) or 0.0 <= answer.value <= 1.0):
-        raise AnswerError(f"An answer held must lie in [0, 1]. Got {answer.value} instead.")
+    if not (answer.value != answer.value or 0 <= answer.value <= 1):  # NaN is "cannot say"
+        raise AnswerError(f"An answer held must lie in [0, 1]. Got {answer.value!r:.60} instead.")
+    if not 0 <= answer.repeat < 2**63:
+        raise QueryError(f"A repeat held must be from 0. Got {answer.repeat!r:.60} instead.")
     return (answer.kind, items, cluster, int(answer.repeat))
