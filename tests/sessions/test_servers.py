@@ -8,8 +8,9 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+import servers
 
-SERVERS = Path(__file__).parent / "servers.py"
+SERVERS = Path(servers.__file__)
 SECONDS = 60
 
 
