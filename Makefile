@@ -48,11 +48,12 @@ $(BROWSER): $(READY) tools/install-browser.sh
 
 unit: $(READY) $(BROWSER)  ## pytest: tests, docstring examples, documentation
 	@echo "== tests: pytest on every core (about 13 minutes on two)"
-	@$(BIN)/python -m pytest -q -n auto
+	@$(BIN)/python -m pytest -q -n auto --dist worksteal --durations=10
 
-soak: $(READY)  ## what takes long: clients killed 200 times, 20 annotators on the page, long sequences (some minutes)
-	@echo "== soak: sessions under kills, crowds and long sequences, the page under load (about 8 minutes)"
+soak: $(READY) $(BROWSER)  ## what takes long: clients killed 200 times, 20 annotators on the page, long sequences (some minutes)
+	@echo "== soak: sessions under kills, crowds and long sequences, two servers under removals, the page under load (about 9 minutes)"
 	@ASKMEANS_SOAK=1 $(BIN)/python -m pytest -q tests/sessions/test_clients.py tests/sessions/test_any_sequence.py
+	@ASKMEANS_SOAK=1 $(BIN)/python -m pytest -q -n auto --dist worksteal --durations=10 -m soak
 	@$(BIN)/python benchmarks/web.py --load
 
 bench: $(READY) $(BROWSER)  ## speed beside scikit-learn and the peers, and what questions bring (about 20 minutes)

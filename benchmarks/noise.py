@@ -347,7 +347,7 @@ def similar_run(data: str, ask: str, sigma: float, seed: int) -> tuple[float, ..
 def theorem_10() -> None:
     """Table 8: the whole solver repeated, beside repeated questions, at equal budgets."""
     print(f"Five askings: Theorem 10 (the solver five times) and single questions, {SEEDS} seeds:")
-    print("| data | expert has in mind | sigma | solver, mean | solver, median of means "
+    print("| data | expert has in mind | sigma | solver, mean | solver, median "
           "| questions, at their word | questions, fitted |")  # fmt: skip
     print("|---|---|---|---|---|---|---|")
     for data, target in CASES:
@@ -365,8 +365,8 @@ def solver_run(data: str, target: str, sigma: float, seed: int) -> tuple[float, 
     per_query = repeated(plain(maker(X, k, seed)()), 5)
     fitted = run(repeated(maker(X, k, seed)(), 5), oracle)
     budget = fitted.n_queries
-    mean = run(repeated_solver(maker(X, k, seed), 5, how="mean"), oracle, budget=budget)
-    medians = run(repeated_solver(maker(X, k, seed), 5), oracle, budget=budget)
+    mean = run(repeated_solver(maker(X, k, seed), X, 5, batches=1), oracle, budget=budget)
+    medians = run(repeated_solver(maker(X, k, seed), X, 5), oracle, budget=budget)
     word = run(per_query, oracle, budget=budget)
     return error(U, mean), error(U, medians), error(U, word), error(U, fitted)
 

@@ -1,6 +1,6 @@
 """Sessions: answers per second of many clients at once, replay, and how long a question takes.
 
-The clients are those of tests/sessions/clients.py, in processes of their own.
+The clients are those of tests/helpers/clients.py, in processes of their own.
 """
 
 import json
@@ -20,7 +20,7 @@ import askmeans
 from askmeans import FuzzyKMeans, TwoPhase, oracles, run, sessions
 from askmeans.queries import MembershipQueries
 
-CLIENTS = Path(__file__).parent.parent / "tests" / "sessions" / "clients.py"
+CLIENTS = Path(__file__).parent.parent / "tests" / "helpers" / "clients.py"
 N, D, K = 100_000, 10, 4
 ROUNDS = 5
 

@@ -1,5 +1,6 @@
 """Settings that must be in force before scipy is imported, and experiments run in small."""
 
+import fcntl
 import os
 
 os.environ.setdefault("SCIPY_ARRAY_API", "1")  # or scikit-learn skips some of its checks
@@ -13,6 +14,14 @@ from hypothesis import settings
 # No test depends on the clock (compiling may fall into an example), and every run tries the same.
 settings.register_profile("askmeans", deadline=None, derandomize=True)
 settings.load_profile("askmeans")
+
+
+def pytest_collection_modifyitems(config, items):
+    """Leave what is marked `soak` to `make soak`."""
+    if not os.environ.get("ASKMEANS_SOAK"):
+        soak = [item for item in items if item.get_closest_marker("soak")]
+        items[:] = [item for item in items if item not in soak]
+        config.hook.pytest_deselected(items=soak)
 
 
 @pytest.fixture(scope="session")
@@ -36,6 +45,7 @@ def tiny():
         beyond_runs=2,
         sigmas=(0.1,),
         repetitions=(1, 3),
+        noisy_forms=("printed",),
         sample_sizes=(25,),
         stratified_runs=2,
         stratified_items=(8,),
@@ -44,12 +54,21 @@ def tiny():
 
 
 @pytest.fixture(scope="session")
-def finished(tiny, tmp_path_factory):
-    """A folder in which the experiments were run on that scale, by one process."""
+def finished(tiny, tmp_path_factory, worker_id):
+    """A folder in which the experiments were run on that scale, by one process.
+
+    Where several processes share the tests the first that needs it makes it for all: do not write
+    to it.
+    """
     from askmeans.experiments.reproduce import reproduce
 
-    folder = tmp_path_factory.mktemp("finished")
-    reproduce(folder, scale=tiny, seed=7, jobs=1)
+    base = tmp_path_factory.getbasetemp()
+    folder = (base if worker_id == "master" else base.parent) / "finished"
+    with open(f"{folder}.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not folder.exists():
+            reproduce(base / "running", scale=tiny, seed=7, jobs=1)
+            (base / "running").rename(folder)
     return folder
 
 

@@ -6,13 +6,19 @@ A message names the parameter, the rule, the value received and, where there is 
 from collections.abc import Iterable
 from contextlib import suppress
 from numbers import Integral, Real
+from unicodedata import normalize
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from askmeans.exceptions import DataError, ParameterError
+from askmeans.text import is_clean
 
 Matrix = NDArray[np.float64]
+
+LONGEST_NAME = 200
+_TOO_LARGE = 2**63
+_DIGITS = 15  # of a whole number, so that it is exact as a float, too
 
 
 def as_matrix(array: ArrayLike, name: str) -> Matrix:
@@ -21,7 +27,7 @@ def as_matrix(array: ArrayLike, name: str) -> Matrix:
         if np.iscomplexobj(array):
             raise TypeError("complex numbers")
         matrix = np.asarray(array, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise DataError(
             f"{name} must hold numbers in rows of equal length. Got {error}; "
             "encode or drop what is not a number first."
@@ -38,6 +44,28 @@ def as_matrix(array: ArrayLike, name: str) -> Matrix:
             "instead; drop such rows or fill them in first."
         )
     return matrix
+
+
+def check_magnitude(X: NDArray[np.floating], name: str) -> None:
+    """Refuse numbers so large that the squares of their distances, summed, are none any more."""
+    largest = float(max(X.max(), -X.min()))
+    limit = float(np.sqrt(np.finfo(np.float64).max / (4.0 * X.size)))
+    if largest > limit:
+        raise DataError(
+            f"{name} must have no values above {limit:.0e}. Got {largest:g} instead; divide the "
+            "feature by a constant, or leave it out."
+        )
+
+
+def check_text(text: str, what: str) -> None:
+    """Refuse text that no file can hold: a lone surrogate is half a character."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise DataError(
+            f"{what} must be whole characters. Got {text!r:.60}, with half of one in it; decode "
+            "the text anew, with errors='replace'."
+        ) from error
 
 
 def as_items_and_centers(X: ArrayLike, centers: ArrayLike) -> tuple[Matrix, Matrix]:
@@ -100,7 +128,7 @@ def as_weights(sample_weight: ArrayLike | None, n_items: int) -> NDArray[np.floa
         return np.empty(0)
     try:
         weights = np.array(sample_weight, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise DataError(
             f"sample_weight must be one number per row of X. Got {sample_weight!r:.60} instead."
         ) from error
@@ -147,10 +175,21 @@ def check_fuzzifier(fuzzifier: object, owner: str, *, strict: bool = True) -> No
 def check_number(
     value: object, parameter: str, owner: str, *, integer: bool = False, minimum: int = 0
 ) -> None:
-    """Refuse what is not such a number, or is below its minimum; infinity passes for floats."""
-    if not (_is_number(value, integer=integer) and value >= minimum):  # type: ignore[operator]  # mypy sees no numbers ABC
-        range_ = f"[{minimum}, inf{')' if integer else ']'}"
+    """Refuse what is not such a number, or is below its minimum; infinity passes for floats.
+
+    Whole numbers end at 2**63 - 1, as in numpy and SQLite; `check_seed` has no such end.
+    """
+    number = _is_number(value, integer=integer)
+    if not (number and value >= minimum and (not integer or value < _TOO_LARGE)):  # type: ignore[operator]  # mypy sees no numbers ABC
+        large = number and integer and value >= _TOO_LARGE  # type: ignore[operator]  # as above
+        range_ = f"[{minimum}, {'2**63' if large else 'inf'}{')' if integer else ']'}"
         raise _out_of_range(value, parameter, owner, range_, "an int" if integer else "a float")
+
+
+def check_seed(value: object, parameter: str, owner: str) -> None:
+    """Refuse what is no whole number from 0; it may be as large as it likes."""
+    if not (_is_number(value, integer=True) and value >= 0):  # type: ignore[operator]  # as above
+        raise _out_of_range(value, parameter, owner, "[0, inf)", "an int")
 
 
 def check_positive(value: object, parameter: str, owner: str) -> None:
@@ -166,8 +205,14 @@ def check_share(value: object, parameter: str, owner: str) -> None:
 
 
 def _is_number(value: object, *, integer: bool = False) -> bool:
-    """Whether it is a number; True and False are none."""
-    return isinstance(value, Integral if integer else Real) and not isinstance(value, bool)
+    """Whether it is a number; True and False are none, nor for floats what is too large for one."""
+    number = isinstance(value, Integral if integer else Real) and not isinstance(value, bool)
+    if integer or not number:
+        return number
+    with suppress(OverflowError):
+        float(value)  # type: ignore[arg-type]  # as above
+        return True
+    return False
 
 
 def _out_of_range(
@@ -176,7 +221,7 @@ def _out_of_range(
     """What is raised for a number that is none, or out of its range."""
     return ParameterError(
         f"The {parameter!r} parameter of {owner} must be {kind} in the range {range_}. "
-        f"Got {value!r} instead."
+        f"Got {value!r:.60} instead."
     )
 
 
@@ -189,6 +234,12 @@ def check_enough_items(n_items: int, n_clusters: int, owner: str) -> None:
         )
 
 
+def whole_number(text: str) -> int | None:
+    """The number from 0 that a text says in few plain digits; None for any other text (²)."""
+    plain = text.isascii() and text.isdigit() and len(text) <= _DIGITS
+    return int(text) if plain else None
+
+
 def check_choice(value: object, choices: Iterable[str], parameter: str, owner: str) -> None:
     """Refuse what is none of the words it may be."""
     if isinstance(value, str) and value in choices:
@@ -197,4 +248,17 @@ def check_choice(value: object, choices: Iterable[str], parameter: str, owner: s
     raise ParameterError(
         f"The {parameter!r} parameter of {owner} must be a str among {{{words}}}. "
         f"Got {value!r} instead."
+    )
+
+
+def check_name(name: object, parameter: str, owner: str = "") -> str:
+    """The name of a person or group in Unicode's composed form (NFC), without spaces around it."""
+    if isinstance(name, str):
+        composed = normalize("NFC", name).strip()
+        if 0 < len(composed) <= LONGEST_NAME and is_clean(composed):
+            return composed
+    of = f" of {owner}" if owner else ""
+    raise ParameterError(
+        f"The {parameter!r} parameter{of} must be a name of 1 to {LONGEST_NAME} characters, "
+        f"without line breaks and other control characters. Got {name!r:.60} instead."
     )

@@ -129,9 +129,9 @@ def find_contradictions(
     check_number(n_clusters, "n_clusters", "find_contradictions", integer=True, minimum=1)
     check_number(noise, "noise", "find_contradictions")
     asked: dict[tuple[str, tuple[int, ...], int | None], list[int]] = defaultdict(list)
-    values = np.array([answer.value for answer in history])
+    values = np.array([answer.number for answer in history])
     for place, answer in enumerate(history):
-        if not np.isnan(answer.value):
+        if not np.isnan(answer.number):
             asked[answer.kind, tuple(sorted(answer.items)), answer.cluster].append(place)
     means = {key: float(values[places].mean()) for key, places in asked.items()}
     found = [
@@ -189,7 +189,7 @@ def find_suspects(
     ('dan',)
     """
     U = as_memberships(memberships)
-    off = np.array([abs(answer.value - _expected(answer, U)) for answer in history])
+    off = np.array([abs(answer.number - _expected(answer, U)) for answer in history])
     known = ~np.isnan(off)
     deviations = np.zeros(len(off))
     if known.any():

@@ -169,8 +169,9 @@ class StopAsking(AskmeansError):  # noqa: N818 - a message, not an error
 
         if self.reached is not None:
             return self.reached
-        silent = np.isnan(np.asarray(self.answers, dtype=np.float64))
-        return ~(silent if silent.ndim == 1 else silent.all(axis=1))
+        said = ~np.isnan(np.asarray(self.answers, dtype=np.float64))
+        anything: NDArray[np.bool_] = said.reshape(len(said), -1).sum(axis=1) > 0
+        return anything
 
 
 class MissingExtraError(AskmeansError, ImportError):

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from askmeans.checks import as_matrix
+from askmeans.checks import as_matrix, check_magnitude
 from askmeans.fuzzy import lloyd
 from askmeans.fuzzy.simplex import onto_simplex
 from askmeans.fuzzy.sorting import stable_order
@@ -147,7 +147,9 @@ def as_items(X: Any) -> Items:
         items: Items = X
         return items
     if getattr(X, "dtype", None) != np.float32:
-        return ArrayItems(as_matrix(X, "X"))
+        matrix = as_matrix(X, "X")
+        check_magnitude(matrix, "X")
+        return ArrayItems(matrix)
     array = np.asarray(X)
     if array.ndim != 2 or array.size == 0 or not np.isfinite(array).all():
         as_matrix(array, "X")  # refuses, and says why

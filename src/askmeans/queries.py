@@ -411,6 +411,11 @@ class Answer:
     annotator: str = ME
 
     @property
+    def number(self) -> float:
+        """The answer as one number; NaN for a row."""
+        return float("nan") if isinstance(self.value, tuple) else self.value
+
+    @property
     def question(self) -> Question:
         """What was asked."""
         return Question(self.kind, tuple(sorted(self.items)), self.cluster, self.repeat)

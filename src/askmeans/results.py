@@ -12,9 +12,11 @@ from askmeans.links import Link
 from askmeans.queries import Answers, MembershipQueries
 from askmeans.scores import Scorer
 
-__all__ = ["Clustering", "Predictor", "Result"]
+__all__ = ["Clustering", "Predictor", "Result", "without_traces"]
 
 Floats = NDArray[np.float64]
+
+_TRACE = 1e-6  # less is the rounding of a model, not what anybody said
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,3 +87,8 @@ class Result:
     n_queries_raw: int
     n_rounds: int
     history: Answers
+
+
+def without_traces(memberships: Floats) -> Floats:
+    """Memberships as they are written to files: 0 for what is below 1e-6."""
+    return np.where(memberships < _TRACE, 0.0, memberships)

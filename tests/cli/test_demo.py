@@ -31,3 +31,16 @@ def test_the_demo_draws_a_picture_where_it_says(demo):
     picture = matplotlib.image.imread(folder / "pictures" / "iris.png")
     assert picture.shape[0] >= 500
     assert picture[..., :3].std() > 0.05  # not an empty page
+
+
+def test_the_demo_overwrites_no_file_that_it_did_not_make(askmeans, demo):
+    folder, _ = demo
+    (folder / "mine").mkdir()
+    (folder / "mine" / "iris.png").write_bytes(b"my holidays")
+    done = askmeans("demo", "--out", "mine", cwd=folder, ok=False)
+    assert done.returncode == 1
+    assert "use --out for another folder" in done.stderr
+    assert (folder / "mine" / "iris.png").read_bytes() == b"my holidays"
+    assert (
+        b"askmeans demo" in (folder / "pictures" / "iris.png").read_bytes()
+    )  # ours is known by it

@@ -64,7 +64,9 @@ def test_init_prints_where_it_is_and_what_to_expect(run, folder):
     assert "about 200 questions in" in out
     assert "20 minutes" in out
     features = "sepal_length, sepal_width, petal_length, petal_width"
-    assert f"clusters by: {features} (scale: none)" in out
+    assert f"features: {features}\n" in out
+    assert "shown: species (categorical, 3 values; encode them as numbers" in out
+    assert "left out: flower (text)\n" in out
     code, _, errors = run("init", "s.db", "iris.csv", "-k", 3)
     assert code == 1
     assert "--name" in errors

@@ -3,8 +3,17 @@
 import numpy as np
 import pytest
 
-from askmeans.experiments.beyond import hidden, hidden_stratified, noise, similarity, theorem_10
+from askmeans.experiments import beyond
+from askmeans.experiments.beyond import (
+    hidden,
+    hidden_stratified,
+    noise,
+    questions_averaged,
+    similarity,
+    theorem_10,
+)
 from askmeans.experiments.reproduce import all_cells
+from askmeans.wrappers import repeated_solver
 
 
 def mean(series):
@@ -18,10 +27,29 @@ def test_asking_again_helps_against_noise():
         assert np.mean(often[way].queries) > 15 * np.mean(once[way].queries)
 
 
+def test_theorem_10_repeats_the_whole_solver_in_the_papers_batches(monkeypatch):
+    calls = []
+
+    def solver(make_plan, X, times, *, batches):
+        calls.append((times, batches))
+        return repeated_solver(make_plan, X, 2, batches=1)
+
+    monkeypatch.setattr(beyond, "repeated_solver", solver)
+    for form in ("printed", "proof", "corrected"):
+        memberships, centers = theorem_10(form=form, runs=1, seed=0)
+        assert memberships.x == centers.x == calls[-1][0]
+    # n = 325: 8, 24 and 96 ln(n) runs in 6, 6 and 24 ln(n) batches
+    assert calls == [(47, 35), (139, 35), (556, 139)]
+
+
 def test_the_printed_repetitions_of_theorem_10_keep_its_promise_here():
-    (series,) = theorem_10(form="printed", runs=2, seed=0)
-    assert series.x == 47  # 8 sigma^2 ln(n) / kappa^2 with n = 325
-    assert max(series.values) <= 0.2
+    memberships, centers = theorem_10(form="printed", runs=2, seed=0)
+    assert memberships.x == 47  # 8 sigma^2 ln(n) / kappa^2 with n = 325
+    assert max(memberships.values) <= 0.2
+    assert max(centers.values) <= 1.0
+    (averaged,) = questions_averaged(form="printed", runs=2, seed=0)
+    assert max(averaged.values) <= 0.2
+    assert np.mean(memberships.queries) > 46 * 250  # every run asks all its questions anew
 
 
 def test_similarities_reach_the_error_of_memberships_for_more_questions():

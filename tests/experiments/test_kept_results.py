@@ -5,7 +5,9 @@ from pathlib import Path
 
 from askmeans.experiments.claims import COLUMNS, HOLDS
 from askmeans.experiments.figures import FIGURES
+from askmeans.experiments.our_order import where_worse
 from askmeans.experiments.scale import FULL
+from askmeans.experiments.summary import Point
 from askmeans.experiments.synthetic import EQUAL, PAPER
 
 ROOT = Path(__file__).parent.parent.parent / "docs"
@@ -44,6 +46,44 @@ def test_the_page_tells_how_many_claims_hold():
     assert 0 < holding < len(claims)
     assert f"{holding} of {len(claims)} checks hold" in (ROOT / "reproduction.md").read_text()
     assert f"{holding} of {len(claims)} checks hold" in (KEPT / "report.md").read_text()
+
+
+def test_the_page_says_where_our_order_is_worse():
+    found = []
+    for spec in FIGURES:
+        columns = [
+            {name: of(row[name]) for name, of in Point.__annotations__.items()}
+            for row in table(spec.name)
+        ]
+        found += where_worse(spec, [Point(**values) for values in columns])
+    report, page = ((folder / name).read_text() for folder, name in (
+        (KEPT, "report.md"), (ROOT, "reproduction.md")))  # fmt: skip
+    assert found
+    for worse in found:
+        assert f"| {' | '.join(worse.row)} |" in report
+    worst = min(
+        (worse for worse in found if worse.ours.panel == "Breast Cancer"),
+        key=lambda worse: worse.ours.mean - worse.faithful.mean,
+    )
+    assert f"{worst.ours.mean:.3f} beside {worst.faithful.mean:.3f}" in page
+
+
+def test_the_claims_about_theorem_10_are_those_of_the_repeated_solver():
+    claims = [claim for claim in table("claims") if claim["claim"].startswith("Theorem 10")]
+    assert len(claims) == 2 * len(FULL.noisy_forms)
+    assert all("the solver run" in claim["where"] for claim in claims)
+    panels = {row["panel"] for row in table("noise")}
+    assert {"theorem 10", "theorem 10, centres", "theorem 10, each question averaged"} < panels
+
+
+def test_the_page_tells_the_errors_of_theorem_10():
+    page = (ROOT / "reproduction.md").read_text()
+    found = {(row["panel"], row["curve"]): row for row in table("noise")}
+    for form in FULL.noisy_forms:
+        solver = found["theorem 10", form]
+        averaged = found["theorem 10, each question averaged", form]
+        errors = [f"{float(row['mean']):.3f}" for row in (solver, averaged)]
+        assert f"| {solver['x']} ({form}) | {errors[0]} | {errors[1]} |" in page
 
 
 def test_the_full_scale_is_the_papers():

@@ -26,6 +26,7 @@ def test_every_figure_has_a_table_and_two_pictures_and_there_is_a_report(finishe
         assert all(float(row["low"]) <= float(row["mean"]) <= float(row["high"]) for row in rows)
 
 
+@pytest.mark.soak
 def test_two_processes_write_the_same_files_to_the_last_byte(finished, tiny, tmp_path):
     reproduce(tmp_path, scale=tiny, seed=7, jobs=2)
     assert contents(tmp_path) == contents(finished)

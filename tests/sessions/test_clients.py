@@ -11,12 +11,13 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+import clients
 import numpy as np
 
 from askmeans import sessions
 
 LONG = bool(os.environ.get("ASKMEANS_SOAK"))
-CLIENTS = Path(__file__).parent / "clients.py"
+CLIENTS = Path(clients.__file__)
 
 
 def run(*arguments):
@@ -51,9 +52,6 @@ def test_a_client_killed_at_random_moments_loses_nothing_and_repeats_nothing(tmp
     assert {(int(q), float(v)) for q, v in acknowledged} <= set(told)
     assert max(Counter(question for question, _ in told).values()) == 1
     # An uninterrupted run, by one process, asks exactly the same.
-    sys.path.insert(0, str(CLIENTS.parent))
-    import clients
-
     folder = tmp_path / "whole"
     folder.mkdir()
     path = clients.make(folder, report["n"], report["n"] // 2)

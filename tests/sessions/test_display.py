@@ -104,3 +104,40 @@ def test_names_are_letters_and_never_the_same():
     assert unique_names({1: "Group A"}, 3) == ["Group D", "Group A", "Group C"]
     # What an older version may have left in a database.
     assert unique_names({0: "x", 1: "x", 2: "id"}, 3) == ["x", "x (2)", "id (2)"]
+
+
+@pytest.mark.parametrize(
+    ("items", "options"),
+    [
+        (["a", "b\ud800"], {}),
+        ([{"x": "\udcff"}, {"x": 1}], {}),
+        ([{"x\ud800": 1}, {"x\ud800": 2}], {}),
+        (None, {"ids": ["a", "b\ud800"]}),
+    ],
+)
+def test_half_a_character_is_refused_in_a_sentence(items, options):
+    with pytest.raises(DataError, match="must be whole characters"):
+        shown(items, **options)
+
+
+def test_an_image_is_a_file_in_the_folder_that_a_page_can_show(tmp_path):
+    (tmp_path / "in").mkdir()
+    for name in ("in/a.png", "in/a.txt", "out.png"):
+        (tmp_path / name).write_bytes(b"")
+    (tmp_path / "in" / "link.png").symlink_to(tmp_path / "out.png")
+    images = ["a.png", "a.txt", "none.png", "../out.png", "link.png", "a\0.png", "", None]
+    display = as_display(
+        [{"i": image} for image in images], len(images), 1, ids=None, feature_names=None,
+        text=None, image="i", folder=str(tmp_path / "in"),
+    )  # fmt: skip
+    found = [display.image_file(place) for place in range(len(images))]
+    assert found == [tmp_path / "in" / "a.png", *[None] * 7]
+
+
+def test_items_are_found_by_parts_of_ids_and_texts_whatever_the_case():
+    fields = {"feature_names": None, "image": None, "folder": None}
+    display = as_display(
+        [{"t": "Straße", "n": "x"}, {"t": None, "n": "x"}], 2, 1, ids=["One", "two"], text="t",
+        **fields,
+    )  # fmt: skip
+    assert [display.matches(words) for words in ("STRASSE", "o", "x")] == [[0], [0, 1], []]

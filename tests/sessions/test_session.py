@@ -12,6 +12,7 @@ from askmeans import ActiveFuzzyKMeans, TwoPhase, sessions
 from askmeans.exceptions import (
     AnswerError,
     BudgetError,
+    DataError,
     KeyConflictError,
     ParameterError,
     PlanError,
@@ -171,10 +172,10 @@ def test_a_budget_is_raised_and_the_session_goes_on(make, again, kit, ask):
     session.set_budget(was.budget)  # fewer: nothing more is asked, nothing is lost
     assert len(again(session).history()) == len(before) + 20
     assert session.ask() == []
-    for n in (0, -1, 1.5, "many", None, True):
+    for n in (0, -1, 1.5, "many", None, True, 10**400):
         with pytest.raises(ParameterError, match=r"'n' parameter of Session.set_budget"):
             session.set_budget(n)
-    session.set_budget(10**400)
+    session.set_budget(2**62)
     assert len(session.ask()) == 1
 
 
@@ -471,3 +472,56 @@ def test_several_sessions_live_in_one_database(make, kit):
     assert sessions.names(first.url) == ["first", "second"]
     with pytest.raises(sessions.making.NoSessionError, match="'first', 'second'"):
         sessions.open(first.url)
+
+
+def test_an_annotator_is_the_same_however_their_name_is_composed(make):
+    session = make()
+    (question,) = session.ask(annotator="Zo\u00eb")
+    session.tell(question.id, 0.5, annotator=" Zoe\u0308 ")
+    assert list(session.status().annotators) == ["Zo\u00eb"]
+    assert len(session.history(annotator="Zoe\u0308")) == 1
+
+
+@pytest.mark.parametrize("name", ["a\nb", "\x1b[2J", "\ud800", "\u202e"])
+def test_names_with_what_nobody_sees_are_refused_in_one_place(make, name):
+    session = make()
+    for attempt in (
+        lambda: make("t.db", cluster_names=[name, "b", "c"]),
+        lambda: make("t.db", name=name),
+        lambda: session.ask(annotator=name),
+        lambda: session.tell(1, 0.5, annotator=name),
+        lambda: session.pause(annotator=name),
+        lambda: session.rename(0, name),
+    ):
+        with pytest.raises(ParameterError, match="must be a name of 1 to 200 characters"):
+            attempt()
+    with pytest.raises(ParameterError, match="'key' parameter"):
+        session.tell(1, 0.5, key=name)
+    assert session.history() == []
+
+
+def test_group_names_that_look_alike_are_one_name(make):
+    session = make(cluster_names=["Zoe\u0308", "b", "c"])
+    assert session.cluster_names[0] == "Zo\u00eb"
+    with pytest.raises(ParameterError, match="Zo\u00eb"):
+        session.rename(1, "Zoe\u0308")
+    with pytest.raises(ParameterError, match="all different"):
+        make("t.db", cluster_names=["Zoe\u0308", "Zo\u00eb", "c"])
+
+
+def test_numbers_too_large_are_refused_in_a_sentence(make):
+    huge = 10**400
+    session = make()
+    (question,) = session.ask()
+    with pytest.raises(AnswerError, match="must be a number in"):
+        session.tell(question.id, huge)
+    for parameter in ("budget", "annotations", "lease_seconds"):
+        with pytest.raises(ParameterError, match=f"'{parameter}' parameter"):
+            make("t.db", **{parameter: huge})
+    for X in ([[huge], [1], [2]], [[1e160], [1.0], [2.0]]):
+        with pytest.raises(DataError, match="X must"):
+            make("t.db", X=X)
+    for values in ({"value": huge}, {"repeat": huge}, {"items": (huge,)}):
+        answer = {"items": (0,), "cluster": 0, "repeat": 0, "value": 0.5} | values
+        with pytest.raises(ValueError, match="held must"):
+            session.hold([Answer(round=0, kind="membership", **answer)])

@@ -1,4 +1,7 @@
-"""axe-core finds nothing to complain of on any page: by day, by night, on a desk, on a phone."""
+"""axe-core finds nothing to complain of on any page: by day, by night, on a desk, on a phone.
+
+The first of these looks in `make test`, all four in `make soak`.
+"""
 
 import json
 
@@ -19,7 +22,9 @@ LOOKS = {
 }
 
 
-@pytest.fixture(params=LOOKS)
+@pytest.fixture(
+    params=["light", *(pytest.param(name, marks=pytest.mark.soak) for name in list(LOOKS)[1:])]
+)
 def look(request):
     """A name and what a browser needs for it."""
     return request.param, LOOKS[request.param]

@@ -11,7 +11,7 @@ import pytest
 
 import askmeans.web
 from askmeans.exceptions import ParameterError
-from askmeans.web import serve
+from askmeans.web import create_app, serve
 
 COMMAND = Path(sys.executable).parent / "askmeans"
 ROOM = Path(askmeans.web.__file__).parent
@@ -76,6 +76,19 @@ def test_an_item_is_found_by_its_name_or_row(client):
     assert client.get("/find?q=melon").headers["location"] == "/items/3"
     assert client.get("/find?q=4").headers["location"] == "/items/4"
     assert client.get("/find?q=nothing").status_code == 404
+    assert client.get("/find?q=%C2%B2").status_code == 404  # a digit, but no row number
+
+
+def test_an_item_is_found_by_a_part_of_its_name_or_text(client, tools, tmp_path):
+    assert client.get("/find?q=UMPK").headers["location"] == "/items/4"
+    page = client.get("/find?q=p").text  # plum, grape, pumpkin, papaya
+    assert "4 items with “p”" in page
+    assert re.findall(r'href="/items/(\d)"', page) == ["0", "2", "4", "5"]
+    texts = [f"A story about {name}" for name in ("Ada", "Bo", "Cy", "Di", "Ed", "Flo")]
+    tools.make_fruit(tmp_path / "texts.db", items=texts, ids=None).close()
+    with tools.using(create_app(tmp_path / "texts.db")) as reading:
+        assert reading.get("/find?q=about ed").headers["location"] == "/items/4"
+        assert "6 items with" in reading.get("/find?q=story").text
 
 
 def test_the_wheel_has_templates_script_and_stylesheet(tmp_path):

@@ -4,6 +4,10 @@ Where the paper hides a constant c, it is a parameter. Where a printed form is w
 N5), `form="printed"` gives it and `form="corrected"`, the default, ours. The guarantees want
 centres to within gamma (`metrics.gamma`), which is about 1e-5 on real data: never reached there,
 and no reason not to ask (paper note N7).
+
+The paper gives the number of queries as an order, without what each step costs. Here they are
+counted out: the most that the algorithm, followed to the letter (`faithful=True`), can ask if every
+question is answered.
 """
 
 import math
@@ -18,6 +22,8 @@ from askmeans.checks import (
     check_share,
 )
 from askmeans.exceptions import ParameterError
+from askmeans.plans.draft import REDRAWS
+from askmeans.plans.search import n_thresholds
 
 __all__ = ["Sizes", "sequential_sizes", "two_clusters_sizes", "two_phase_sizes", "variance_size"]
 
@@ -35,19 +41,23 @@ class Sizes:
     bin_size : int or None
         Items asked from each bin (r); None where there are no bins.
     n_queries : int
-        Membership questions in all, at most (Q).
+        Different membership questions, at most: n k, if there are no fewer raw ones.
+    n_queries_raw : int
+        Membership questions in all, at most, those that are asked again counted again (Q).
     operations : float
         The time complexity's terms, added up.
 
     Examples
     --------
-    >>> Sizes(sample_size=10, bin_size=None, n_queries=50, operations=1e3).n_queries
-    50
+    >>> sizes = two_phase_sizes(1000, 2, R=1.0, beta=1.0, eps=1.0, eta=0.1, delta=0.1)
+    >>> sizes.n_queries, sizes.n_queries_raw
+    (2000, 9404)
     """
 
     sample_size: int
     bin_size: int | None
     n_queries: int
+    n_queries_raw: int
     operations: float
 
 
@@ -65,6 +75,10 @@ def two_phase_sizes(
     c: float = 1.0,
 ) -> Sizes:
     """Theorem 1: m = (R k^alpha / (eps beta^alpha))^4 c log(k / delta), Q = k m + k log2(n) / eta.
+
+    `n_queries_raw` has 6 k m: a sample in which a cluster is missing is drawn anew up to five times
+    (paper note N12). Searches take ceil(log2(n + 1)) questions for each of k floor(1 / eta)
+    thresholds.
 
     Parameters
     ----------
@@ -102,17 +116,18 @@ def two_phase_sizes(
     Examples
     --------
     >>> sizes = two_phase_sizes(1000, 2, R=1.0, beta=1.0, eps=1.0, eta=0.1, delta=0.1)
-    >>> sizes.sample_size, sizes.n_queries
-    (767, 1734)
+    >>> sizes.sample_size, sizes.n_queries_raw
+    (767, 9404)
     """
     _check("two_phase_sizes", n, k, R, alpha, eps, delta, c, beta=beta, eta=eta)
     m = math.ceil((R * k**alpha / (eps * beta**alpha)) ** 4 * c * math.log(k / delta))
-    search = k * _log2(n) / eta
+    raw = (1 + REDRAWS) * k * m + k * _search(n, eta)
     return Sizes(
         sample_size=m,
         bin_size=None,
-        n_queries=k * m + math.ceil(search),
-        operations=k * n * _log2(n) + float(d) * k * m + search,
+        n_queries=min(raw, n * k),
+        n_queries_raw=raw,
+        operations=k * n * _log2(n) + float(d) * k * m + k * _log2(n) / eta,
     )
 
 
@@ -135,7 +150,8 @@ def sequential_sizes(
 
     r = c R^4 k^(4 alpha) / (eps^4 beta^(4 alpha - 4)) log(4 k / (eta_1 delta)). The printed bound
     on the queries loses a factor k, and its condition eta_1 <= (1 - beta / k) / k should read
-    eta_1 <= beta / (k (k - 1)) (paper note N5).
+    eta_1 <= beta / (k (k - 1)) (paper note N5). With the printed form, the number of raw queries is
+    the printed one, too, and no bound.
 
     Parameters
     ----------
@@ -178,8 +194,8 @@ def sequential_sizes(
     Examples
     --------
     >>> goal = dict(R=1.0, beta=0.5, eps=1.0, eta_2=0.1, delta=0.1)
-    >>> ours, theirs = (sequential_sizes(1000, 3, **goal, form=f) for f in ("corrected", "printed"))
-    >>> ours.n_queries > theirs.n_queries
+    >>> ours = sequential_sizes(10**9, 3, **goal)
+    >>> ours.n_queries_raw > sequential_sizes(10**9, 3, **goal, form="printed").n_queries_raw
     True
     """
     owner = "sequential_sizes"
@@ -198,16 +214,21 @@ def sequential_sizes(
         c * R**4 * k ** (4 * alpha) / (eps**4 * beta ** (4 * alpha - 4))
         * math.log(4 * k / (width * delta))
     )  # fmt: skip
-    searches = k * _log2(n) / width + k * _log2(n) / min(eta_2, width)
-    if form == "corrected":  # k - 1 rounds, 1 / eta_1 + 1 bins, r items, up to k entries each
-        bins = (k - 1) * (math.floor(1.0 / width) + 1) * k * r
+    fine = min(eta_2, width)
+    searches = k * _log2(n) / width + k * _log2(n) / fine
+    if form == "corrected":
+        # The t-th of k - 1 rounds asks a bin's r items, or all that it has, about k - t clusters.
+        in_bins = min((n_thresholds(width) + 1) * r, n) * k * (k - 1) // 2
+        raw = k * m + in_bins + (k - 1) * _search(n, width) + k * _search(n, fine)
     else:
-        bins = math.ceil(k * r / width)
+        in_bins = math.ceil(k * r / width)
+        raw = k * m + in_bins + math.ceil(searches)
     return Sizes(
         sample_size=m,
         bin_size=r,
-        n_queries=k * m + bins + math.ceil(searches),
-        operations=k * n * _log2(n) + float(d) * bins + searches,
+        n_queries=min(raw, n * k),
+        n_queries_raw=raw,
+        operations=k * n * _log2(n) + float(d) * in_bins + searches,
     )
 
 
@@ -223,8 +244,10 @@ def two_clusters_sizes(
 ) -> Sizes:
     """Theorem 3: for two clusters, sizes that do not depend on the smaller one's size.
 
-    m = c (R / eps)^4 log(4 / delta), r = c (R / eps)^4 log(2 / (eta delta)), and
-    Q = c (R / eps)^4 log2(n) log(1 / (eta delta)) + log2(n)^2 + log2(n) / eta, with the sample.
+    m = c (R / eps)^4 log(4 / delta), r = c (R / eps)^4 log(2 / (eta delta)), and Q is of the order
+    c (R / eps)^4 log2(n) log(1 / (eta delta)) + log2(n)^2 + log2(n) / eta. `n_queries_raw` counts
+    both memberships of the sample, up to 3 log2(n) steps of Algorithm 6, each a search and a
+    handful of special items (paper notes N17, N30), and a search for either cluster.
 
     Parameters
     ----------
@@ -264,10 +287,17 @@ def two_clusters_sizes(
     r = math.ceil(scale * math.log(2.0 / (eta * delta)))
     sampling = scale * _log2(n) * math.log(1.0 / (eta * delta))
     searches = _log2(n) ** 2 + _log2(n) / eta
+    log_n = max(1, math.ceil(math.log2(n)))
+    steps = 3 * log_n - 1  # of Algorithm 6, each a bin or log_n + 1 special items
+    special = min(steps * (log_n + 1), n)
+    bins = 1 + steps * math.ceil(math.log2(n)) + special
+    in_bins = min((steps + 1) * max(r, log_n + 1) + 1, n)  # P_1, too, and the strongest item
+    raw = 2 * m + bins + in_bins + 2 * _search(n, eta)
     return Sizes(
         sample_size=m,
         bin_size=r,
-        n_queries=m + math.ceil(sampling + searches),
+        n_queries=min(raw, 2 * n),
+        n_queries_raw=raw,
         operations=n * _log2(n) + d * sampling + searches,
     )
 
@@ -320,8 +350,16 @@ def variance_size(
 
 
 def _log2(n: int) -> float:
-    """Steps of a binary search over n items."""
+    """Steps of a binary search over n items, as the paper counts them."""
     return math.log2(max(n, 2))
+
+
+def _search(n: int, eta: float) -> int:
+    """Questions of Algorithm 2 about one cluster at most: a search for each threshold.
+
+    Each finds one of n + 1 ranks, 0 if no item reaches the threshold (paper note N14).
+    """
+    return n_thresholds(eta) * int(n).bit_length()  # ceil(log2(n + 1))
 
 
 def _check(

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from askmeans.cli import session_commands
+from askmeans.cli.printing import complain
 from askmeans.exceptions import AskmeansError
 
 __all__ = ["app", "main"]
@@ -209,10 +210,10 @@ def main(arguments: list[str] | None = None) -> Any:
     try:
         return app(arguments)
     except AskmeansError as error:
-        sys.stderr.write(f"askmeans: {error}\n")
+        complain(str(error))
         sys.exit(1)
     except OSError as error:
-        sys.stderr.write(f"askmeans: {_about_a_file(error)}\n")
+        complain(_about_a_file(error))
         sys.exit(1)
 
 
@@ -233,7 +234,7 @@ def _about_a_file(error: OSError) -> str:
 
 def _say_warning(message: Warning | str, *_: Any, **__: Any) -> None:
     """A warning in one line on standard error, without the place in the code."""
-    sys.stderr.write(f"askmeans: warning: {message}\n")
+    complain(f"warning: {message}")
 
 
 def _split(text: str | None) -> list[str] | None:

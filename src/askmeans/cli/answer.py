@@ -4,6 +4,7 @@ import math
 import sys
 from contextlib import closing, suppress
 
+from askmeans.cli.printing import complain, write
 from askmeans.cli.sessions import after_undo, describe, opened
 from askmeans.exceptions import AskmeansError, SessionError, StoreError
 from askmeans.oracles.console import parse_reply
@@ -21,8 +22,8 @@ def run(database: str, name: str | None, annotator: str) -> bool:
     """Ask until all is done or the person stops; True when all is done."""
     with closing(opened(database, name)) as session:
         if not sys.stdin.isatty():
-            sys.stderr.write("askmeans: reading answers from standard input.\n")
-        _write(_HELP + "\n")
+            complain("reading answers from standard input.")
+        write(_HELP + "\n")
         try:
             while True:
                 try:
@@ -36,11 +37,11 @@ def run(database: str, name: str | None, annotator: str) -> bool:
                     break
                 _one(session, questions[0], annotator)
         except (EOFError, KeyboardInterrupt):
-            _write("Stopped; your answers are kept.\n")
+            write("Stopped; your answers are kept.\n")
             with suppress(StoreError):  # leases end by themselves, too
                 session.leave(annotator=annotator)
         state = session.status(annotator=annotator).state
-        _write(f"{session.status().answered} questions answered; {state}.\n")
+        write(f"{session.status().answered} questions answered; {state}.\n")
         return state in (SessionState.DONE, SessionState.SPENT)
 
 
@@ -48,8 +49,8 @@ def _one(session: Session, question: Question, annotator: str) -> None:
     """Put one question and do what is replied; it comes again where that was no answer."""
     left = session.status(annotator=annotator).left
     about = f"{left.low}" if left.low == left.high else f"{left.low} to {left.high}"
-    _write(f"\nQuestion {question.id}, about {about} left\n")
-    _write(describe(session, question) + " [0..1, ?, s, u, q] ")
+    write(f"\nQuestion {question.id}, about {about} left\n")
+    write(describe(session, question) + " [0..1, ?, s, u, q] ")
     line = sys.stdin.readline()
     reply = line.strip().lower()
     if not line or reply == "q":
@@ -62,7 +63,7 @@ def _one(session: Session, question: Question, annotator: str) -> None:
         return
     value = parse_reply(reply)
     if value is None:
-        _write(f"{reply!r} is no answer. {_HELP}\n")
+        write(f"{reply!r} is no answer. {_HELP}\n")
     elif math.isnan(value):
         session.unsure(question.id, annotator=annotator)
     else:
@@ -71,7 +72,7 @@ def _one(session: Session, question: Question, annotator: str) -> None:
 
 def _stuck(session: Session, error: AskmeansError, annotator: str) -> None:
     """Say why there is no question, and offer the way out."""
-    _write(f"\nStuck: {error}\nu to undo the last answer, q to stop. [u, q] ")
+    write(f"\nStuck: {error}\nu to undo the last answer, q to stop. [u, q] ")
     line = sys.stdin.readline()
     if not line or line.strip().lower() == "q":
         raise EOFError
@@ -84,15 +85,9 @@ def _undo(session: Session, annotator: str) -> None:
     try:
         undone = session.undo(annotator=annotator)
     except SessionError as error:
-        _write(f"{error}\n")
+        write(f"{error}\n")
         return
     if not undone.reopened:
-        _write(f"{after_undo(undone)}\n")
+        write(f"{after_undo(undone)}\n")
     if undone.void:
-        _write(f"{len(undone.void)} later questions followed from it and may not come again.\n")
-
-
-def _write(text: str) -> None:
-    """To the terminal, at once."""
-    sys.stdout.write(text)
-    sys.stdout.flush()
+        write(f"{len(undone.void)} later questions followed from it and may not come again.\n")

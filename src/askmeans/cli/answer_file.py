@@ -5,31 +5,34 @@ repeat, the value (empty for "cannot say") and a note. Rows are only ever append
 is a row of its own. Of several rows about one question the last counts; with a column annotator,
 the median of what each said last, but for rows whose column counts says no. A file of one's own
 needs the columns item, cluster and value only; it is brought into this form, all rows kept, when
-first read.
+first read. Ids are kept to the letter; an apostrophe before = + - @, which keeps spreadsheets from
+computing, is put there and taken off again (`askmeans.text`).
 """
 
 import csv
 import io
 import math
 import os
+import re
 import warnings
 from pathlib import Path
 
 import numpy as np
 
+from askmeans.checks import whole_number
 from askmeans.exceptions import AnswerError, AskmeansWarning, DataError
 from askmeans.files import whole_file
 from askmeans.queries import Ledger, MembershipQueries, PairQueries, Queries, TripletQueries
+from askmeans.text import as_csv, csv_value
 
 __all__ = ["AnswerFile"]
 
-_COLUMNS = [
-    "kind", "item", "item_2", "item_3", "cluster", "cluster_name", "clusters", "repeat", "value",
-    "note",
-]  # fmt: skip
+_ITEMS = ["item", "item_2", "item_3"]  # ids, to the letter: spaces and line breaks count
+_COLUMNS = ["kind", *_ITEMS, "cluster", "cluster_name", "clusters", "repeat", "value", "note"]
 _OPTIONAL = ["annotator", "counts"]  # as `askmeans export` writes them
 _UNDONE, _UNSURE = "undone", "cannot say"
 _WIDTHS = {"membership": 1, "pair": 2, "triplet": 3}
+_NOBODYS = re.compile(r"cluster_\d+|Group [A-Z]+|the group of .*", re.DOTALL)  # names by default
 
 Question = tuple[str, tuple[int, ...], int, int]  # kind, items, cluster, repeat
 
@@ -86,12 +89,10 @@ class AnswerFile:
             "value": "" if value is None or unsure else repr(float(value)),
             "note": _UNDONE if value is None else _UNSURE if unsure else "",
         }
-        row |= dict(zip(("item", "item_2", "item_3"), items, strict=False))
+        row |= dict(zip(_ITEMS, items, strict=False))
+        text = as_csv(_COLUMNS, [list(row.values())])
         with self.path.open("a", newline="", encoding="utf-8") as file:
-            writer = csv.DictWriter(file, _COLUMNS)
-            if new:
-                writer.writeheader()
-            writer.writerow(row)
+            file.write(text if new else text.partition("\n")[2])
             file.flush()
             os.fsync(file.fileno())
 
@@ -100,23 +101,20 @@ class AnswerFile:
         if not self.path.exists():
             return []
         try:
-            text = self.path.read_text(encoding="utf-8-sig")
+            text = self.path.read_bytes().decode("utf-8-sig")
         except UnicodeDecodeError as error:
             raise DataError(f"{self.path} must be a CSV file of answers. Got no text.") from error
-        reader = csv.DictReader(text.splitlines())
-        header = [name.strip() for name in reader.fieldnames or ()]
+        try:
+            header, rows = _table(text)
+        except csv.Error as error:
+            raise DataError(f"{self.path} must be a CSV file of answers. Got '{error}'.") from error
         if not {"item", "value"} <= set(header):
             raise DataError(
                 f"{self.path} must have the columns item, cluster and value. "
-                f"Got {', '.join(header) or 'none'} instead."
+                f"Got {', '.join(header)[:200] or 'none'} instead."
             )
-        reader.fieldnames = header
-        rows = [
-            (reader.line_num, {key: (value or "").strip() for key, value in row.items() if key})
-            for row in reader
-        ]
-        whole = text.endswith("\n")
-        if not whole and rows and text.splitlines()[-1].count(",") < len(header) - 1:
+        whole = text.endswith(("\n", "\r")) and text.count('"') % 2 == 0
+        if not whole and rows and len(rows[-1][1]) < len(set(header)):
             # A crash while it was written: it was never confirmed.
             _warn(f"{self.path}: the last line is not complete and is left out.")
             rows.pop()
@@ -127,12 +125,9 @@ class AnswerFile:
 
     def _rewrite(self, rows: list[dict[str, str]], columns: list[str]) -> None:
         """The same rows in our own columns; a crash leaves the old file or the new one."""
-        text = io.StringIO(newline="")
-        writer = csv.DictWriter(text, columns, restval="", extrasaction="ignore")
-        writer.writeheader()
-        writer.writerows(rows)
+        text = as_csv(columns, [[row.get(name, "") for name in columns] for row in rows])
         with whole_file(self.path) as file:
-            file.write(text.getvalue().encode())
+            file.write(text.encode())
 
     def _parse(self, row: dict[str, str], where: str) -> tuple[Question, float | None]:
         """A row of the file; the second is None for one undone."""
@@ -141,24 +136,29 @@ class AnswerFile:
             raise DataError(
                 f"{where}: the kind must be one of {', '.join(_WIDTHS)}. Got {kind!r} instead."
             )
-        names = [row[column] for column in ("item", "item_2", "item_3") if row.get(column)]
-        if len(names) != _WIDTHS[kind] or len(set(names)) != len(names):
+        width = _WIDTHS[kind]
+        names = [row.get(column, "") for column in _ITEMS[:width]]
+        others = [row[column] for column in _ITEMS[width:] if row.get(column)]
+        if others or len(set(names)) < width or ("" in names and "" not in self._rows):
+            told = ", ".join(name for name in [*names, *others] if name)
             raise DataError(
-                f"{where}: a {kind} must be about {_WIDTHS[kind]} different items. "
-                f"Got {', '.join(names) or 'none'} instead."
+                f"{where}: a {kind} must be about {width} different items. "
+                f"Got {told or 'none'} instead."
             )
         for name in names:
             if name not in self._rows:
                 raise DataError(
                     f"{where}: there must be an item {name!r} in the data. Got none; is it the "
-                    "answer file of other data, or another --id?"
+                    "answer file of other data, or another --id? Spaces and line breaks count."
                 )
         items = tuple(sorted(self._rows[name] for name in names))
         cluster = self._cluster(row, where) if kind == "membership" else -1
-        repeat = row.get("repeat") or "0"
-        if not repeat.isdigit():
-            raise DataError(f"{where}: the repeat must be a number from 0. Got {repeat!r} instead.")
-        question = (kind, items, cluster, int(repeat))
+        repeat = whole_number(row.get("repeat") or "0")
+        if repeat is None:
+            raise DataError(
+                f"{where}: the repeat must be a number from 0. Got {row['repeat']!r:.60} instead."
+            )
+        question = (kind, items, cluster, repeat)
         if row.get("note") == _UNDONE:
             return question, None
         return question, _value(row.get("value") or "", where)
@@ -166,24 +166,40 @@ class AnswerFile:
     def _cluster(self, row: dict[str, str], where: str) -> int:
         """The cluster's number, if it is the cluster it was."""
         k = len(self.names)
-        number = row.get("cluster") or ""
-        if not (number.isdigit() and int(number) < k):
+        number = whole_number(row.get("cluster") or "")
+        if number is None or number >= k:
             raise DataError(
-                f"{where}: the cluster must be a number from 0 to {k - 1}. Got {number!r} instead; "
-                "is it the answer file of another -k?"
+                f"{where}: the cluster must be a number from 0 to {k - 1}. "
+                f"Got {row.get('cluster', '')!r:.60} instead; is it the answer file of another -k?"
             )
         if row.get("clusters") not in (None, "", str(k)):
             raise DataError(
                 f"{where}: the answers must be about {k} clusters. Got {row['clusters']} instead; "
                 f"use -k {row['clusters']}, or another --answers."
             )
-        name = self.names[int(number)]
-        if row.get("cluster_name") not in (None, "", name):
+        name, told = self.names[number].strip(), row.get("cluster_name", "")
+        named = told in self.names or not _NOBODYS.fullmatch(told)
+        if told not in ("", name) and named:
             raise DataError(
-                f"{where}: cluster {number} must be called {row['cluster_name']!r}, as when it was "
-                f"asked about. Got {name!r} instead; use the same --names, or another --answers."
+                f"{where}: cluster {number} must be called {told!r}, as when it was asked about. "
+                f"Got {name!r} instead; use the same --names, or another --answers."
             )
-        return int(number)
+        return number
+
+
+def _table(text: str) -> tuple[list[str], list[tuple[int, dict[str, str]]]]:
+    """Header and rows of a CSV file; rows with their line numbers, ids to the letter."""
+    reader = csv.reader(io.StringIO(text, newline=""))
+    header = [name.strip() for name in next(reader, [])]
+    rows = []
+    for cells in reader:
+        values = [csv_value(cell) for cell in cells]
+        if values:
+            row = dict(zip(header, values, strict=False))
+            ids = {name: row[name] for name in _ITEMS if name in row}
+            stripped = {name: value.strip() for name, value in row.items()}
+            rows.append((reader.line_num, stripped | ids))
+    return header, rows
 
 
 def _value(text: str, where: str) -> float:

@@ -9,14 +9,23 @@ from rich.table import Table
 from sklearn.datasets import load_iris
 
 from askmeans import ActiveFuzzyKMeans, FuzzyKMeans, oracles
+from askmeans.exceptions import DataError
 from askmeans.metrics import matched_accuracy
 from askmeans.plotting import MembershipHeatmapDisplay, SoftScatterDisplay
 
 Names = NDArray[np.str_]
 
+_MADE_BY = "askmeans demo"  # stands in the picture, so that no other is overwritten
+
 
 def run(out: Path) -> None:
     """Fit, ask, print, and draw into the folder given."""
+    path = out / "iris.png"
+    if path.exists() and _MADE_BY.encode() not in path.read_bytes():
+        raise DataError(
+            f"{path} must be a picture that this demo made, or it would be overwritten. "
+            "Got another file; use --out for another folder."
+        )
     console = Console()
     iris = load_iris(as_frame=True)
     species = iris.target_names[iris.target]
@@ -34,7 +43,7 @@ def run(out: Path) -> None:
     console.print(_comparison(alone, asked, species))
     console.print(_first_answers(asked, species))
     console.print(_most_doubtful(alone, asked, species))
-    console.print(f"Picture: [bold]{_draw(alone, asked, iris.data, out)}[/bold]")
+    console.print(f"Picture: [bold]{_draw(alone, asked, iris.data, path)}[/bold]")
 
 
 def _comparison(alone: FuzzyKMeans, asked: ActiveFuzzyKMeans, species: Names) -> Table:
@@ -86,7 +95,7 @@ def _most_doubtful(alone: FuzzyKMeans, asked: ActiveFuzzyKMeans, species: Names)
     return table
 
 
-def _draw(alone: FuzzyKMeans, asked: ActiveFuzzyKMeans, X: object, out: Path) -> Path:
+def _draw(alone: FuzzyKMeans, asked: ActiveFuzzyKMeans, X: object, path: Path) -> Path:
     """Both clusterings as scatters, and the memberships after asking."""
     import matplotlib as mpl
     from matplotlib import pyplot as plt
@@ -100,8 +109,7 @@ def _draw(alone: FuzzyKMeans, asked: ActiveFuzzyKMeans, X: object, out: Path) ->
     axes[0].set_title("without questions")
     axes[1].set_title(f"after {asked.n_queries_} questions")
     figure.suptitle("Iris, clustered softly: colours mix where groups do")
-    out.mkdir(parents=True, exist_ok=True)
-    path = out / "iris.png"
-    figure.savefig(path, dpi=120)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=120, metadata={"Software": _MADE_BY})
     plt.close(figure)
     return path

@@ -5,7 +5,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from askmeans.cli.sessions import opened, say, show_json
+from askmeans.cli.printing import say
+from askmeans.cli.sessions import opened, show_json
 from askmeans.cli.tables import write_text
 from askmeans.exceptions import DataError, ParameterError
 from askmeans.files import whole_file
@@ -35,12 +36,12 @@ def run(
         _check(list(files.values()), force=force)
         result = session.result()
         tables = {
-            "memberships": _frame(memberships_table(result)),
-            "centers": _frame(centers_table(session, result)),
-            "answers": _frame(answers_table(session)),
+            "memberships": memberships_table(result),
+            "centers": centers_table(session, result),
+            "answers": answers_table(session),
         }
         if format == "json":
-            whole = {key: json.loads(t.to_json(orient="records")) for key, t in tables.items()}
+            whole = {key: table.records() for key, table in tables.items()}
             account = {"complete": result.complete, "state": str(result.state)}
             write_text(json.dumps({**account, **whole}, indent=1) + "\n", files["all"])
         else:
@@ -87,10 +88,10 @@ def _frame(table: Table) -> "pd.DataFrame":
     return pd.DataFrame(table.rows, columns=pd.Index(table.columns))
 
 
-def _write(table: "pd.DataFrame", path: Path) -> None:
+def _write(table: Table, path: Path) -> None:
     """A CSV or Parquet file; a crash leaves the old one or the new one."""
     if path.suffix == ".csv":
-        write_text(table.to_csv(index=False), path)
+        write_text(table.to_csv(), path)
         return
     with whole_file(path) as file:
-        table.to_parquet(file, index=False)
+        _frame(table).to_parquet(file, index=False)

@@ -2,21 +2,29 @@
 
 import json
 import sys
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from rich.console import Console
 
 from askmeans.asking import make_plan, named_strategy
-from askmeans.checks import check_enough_items, check_fuzzifier, check_number
+from askmeans.checks import (
+    check_enough_items,
+    check_fuzzifier,
+    check_name,
+    check_number,
+    check_seed,
+)
 from askmeans.cli.answer_file import AnswerFile
+from askmeans.cli.printing import complain, say
 from askmeans.cli.tables import (
     check_column,
     choose_features,
+    column_kinds,
     item_ids,
+    listed_columns,
     plain,
     read_table,
     scale_warning,
@@ -32,7 +40,7 @@ from askmeans.fuzzy import weighted_centers
 from askmeans.metrics import match_clusters, matched_accuracy
 from askmeans.oracles import ConsoleOracle, TableOracle
 from askmeans.queries import Ledger
-from askmeans.results import Result
+from askmeans.results import Result, without_traces
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -74,24 +82,29 @@ def run(options: Options) -> bool:
     check_number(options.repeats, "repeats", "askmeans fit", integer=True, minimum=1)
     if options.levels is not None:
         check_number(options.levels, "levels", "askmeans fit", integer=True, minimum=2)
-    check_number(options.seed, "seed", "askmeans fit", integer=True)
+    check_seed(options.seed, "seed", "askmeans fit")
     check_fuzzifier(options.fuzzifier, "askmeans fit", strict=False)
     frame = read_table(options.data, options.id_column)
     labels = _label_column(options, frame)
-    left_out = [name for name in (labels, options.id_column) if name]
+    apart = {options.id_column: "the items' ids"} if options.id_column else {}
+    if labels is not None:
+        apart[labels] = "what the expert knows"
+    # Nobody looks at the items where nobody is asked.
+    shown: list[str] | None = None if options.expert == "console" else []
     ids = item_ids(frame, options.id_column)
-    chosen = choose_features(frame, options.features, left_out, options.impute, ids)
+    columns = column_kinds(frame, features=options.features, apart=apart, shown=shown)
+    chosen = choose_features(frame, options.features, columns, options.impute, ids)
     truth = None if labels is None else frame[labels].astype(str).to_numpy()
     names = _cluster_names(options, truth)
     files = _Files.of(options)
     files.check(force=options.force, plot=options.plot)
     warning = scale_warning(chosen, options.scale)
     if warning:
-        Console(stderr=True).print(
-            f"askmeans: warning: {warning}", soft_wrap=True, highlight=False, markup=False
-        )
+        complain(f"warning: {warning}")
     X = scaled(chosen.to_numpy(), options.scale)
     check_enough_items(len(X), options.n_clusters, "askmeans fit")
+    if not options.as_json:
+        say(listed_columns(columns))
     failure = None
     if options.expert == "none":
         summary, memberships = _alone(options, X)
@@ -108,6 +121,7 @@ def run(options: Options) -> bool:
         memberships = _named(options, result.clustering.memberships, truth)
         summary = _account(options, result, truth, X, held)
     _write(options, files, ids, names, chosen, memberships)
+    summary["columns"] = [asdict(column) for column in columns]
     summary["files"] = files.written(plot=options.plot)
     if options.plot:
         _draw(files.picture, X, memberships, names)
@@ -202,7 +216,7 @@ def _cluster_names(options: Options, truth: NDArray[np.str_] | None) -> list[str
                 f"{options.ask}. Got {', '.join(options.cluster_names)} instead; similarities do "
                 "not tell which cluster is which."
             )
-        names = options.cluster_names
+        names = [check_name(name, "names", "askmeans fit") for name in options.cluster_names]
     if len(names) != k or len(set(names)) != k:
         raise ParameterError(
             f"The 'names' parameter of askmeans fit must have {k} names, all different. "
@@ -241,10 +255,10 @@ def _ask(
             frame, cluster_names=options.cluster_names, journal=held.append, stdout=sys.stderr
         )
         for answer in ledger.history:
-            if answer.cluster is not None and not np.isnan(answer.value):
-                oracle.recall(answer.items[0], answer.cluster, answer.value)
+            if answer.cluster is not None and not np.isnan(answer.number):
+                oracle.recall(answer.items[0], answer.cluster, answer.number)
         if not sys.stdin.isatty():
-            sys.stderr.write("askmeans: reading answers from standard input.\n")
+            complain("reading answers from standard input.")
     return drive(plan, oracle, budget=options.budget, ledger=ledger)
 
 
@@ -332,7 +346,7 @@ def _write(
     """Memberships keyed by id, and centres in the data's own units, as equation (4) has them."""
     import pandas as pd
 
-    table = pd.DataFrame(memberships, columns=pd.Index(names))
+    table = pd.DataFrame(without_traces(memberships), columns=pd.Index(names))
     table.insert(0, "id" if "id" not in names else "id_", ids)
     write_frame(table, files.memberships)
     centers = weighted_centers(chosen.to_numpy(), memberships, options.fuzzifier)
@@ -363,26 +377,25 @@ def _report(options: Options, summary: dict[str, Any]) -> None:
     if options.as_json:
         sys.stdout.write(json.dumps(summary) + "\n")
         return
-    console = Console(soft_wrap=True, highlight=False)
-    console.print(
+    say(
         f"{summary['n_items']} items, {summary['n_clusters']} clusters, "
         f"{summary['n_queries']} questions, {summary['n_rounds']} rounds."
     )
     if "matched_accuracy" in summary:
-        console.print(
+        say(
             f"Matched accuracy {summary['matched_accuracy']:.2%}; without questions "
             f"{summary['matched_accuracy_without_questions']:.2%}."
         )
     noise = summary.get("diagnostics", {}).get("noise")
     if noise:
         doubted = len(summary["diagnostics"]["doubted"])
-        console.print(f"Answers are off by {noise:.2f}, it seems; {doubted} are doubted.")
+        say(f"Answers are off by {noise:.2f}, it seems; {doubted} are doubted.")
     if not summary["complete"]:
         more = ""
         if "answers" in summary:
             more = (
                 f" Your answers are in {summary['answers']}. Run the same command again to go on."
             )
-        console.print(f"Stopped before all was asked; this is the best so far.{more}")
+        say(f"Stopped before all was asked; this is the best so far.{more}")
     for name, path in summary["files"].items():
-        console.print(f"{name}: {path}")
+        say(f"{name}: {path}")

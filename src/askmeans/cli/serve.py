@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from askmeans.cli.sessions import say
+from askmeans.cli.printing import say
 from askmeans.sessions import create
 from askmeans.sessions.store import file_of
 

@@ -1,27 +1,33 @@
 """`askmeans init` and `askmeans add`: a data file becomes a session, or more rows of one."""
 
-import sys
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
 
-from askmeans.checks import check_number, check_positive
-from askmeans.cli.sessions import opened, say, show_json
+from askmeans.checks import check_positive, check_seed
+from askmeans.cli.printing import complain, say
+from askmeans.cli.sessions import opened, show_json
 from askmeans.cli.tables import (
+    Column,
     check_column,
     choose_features,
+    column_kinds,
     item_ids,
+    listed_columns,
     read_table,
     scale_warning,
     scaling,
 )
 from askmeans.exceptions import DataError
 from askmeans.sessions import Session, create
+from askmeans.sessions.display import IMAGE_TYPES
 from askmeans.sessions.store import file_of
 
 __all__ = ["InitOptions", "add_rows", "run"]
+
+_NAMED = 3  # missing images that are named
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,20 +60,24 @@ class InitOptions:
 def run(options: InitOptions) -> None:
     """Read, make the session, and print what to expect."""
     check_positive(options.seconds_per_question, "seconds_per_question", "askmeans init")
-    check_number(options.seed, "seed", "askmeans init", integer=True)
+    check_seed(options.seed, "seed", "askmeans init")
     frame = read_table(options.data, options.id_column)
     ids = item_ids(frame, options.id_column)
-    left_out = [options.id_column] if options.id_column else []
-    chosen = choose_features(frame, options.features, left_out, options.impute, ids)
     shown = options.show
     if shown is not None:
         extra = [name for name in (options.text, options.image) if name and name not in shown]
         shown = [*shown, *extra]
         for name in shown:
             check_column(frame, name)
+    meant = {
+        options.id_column: "the items' ids", options.text: "running text", options.image: "images"
+    }  # fmt: skip
+    apart = {name: what for name, what in meant.items() if name}
+    columns = column_kinds(frame, features=options.features, apart=apart, shown=shown)
+    chosen = choose_features(frame, options.features, columns, options.impute, ids)
     warning = scale_warning(chosen, options.scale)
     if warning:
-        sys.stderr.write(f"askmeans: warning: {warning}\n")
+        complain(f"warning: {warning}")
     X = chosen.to_numpy()
     middle, width = scaling(X, options.scale)
     if not options.as_json:
@@ -94,10 +104,26 @@ def run(options: InitOptions) -> None:
         units=np.array([middle, width]),
     )
     with closing(session):
-        _report(options, session, len(X))
+        _tell_missing_images(session, options.image)
+        _report(options, session, len(X), columns)
 
 
-def _report(options: InitOptions, session: Session, n: int) -> None:
+def _tell_missing_images(session: Session, column: str | None) -> None:
+    """Warn of images that nobody will see."""
+    if column is None:
+        return
+    rows = [row for row in range(len(session.rows)) if session.rows.image_file(row) is None]
+    if rows:
+        items = [session.item(row) for row in rows[:_NAMED]]
+        named = ", ".join(f"{item.id}: {item.image or 'none'}" for item in items)
+        complain(
+            f"warning: column {column!r} must have paths of images in {session.rows.folder} "
+            f"({', '.join(IMAGE_TYPES)}). Got {len(rows)} of {len(session.rows)} that are not "
+            f"there ({named}{', ...' if len(rows) > _NAMED else ''}); put them there."
+        )
+
+
+def _report(options: InitOptions, session: Session, n: int, columns: list[Column]) -> None:
     """Print what the session will take."""
     from askmeans.sessions.outcome import expected
 
@@ -116,6 +142,7 @@ def _report(options: InitOptions, session: Session, n: int) -> None:
                 "n_items": n,
                 "n_clusters": options.n_clusters,
                 "features": session.config.feature_names,
+                "columns": [asdict(column) for column in columns],
                 "scale": options.scale,
                 "strategy": session.config.strategy,
                 "questions": questions,
@@ -127,7 +154,8 @@ def _report(options: InitOptions, session: Session, n: int) -> None:
         )
         return
     say(f"session: {session.name}, {n} items, {options.n_clusters} clusters")
-    say(f"clusters by: {', '.join(session.config.feature_names or [])} (scale: {options.scale})")
+    say(listed_columns(columns))
+    say(f"scale: {options.scale}")
     if questions is None:
         say("No forecast for this strategy.")
     else:
@@ -152,6 +180,8 @@ def add_rows(
             raise DataError(
                 "The session must know its features' names. Got none; add_rows does it."
             )
+        for feature in config.feature_names:
+            check_column(frame, feature)
         chosen = choose_features(frame, config.feature_names, [], None, ids)
         X = chosen.to_numpy()
         if config.units is not None:

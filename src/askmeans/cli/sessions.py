@@ -6,12 +6,13 @@ Each says first which database it works on; with --json that is a key of what is
 import dataclasses
 import json
 import math
-import sys
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from askmeans.checks import whole_number
 from askmeans.cli.answer_file import AnswerFile
+from askmeans.cli.printing import say
 from askmeans.cli.tables import plain
 from askmeans.exceptions import AnswerError, DataError, ParameterError
 from askmeans.oracles.console import parse_reply, show_values, wording
@@ -19,7 +20,7 @@ from askmeans.sessions import Question, Receipt, Session, Undone, conflicts
 from askmeans.sessions import open as open_session
 from askmeans.sessions.store import backup_store, file_of, upgrade_store
 
-__all__ = ["after_undo", "ask", "backup", "budget", "describe", "opened", "pause", "rename", "say",
+__all__ = ["after_undo", "ask", "backup", "budget", "describe", "opened", "pause", "rename",
            "status", "take_in", "tell", "undo", "upgrade"]  # fmt: skip
 
 _CONFLICTS = 10  # shown at most
@@ -31,12 +32,6 @@ def opened(database: str, name: str | None, *, as_json: bool = False) -> Session
     if not as_json and path.exists():
         say(f"database: {path}")
     return open_session(database, name)
-
-
-def say(text: str) -> None:
-    """A line on standard output, at once."""
-    sys.stdout.write(text + "\n")
-    sys.stdout.flush()
 
 
 def show_json(session: Session, values: dict[str, Any]) -> None:
@@ -250,6 +245,7 @@ def after_undo(undone: Undone) -> str:
 
 def _whole(text: str, what: str) -> int:
     """A whole number."""
-    if not text.strip().isdigit():
-        raise ParameterError(f"{what} must be a number from 0. Got {text!r} instead.")
-    return int(text)
+    number = whole_number(text.strip())
+    if number is None:
+        raise ParameterError(f"{what} must be a number from 0. Got {text!r:.60} instead.")
+    return number

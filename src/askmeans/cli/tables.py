@@ -1,21 +1,29 @@
 """Data files: read, checked, scaled; every refusal says which column or row and what to do."""
 
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from askmeans.checks import check_magnitude
 from askmeans.exceptions import DataError
 from askmeans.files import whole_file
+from askmeans.text import as_csv
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
+    "Column",
     "check_column",
     "choose_features",
+    "column_kinds",
     "item_ids",
+    "listed_columns",
     "plain",
     "read_table",
     "scale_warning",
@@ -28,6 +36,20 @@ __all__ = [
 Floats = NDArray[np.float64]
 
 _WILD = 100.0  # features whose spreads differ by more are worth a warning
+_FEW = 50  # values that a categorical column has at most, and one for two rows; else it is text
+_MANY = 10  # rows from which numbers without a gap are taken for a numbering
+_NAMED = 8  # columns named together, before "and ... more"
+_KEYS = {"id", "ids", "uuid", "guid"}  # words in the name of what is an id, even if it repeats
+_NUMBERINGS = {"index", "idx", "key", "pk", "no", "nr", "row", "rowid", "serial"}  # if it does not
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """What becomes of a column: `use` is "feature", "shown" or "left out", `why` may be empty."""
+
+    name: str
+    use: str
+    why: str
 
 
 def read_table(path: Path, id_column: str | None) -> "pd.DataFrame":
@@ -68,34 +90,119 @@ def read_table(path: Path, id_column: str | None) -> "pd.DataFrame":
         raise DataError(f"{path} could not be read ({error}).") from error
     if frame.empty:
         raise DataError(f"{path} must have rows and columns. Got {frame.shape} instead.")
+    frame.columns = pd.Index([str(name) for name in frame.columns])
+    if frame.columns.duplicated().any():
+        twice = frame.columns[frame.columns.duplicated()][0]
+        raise DataError(f"Columns must differ by name. Got {twice!r} twice; rename one.")
     return frame
+
+
+def column_kinds(
+    frame: "pd.DataFrame",
+    *,
+    features: Sequence[str] | None = None,
+    apart: Mapping[str, str] | None = None,
+    shown: Sequence[str] | None = None,
+) -> list[Column]:
+    """What becomes of each column of a table: a feature, shown to people, or left out, and why.
+
+    Without `features`, numeric columns are features, but for ids and constants. `apart` names
+    columns that are something else, with what they are; `shown` those that people see (None: all).
+    """
+    for name in features or ():
+        check_column(frame, name)
+    columns = []
+    for name in frame.columns:
+        visible = shown is None or name in shown
+        if features is not None and name in features:
+            why = ""
+        elif apart is not None and name in apart:
+            why = apart[name]
+        else:
+            why = "not among --features" if features is not None else _why_no_feature(frame[name])
+        if not why:
+            columns.append(Column(name=name, use="feature", why=""))
+        else:
+            columns.append(Column(name=name, use="shown" if visible else "left out", why=why))
+    return columns
+
+
+def _why_no_feature(column: "pd.Series[Any]") -> str:
+    """Why nobody would cluster by this column unless told to; empty where they would."""
+    kind, values = column.dtype.kind, column.dropna()
+    if kind == "b":
+        return "true or false; name it in --features to cluster by it"
+    if kind in "Mm":
+        return "times; encode them as numbers to cluster by them"
+    try:
+        n_values = values.nunique()
+    except TypeError:
+        return "neither numbers nor words"
+    if not n_values:
+        return "empty"
+    if kind not in "fiu":
+        if column.dtype == object and all(isinstance(value, int) for value in values):
+            return "numbers too large to compute with"
+        if n_values <= min(_FEW, len(column) // 2):
+            return f"categorical, {n_values} values; encode them as numbers to cluster by them"
+        return "text"
+    if n_values <= 1 < len(column):
+        return "constant"
+    if str(column.name).startswith("Unnamed:"):
+        return "a saved index"
+    return "an id" if _names_rows(str(column.name), values, n_values) else ""
+
+
+def _names_rows(name: str, values: "pd.Series[Any]", n_values: int) -> bool:
+    """Whether whole numbers name the rows, by the column's name or as a count without a gap."""
+    numbers = values.to_numpy(dtype=np.float64)
+    if not (np.isfinite(numbers) & (numbers == np.floor(numbers))).all():
+        return False
+    words = set(re.split(r"[\W_]+", re.sub("([a-z])([A-Z])", r"\1 \2", name).lower()))
+    if words & _KEYS:
+        return True
+    distinct = n_values == len(values)
+    counts = n_values >= _MANY and numbers.max() - numbers.min() == n_values - 1
+    return distinct and (counts or bool(words & _NUMBERINGS))
+
+
+def listed_columns(columns: Sequence[Column]) -> str:
+    """A short table of the columns: one line for each use, reasons in brackets."""
+    lines = []
+    for use, title in (("feature", "features"), ("shown", "shown"), ("left out", "left out")):
+        groups: dict[str, list[str]] = {}
+        for column in columns:
+            if column.use == use:
+                groups.setdefault(column.why, []).append(column.name)
+        parts = []
+        for why, names in groups.items():
+            more = len(names) - _NAMED
+            text = ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")
+            parts.append(f"{text} ({why})" if why else text)
+        if parts:
+            lines.append(f"{title}: {'; '.join(parts)}")
+    return "\n".join(lines)
 
 
 def choose_features(
     frame: "pd.DataFrame",
     features: list[str] | None,
-    left_out: list[str],
+    columns: Sequence[Column],
     impute: str | None,
     ids: list[str],
 ) -> "pd.DataFrame":
-    """The columns to cluster by, as numbers without gaps."""
+    """The columns to cluster by, as numbers without gaps: those named, or those fit for it."""
     if features is None:
-        numeric = frame.select_dtypes("number").columns
-        index = [name for name in numeric if str(name).startswith("Unnamed:")]  # a saved index
-        features = [str(name) for name in numeric if name not in [*left_out, *index]]
+        features = [column.name for column in columns if column.use == "feature"]
         if not features:
+            told = "; ".join(f"{column.name} ({column.why})" for column in columns[:_NAMED])
             raise DataError(
-                "The data must have a numeric column to cluster by. "
-                f"Got columns {', '.join(map(str, frame.columns))}; encode some as numbers, and "
-                "check that the file is separated by commas."
+                f"The data must have a numeric column to cluster by. Got {told}; name columns in "
+                "--features, encode some as numbers, and check that commas separate the columns."
             )
-    for name in features:
-        check_column(frame, name)
-    if len(set(features)) < len(features) or frame.columns.duplicated().any():
+    if len(set(features)) < len(features):
         raise DataError(
-            "Columns must differ by name. Got "
-            f"{', '.join(map(str, features))} of {', '.join(map(str, frame.columns))}; name each "
-            "one once."
+            f"Columns must differ by name. Got {', '.join(features)}; name each one once."
         )
     chosen = frame[features]
     for name in features:
@@ -108,10 +215,10 @@ def choose_features(
     if missing.to_numpy().any():
         if impute is None:
             rows = np.flatnonzero(missing.any(axis=1))
-            columns = [name for name in features if missing[name].any()]
+            gaps = [name for name in features if missing[name].any()]
             shown = ", ".join(ids[row] for row in rows[:10]) + (" ..." if len(rows) > 10 else "")
             raise DataError(
-                f"Column {', '.join(columns)} must have no missing values. Got some in "
+                f"Column {', '.join(gaps)} must have no missing values. Got some in "
                 f"{len(rows)} rows ({shown}); drop them, or use --impute median."
             )
         empty = [name for name in features if missing[name].all()]
@@ -128,6 +235,8 @@ def choose_features(
             f"Column {features[column]!r} must be finite. Got infinity in row {ids[row]}; drop or "
             "mend such rows."
         )
+    for name in features:
+        check_magnitude(numbers[[name]].to_numpy(), f"Column {name!r}")
     return numbers
 
 
@@ -203,7 +312,7 @@ def scale_warning(frame: "pd.DataFrame", how: str) -> str | None:
 
 def write_frame(frame: "pd.DataFrame", path: Path) -> None:
     """Write a CSV."""
-    write_text(frame.to_csv(index=False), path)
+    write_text(as_csv(list(frame.columns), frame.itertuples(index=False, name=None)), path)
 
 
 def write_text(text: str, path: Path) -> None:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_random_state, validate_data
 
-from askmeans.checks import check_number
+from askmeans.checks import check_seed
 from askmeans.exceptions import DataError, DataTypeError, ParameterError
 
 __all__ = ["as_generator", "check_items", "check_new_items"]
@@ -40,7 +40,7 @@ def as_generator(random_state: Any, owner: str) -> np.random.Generator:
     if random_state is None or isinstance(random_state, np.random.Generator):
         return np.random.default_rng(random_state)
     if isinstance(random_state, Integral):
-        check_number(random_state, "random_state", owner, integer=True)
+        check_seed(random_state, "random_state", owner)
         return np.random.default_rng(int(random_state))
     try:
         legacy = check_random_state(random_state)
@@ -70,6 +70,6 @@ def _validate(estimator: BaseEstimator, X: Any, *, reset: bool) -> NDArray[np.fl
         )
     except TypeError as error:
         raise DataTypeError(str(error)) from error
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         raise DataError(str(error)) from error
     return items.astype(np.float32, copy=False) if _holds_float32(X) else items

@@ -33,6 +33,8 @@ class FigureSpec:
     log_y: bool = False
     levels: tuple[str, ...] = ()  # curves that are drawn as level lines
     floor: float | None = None  # curves that go below are told in words
+    letter: str = "nu"  # what a point's x is, in the table
+    larger_is_better: bool = False
 
 
 def panels(spec: FigureSpec, points: list[Point]) -> list[Panel]:
@@ -106,12 +108,13 @@ def _by_fuzzifier(point: Point) -> tuple[str, str]:
 
 def _noise(point: Point) -> tuple[str, str]:
     """One panel for each way; the theorem's own repetitions are for the claims."""
-    return ("" if point.panel == "theorem 10" else point.panel), point.curve
+    return ("" if point.panel.startswith("theorem 10") else point.panel), point.curve
 
 
 FIGURES = (
     FigureSpec(
         name="figure_1a",
+        letter="zeta",
         prefix="figure_1-a",
         title="Figure 1a: the smaller the smallest cluster",
         caption=(
@@ -149,6 +152,7 @@ FIGURES = (
     ),
     FigureSpec(
         name="figure_1c",
+        letter="k",
         prefix="figure_1-c",
         title="Figure 1c: more clusters",
         caption=(
@@ -178,6 +182,7 @@ FIGURES = (
         ),
         xlabel=_QUESTIONS,
         ylabel="accuracy",
+        larger_is_better=True,
         columns=3,
         place=_by_data,
         x=lambda point: point.queries,
@@ -185,6 +190,7 @@ FIGURES = (
     ),
     FigureSpec(
         name="figure_3",
+        letter="alpha",
         prefix="figure_3-",
         title="Figure 3: the fuzzifier, on Iris",
         caption=(
@@ -195,17 +201,20 @@ FIGURES = (
         ),
         xlabel="fuzzifier",
         ylabel="accuracy",
+        larger_is_better=True,
         columns=2,
         place=_by_fuzzifier,
     ),
     FigureSpec(
         name="noise",
+        letter="sigma",
         prefix=("noise-", "theorem_10-"),
         title="Noise: asking again",
         caption=(
             "The mean error of a membership when every answer is off by a standard deviation of "
             "sigma, and every question is asked so many times: two-phase on data "
-            "that satisfies the paper's assumptions. Theorem 10 says that repeating helps."
+            "that satisfies the paper's assumptions. Theorem 10 repeats the whole solver instead: "
+            "it is in the table and among the claims."
         ),
         xlabel="sigma",
         ylabel="mean error of a membership",
@@ -214,6 +223,7 @@ FIGURES = (
     ),
     FigureSpec(
         name="similarity",
+        letter="m",
         prefix="similarity-",
         title="Similarities instead of memberships",
         caption=(
@@ -229,6 +239,7 @@ FIGURES = (
     ),
     FigureSpec(
         name="hidden_features",
+        letter="budget",
         prefix="hidden-",
         title="Where asking matters most: features the solver does not see",
         caption=(

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from askmeans.experiments.claims import HOLDS, Claim
 from askmeans.experiments.figures import FigureSpec
+from askmeans.experiments.our_order import HEADS, Worse
 from askmeans.experiments.scale import Scale
 
 __all__ = ["Report"]
@@ -37,6 +38,12 @@ _CLAIMS = (
     "95 % interval lies where the test says; otherwise it does not, whether the opposite is true "
     "or the runs cannot tell. Intervals are not corrected for their number."
 )
+_WORSE = (
+    "Every point at which our order is worse than the faithful algorithm of the same sizes by more "
+    "than chance (their 95 % intervals do not meet): accuracies or errors, and different questions "
+    "asked."
+)
+_NOT_WORSE = "Our order is nowhere worse than the faithful algorithms by more than chance."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +54,7 @@ class Report:
     seed: int
     figures: tuple[FigureSpec, ...]
     claims: list[Claim]
+    worse: list[Worse]
 
     def write(self, folder: Path) -> None:
         """Write `report.md` and `report.html`."""
@@ -76,6 +84,12 @@ class Report:
                 f"![{figure.title}]({figure.name}.png)",
                 f"{figure.caption} [Table]({figure.name}.csv).",
             ]
+        parts.append("## Where our order is worse")
+        if self.worse:
+            lines = [_row(HEADS), "|" + "---|" * len(HEADS), *(_row(w.row) for w in self.worse)]
+            parts += [_WORSE, "\n".join(lines)]
+        else:
+            parts.append(_NOT_WORSE)
         rows = [
             "| claim | where | test | estimate | 95 % interval | verdict |",
             "|---|---|---|---|---|---|",
@@ -99,15 +113,21 @@ class Report:
                 f'<img src="{figure.name}.svg" alt="{html.escape(figure.title)}">',
                 f'<p>{html.escape(figure.caption)} <a href="{figure.name}.csv">Table</a>.</p>',
             ]
+        body.append("<h2>Where our order is worse</h2>")
+        if self.worse:
+            body += [_paragraph(_WORSE), "<table>", _html_row(HEADS, "th")]
+            body += [_html_row(worse.row, "td") for worse in self.worse]
+            body.append("</table>")
+        else:
+            body.append(_paragraph(_NOT_WORSE))
         body += ["<h2>Claims</h2>", _paragraph(_CLAIMS), "<table>"]
         heads = ("claim", "where", "test", "estimate", "95 % interval", "verdict")
-        body.append("<tr>" + "".join(f"<th>{head}</th>" for head in heads) + "</tr>")
+        body.append(_html_row(heads, "th"))
         for claim in self.claims:
             cells = (claim.claim, claim.where, claim.test, f"{claim.estimate:.3g}",
                      f"{claim.low:.3g} to {claim.high:.3g}", claim.verdict)  # fmt: skip
             kind = "holds" if claim.verdict == HOLDS else "fails"
-            row = "".join(f"<td>{html.escape(cell)}</td>" for cell in cells)
-            body.append(f'<tr class="{kind}">{row}</tr>')
+            body.append(_html_row(cells, "td", f' class="{kind}"'))
         body.append("</table>")
         return _PAGE.format(title=_TITLE, body="\n".join(body))
 
@@ -132,6 +152,17 @@ tr.holds td:last-child {{ background: #d8f0dd; }}
 </body>
 </html>
 """
+
+
+def _row(cells: tuple[str, ...]) -> str:
+    """A row of a table in Markdown."""
+    return "| " + " | ".join(cells) + " |"
+
+
+def _html_row(cells: tuple[str, ...], tag: str, attributes: str = "") -> str:
+    """A row of a table in HTML."""
+    row = "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in cells)
+    return f"<tr{attributes}>{row}</tr>"
 
 
 def _paragraph(text: str) -> str:

@@ -4,11 +4,12 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from askmeans.checks import check_number
+from askmeans.checks import check_number, check_seed
 from askmeans.experiments import beyond, fuzzifiers, real, stratified, synthetic
 from askmeans.experiments.cells import Cell, run_cells
 from askmeans.experiments.claims import COLUMNS, Book, Claim
 from askmeans.experiments.figures import FIGURES, panels
+from askmeans.experiments.our_order import Worse, where_worse
 from askmeans.experiments.paper_claims import all_claims
 from askmeans.experiments.report import Report
 from askmeans.experiments.scale import FULL, Scale
@@ -36,19 +37,21 @@ def reproduce(
 
     `advance` is told the weight of every cell that is done; `all_cells` has them all.
     """
-    check_number(seed, "seed", "reproduce", integer=True)
+    check_seed(seed, "seed", "reproduce")
     if jobs is None:
         jobs = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     check_number(jobs, "jobs", "reproduce", integer=True, minimum=1)
     out.mkdir(parents=True, exist_ok=True)
     cells = all_cells(scale, seed)
     results = run_cells(cells, out / "cells", jobs=jobs or 1, advance=advance)
+    worse: list[Worse] = []
     for spec in FIGURES:
         mine = [s for name, found in results.items() if name.startswith(spec.prefix) for s in found]
         found = points(mine)
         write_points(found, out / f"{spec.name}.csv")
+        worse += where_worse(spec, found)
         save_panels(panels(spec, found), out / spec.name, title=spec.title, columns=spec.columns)
     claims = all_claims(Book(results))
     write_csv(out / "claims.csv", COLUMNS, [claim.row for claim in claims])
-    Report(scale=scale, seed=seed, figures=FIGURES, claims=claims).write(out)
+    Report(scale=scale, seed=seed, figures=FIGURES, claims=claims, worse=worse).write(out)
     return claims

@@ -1,8 +1,11 @@
 """How much is run: the paper's numbers, or a quick look."""
 
 from dataclasses import dataclass
+from typing import Literal
 
-__all__ = ["FULL", "QUICK", "Scale"]
+__all__ = ["FULL", "QUICK", "Form", "Scale"]
+
+Form = Literal["printed", "proof", "corrected"]  # of Theorem 10's number of repetitions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +30,7 @@ class Scale:
     beyond_runs: int
     sigmas: tuple[float, ...]
     repetitions: tuple[int, ...]
+    noisy_forms: tuple[Form, ...]
     sample_sizes: tuple[int, ...]
     stratified_runs: int
     stratified_items: tuple[int, ...]
@@ -49,6 +53,7 @@ FULL = Scale(
     beyond_runs=50,
     sigmas=(0.0, 0.05, 0.1, 0.2, 0.3),
     repetitions=(1, 3, 10, 30),
+    noisy_forms=("printed", "proof", "corrected"),
     sample_sizes=(25, 50, 100, 200),
     stratified_runs=20,
     stratified_items=(5, 10, 20, 40, 80, 120),
@@ -71,6 +76,7 @@ QUICK = Scale(
     beyond_runs=8,
     sigmas=(0.0, 0.1, 0.3),
     repetitions=(1, 10),
+    noisy_forms=("printed", "proof"),
     sample_sizes=(25, 100),
     stratified_runs=3,
     stratified_items=(5, 20, 80),

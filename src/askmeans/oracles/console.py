@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from askmeans.exceptions import DataError, QueryError, StopAsking
 from askmeans.queries import MembershipQueries, Queries
+from askmeans.text import printable
 
 __all__ = ["ConsoleOracle", "parse_reply", "show_values", "wording"]
 
@@ -221,7 +222,7 @@ class ConsoleOracle:
     def _write(self, text: str) -> None:
         """Write to the terminal at once."""
         stream = self.stdout or sys.stdout
-        stream.write(text)
+        stream.write(printable(text))
         stream.flush()
 
 

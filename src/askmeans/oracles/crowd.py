@@ -6,7 +6,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from askmeans.checks import check_choice, check_number
+from askmeans.checks import check_choice, check_seed
 from askmeans.driver import Oracle
 from askmeans.exceptions import AnswerError, ParameterError, StopAsking
 from askmeans.oracles.noisy import uniform_of
@@ -61,7 +61,7 @@ class CrowdOracle:
                 f"up, finite and not all 0. Got {shares!r} instead; pass one for each annotator, "
                 "or None."
             )
-        check_number(random_state, "random_state", "CrowdOracle", integer=True)
+        check_seed(random_state, "random_state", "CrowdOracle")
         self.annotators = list(annotators)
         self.shares = parts / parts.sum()
         self.random_state = random_state
@@ -202,7 +202,7 @@ class HostileOracle:
         random_state: int = 0,
     ) -> None:
         check_choice(how, ("random", "flipped"), "how", "HostileOracle")
-        check_number(random_state, "random_state", "HostileOracle", integer=True)
+        check_seed(random_state, "random_state", "HostileOracle")
         self.oracle = oracle
         self.how = how
         self.random_state = random_state

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from askmeans.checks import check_choice, check_number
+from askmeans.checks import check_choice, check_number, check_seed
 from askmeans.driver import Oracle
 from askmeans.exceptions import StopAsking
 from askmeans.queries import Queries
@@ -60,7 +60,7 @@ class NoisyOracle:
         persistent: bool = False,
     ) -> None:
         check_number(std, "std", "NoisyOracle")
-        check_number(random_state, "random_state", "NoisyOracle", integer=True)
+        check_seed(random_state, "random_state", "NoisyOracle")
         check_choice(kind, ("gaussian", "uniform"), "kind", "NoisyOracle")
         self.oracle = oracle
         self.std = std

@@ -19,12 +19,12 @@ from askmeans.plans.search import search_cuts
 from askmeans.results import Clustering, Predictor
 from askmeans.scores import Order, Scorer, fit_fuzzifier
 
-__all__ = ["Draft", "keep_answers"]
+__all__ = ["REDRAWS", "Draft", "keep_answers"]
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
-_REDRAWS = 5  # how often a sample in which a cluster is missing, or a row untold, is added to
+REDRAWS = 5  # how often a sample in which a cluster is missing, or a row untold, is added to
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +75,7 @@ class Draft:
         clusters = np.arange(self.n_clusters)
         self.sample = self.rng.integers(self.items.n, size=size)
         memberships = yield from self.answers.ask_rows(self.sample, clusters, "sampling")
-        for _ in range(_REDRAWS):
+        for _ in range(REDRAWS):
             told_rows = int((~np.isnan(memberships).any(axis=1)).sum())
             absent = not (np.nansum(memberships, axis=0) > 0.0).all()
             wanted = size if absent and every_cluster else size - told_rows

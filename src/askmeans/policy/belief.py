@@ -18,7 +18,7 @@ from askmeans.policy.pool import Pool
 from askmeans.policy.stacking import Stack, stack_models
 from askmeans.policy.strata import Strata
 
-__all__ = ["ENOUGH", "Belief", "Scale", "keep_answers"]
+__all__ = ["ENOUGH", "EXACT", "Belief", "Scale", "keep_answers"]
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -47,6 +47,9 @@ class Scale:
     def rounding(self) -> float:
         """Standard deviation of what rounding to the scale loses; 0 for a fine one."""
         return 0.0 if self.levels is None else 1.0 / (self.levels - 1) / math.sqrt(12.0)
+
+
+EXACT = Scale()
 
 
 class Belief:

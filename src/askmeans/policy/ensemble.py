@@ -54,7 +54,8 @@ class Ensemble:
             learn_logistic(pool, training, looseness=1.0)(pool.X),
             spread(pool, training, self.graph).pool,
         ]
-        return np.mean(quick, axis=0)
+        mean: Floats = np.mean(quick, axis=0)
+        return mean
 
     def learn(self, training: Training) -> list[Fitted]:
         """Fit every model that so many answers allow."""

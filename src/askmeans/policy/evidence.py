@@ -35,7 +35,7 @@ class Told:
     @property
     def is_known(self) -> NDArray[np.bool_]:
         """Of which items anybody could say anything."""
-        known: NDArray[np.bool_] = (~np.isnan(self.values)).any(axis=1)
+        known: NDArray[np.bool_] = (~np.isnan(self.values)).sum(axis=1) > 0
         return known
 
     @property

@@ -14,7 +14,7 @@ from askmeans.fuzzy.model import closed_form_memberships
 from askmeans.fuzzy.ties import without_last_bits
 from askmeans.items import Items
 
-__all__ = ["Pool", "Scale"]
+__all__ = ["Pool", "Standard"]
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]

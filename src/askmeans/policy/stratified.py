@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from askmeans.exceptions import MissingClusterWarning, MoreClustersWarning
 from askmeans.fuzzy.ties import without_last_bits
 from askmeans.items import Items
-from askmeans.policy.belief import Belief, Scale
+from askmeans.policy.belief import EXACT, Belief, Scale
 from askmeans.policy.ensemble import Ensemble, one_thread
 from askmeans.policy.evidence import ROUNDING, Told, told_by
 from askmeans.policy.pool import Pool
@@ -50,7 +50,7 @@ class Settings:
     precision: float = 0.005
     max_items: int | None = 100
     repeats: int = 1
-    scale: Scale = Scale()
+    scale: Scale = EXACT
     seed: int = 0
 
 
@@ -310,9 +310,8 @@ class _Ranking:
         left = belief.told.left
         open_ = np.flatnonzero((left > more) & (left <= most) & unknown.any(axis=1))
         likely = np.where(unknown[open_], belief.likely[belief.asked[open_]], -1.0)
-        for item, cluster in zip(
-            belief.told.items[open_], without_last_bits(likely).argmax(axis=1), strict=True
-        ):
+        clusters = without_last_bits(likely).argmax(axis=1)
+        for item, cluster in zip(belief.told.items[open_], clusters, strict=True):
             yield self._about(item, cluster)
 
     def _unnamed(self) -> Iterator[Question]:

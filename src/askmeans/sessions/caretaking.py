@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from types import TracebackType
 from typing import Any, Self
 
-from askmeans.checks import check_number
+from askmeans.checks import check_name, check_number
 from askmeans.exceptions import ParameterError
 from askmeans.queries import Answer
 from askmeans.sessions.config import Config
@@ -134,7 +134,7 @@ class Caretaking:
         Raises
         ------
         ParameterError
-            If there is no such cluster, or the name is empty or taken.
+            If there is no such cluster, or the name is empty, has control characters, or is taken.
 
         Examples
         --------
@@ -144,7 +144,7 @@ class Caretaking:
         ['tiny', 'large']
         """
         check_number(cluster, "cluster", "Session.rename", integer=True, minimum=0)
-        name = str(name).strip()
+        name = check_name(name, "name", "Session.rename")
         with self._desk.lock:
             self._live.refresh()
             if self.config.ask != "membership":  # the clusters are those of the result
@@ -154,7 +154,7 @@ class Caretaking:
 
             def renamed() -> NewEvent:  # inside the transaction: others may be naming, too
                 k, outcome = self.config.n_clusters, self._outcome
-                if not name or cluster >= k or name in outcome.taken_names(int(cluster)):
+                if cluster >= k or name in outcome.taken_names(int(cluster)):
                     raise ParameterError(
                         f"The 'cluster' parameter of Session.rename must be below {k}, and 'name' "
                         f"must be no other cluster's and not 'id'. Got {cluster} and {name!r} "

@@ -8,6 +8,7 @@ import dataclasses
 import hashlib
 import json
 import secrets
+from collections.abc import Generator
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
@@ -16,9 +17,10 @@ import numpy as np
 
 from askmeans import strategies
 from askmeans.asking import check_asking, make_plan, named_strategy
-from askmeans.checks import check_number, check_positive
+from askmeans.checks import check_name, check_number, check_positive, check_seed
 from askmeans.exceptions import DataError, ParameterError, SessionError
 from askmeans.plans.answers import Plan
+from askmeans.policy.as_plan import as_plan
 from askmeans.sessions.display import RESERVED
 from askmeans.sessions.stored import from_stored
 from askmeans.strategies import Strategy
@@ -110,7 +112,7 @@ class Config:
 
     def make_plan(self, X: Any) -> Plan:
         """The plan, from its beginning; the same at every call."""
-        return make_plan(
+        made = make_plan(
             X,
             self.n_clusters,
             strategy=self.make_strategy(),
@@ -120,6 +122,7 @@ class Config:
             fuzzifier=self.fuzzifier,
             rng=np.random.default_rng(self.seed),
         )
+        return made if isinstance(made, Generator) else as_plan(made)
 
     def start(self, fingerprint: str) -> str:
         """A digest of all that decides which questions come first."""
@@ -132,9 +135,8 @@ def check_names(names: Any, n_clusters: int) -> list[str] | None:
     """Names of the clusters, one each and all different; None stays None."""
     if names is None:
         return None
-    listed = [str(name).strip() for name in names]
-    different = {*listed, RESERVED}
-    if len(listed) != n_clusters or len(different) != n_clusters + 1 or not all(listed):
+    listed = [check_name(str(name), "cluster_names", _OWNER) for name in names]
+    if len(listed) != n_clusters or len({*listed, RESERVED}) != n_clusters + 1:
         raise ParameterError(
             f"The 'cluster_names' parameter of {_OWNER} must be {n_clusters} names, all different, "
             f"and none may be {RESERVED!r}, a column of the exports. Got {listed} instead."
@@ -164,7 +166,7 @@ def _seed(random_state: Any) -> int:
     if isinstance(random_state, np.random.Generator):
         return int(random_state.integers(2**62))
     if isinstance(random_state, Integral):
-        check_number(random_state, "random_state", _OWNER, integer=True)
+        check_seed(random_state, "random_state", _OWNER)
         return int(random_state)
     raise ParameterError(
         f"The 'random_state' parameter of {_OWNER} must be an int, a numpy Generator or None. "

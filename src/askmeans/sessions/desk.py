@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Callable, Set
 from dataclasses import replace
 
+from askmeans.checks import check_name
 from askmeans.exceptions import BudgetError, KeyConflictError, ParameterError, SessionError
 from askmeans.sessions.events import ANSWERS, Event, EventKind, NewEvent, Standing
 from askmeans.sessions.held import HOLDER
@@ -24,6 +25,7 @@ from askmeans.sessions.leases import in_force
 from askmeans.sessions.live import Live
 from askmeans.sessions.reports import Question, Receipt, SessionState, Undone
 from askmeans.sessions.store.contract import Lease, Transaction
+from askmeans.text import is_clean
 
 __all__ = ["Desk", "as_key", "check_annotator"]
 
@@ -405,26 +407,23 @@ def as_key(key: str | None) -> str:
     """The client's key, or a new one."""
     if key is None:
         return uuid.uuid4().hex
-    if not isinstance(key, str) or not 0 < len(key) <= 200:
+    if not isinstance(key, str) or not 0 < len(key) <= 200 or not is_clean(key):
         raise ParameterError(
-            f"The 'key' parameter must be a str of 1 to 200 characters. Got {key!r:.60} instead."
+            "The 'key' parameter must be a str of 1 to 200 characters, without control characters. "
+            f"Got {key!r:.60} instead."
         )
     return key
 
 
 def check_annotator(annotator: object, *, person: bool = False) -> str:
-    """A name without spaces around it; refused where it is none, or is no person's."""
-    if not isinstance(annotator, str) or not 0 < len(annotator.strip()) <= 200:
-        raise ParameterError(
-            "The 'annotator' parameter must be a name of 1 to 200 characters. "
-            f"Got {annotator!r:.60} instead."
-        )
-    if person and annotator.strip() == HOLDER:
+    """The annotator's name; refused where it is none, or is no person's."""
+    name = check_name(annotator, "annotator")
+    if person and name == HOLDER:
         raise ParameterError(
             "The 'annotator' parameter must be somebody's own name. "
             f"Got {HOLDER!r}, which stands for answers from before the session."
         )
-    return annotator.strip()
+    return name
 
 
 def _check_same(

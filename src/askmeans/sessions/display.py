@@ -4,19 +4,25 @@ import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from askmeans.checks import check_text
 from askmeans.exceptions import DataError
 from askmeans.fuzzy import lloyd
 from askmeans.results import Clustering
 
-__all__ = ["RESERVED", "Display", "Item", "as_display", "shortened", "strongest_items",
-           "unique_names"]  # fmt: skip
+__all__ = ["IMAGE_TYPES", "RESERVED", "Display", "Item", "as_display", "shortened",
+           "strongest_items", "unique_names"]  # fmt: skip
 
 RESERVED = "id"  # a column of every table of memberships, so no group's name
+IMAGE_TYPES = {
+    ".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".gif": "image/gif",
+    ".webp": "image/webp", ".avif": "image/avif", ".bmp": "image/bmp", ".svg": "image/svg+xml",
+}  # fmt: skip
 
 _LABEL = 60  # characters of a text or of fields that stand for an item
 
@@ -88,6 +94,30 @@ class Display:
             label = shortened(", ".join(f"{key} = {value}" for key, value in fields.items()))
         return Item(row=row, id=name, label=label or name, fields=fields, text=text, image=image)
 
+    def image_file(self, place: int) -> Path | None:
+        """The file of an item's image; None where none that a page can show is in the folder."""
+        if self.image is None or self.folder is None or self.rows is None:
+            return None
+        told = _word(self.rows[place][self.columns.index(self.image)])
+        root = Path(self.folder).resolve()
+        if not told or "\0" in told:
+            return None
+        path = (root / told).resolve()  # follows links, so that none leads out
+        inside = path.is_relative_to(root) and path.suffix.lower() in IMAGE_TYPES
+        return path if inside and path.is_file() else None
+
+    def matches(self, words: str) -> list[int]:
+        """Places of the items whose id or text has these words in it, whatever the case."""
+        wanted = words.casefold()
+        texts: list[list[str]] = [] if self.ids is None else [self.ids]
+        if self.rows is not None and self.text is not None:
+            column = self.columns.index(self.text)
+            texts.append([_word(row[column]) for row in self.rows])
+        return [
+            place for place in range(self.n)
+            if any(wanted in text[place].casefold() for text in texts)
+        ]  # fmt: skip
+
 
 def as_display(
     items: Any,
@@ -114,6 +144,14 @@ def as_display(
             f"Got {len(rows)} instead."
         )
     names = None if ids is None else [str(name) for name in ids]
+    for each in names or ():
+        check_text(each, "An id")
+    for column in columns:
+        check_text(column, "The name of a column")
+    for row, values in enumerate(rows or ()):
+        for column, value in zip(columns, values, strict=True):
+            if isinstance(value, str):
+                check_text(value, f"Column {column!r} of row {row}")
     if names is not None and (len(names) != n or len(set(names)) != n):
         raise DataError(
             f"The 'ids' parameter must name each of the {n} items differently. "

@@ -31,7 +31,7 @@ def take_held(
     told: dict[QuestionKey, float | None] = {}
     for answer in answers:
         key = _key(answer, n_items, n_clusters)
-        value = None if math.isnan(answer.value) else float(answer.value) + 0.0
+        value = None if math.isnan(answer.number) else float(answer.number) + 0.0
         if told.setdefault(key, value) != value:
             raise KeyConflictError(
                 f"The answer held to {key} must be one. Got {told[key]} and {value}; nothing was "
@@ -85,6 +85,8 @@ def _key(answer: Answer, n_items: int, n_clusters: int) -> QuestionKey:
         cluster = int(answer.cluster)
     else:
         items = tuple(sorted(items))
-    if not (math.isnan(answer.value) or 0.0 <= answer.value <= 1.0):
-        raise AnswerError(f"An answer held must lie in [0, 1]. Got {answer.value} instead.")
+    if not (answer.number != answer.number or 0 <= answer.number <= 1):  # NaN is "cannot say"
+        raise AnswerError(f"An answer held must lie in [0, 1]. Got {answer.number!r:.60} instead.")
+    if not 0 <= answer.repeat < 2**63:
+        raise QueryError(f"A repeat held must be from 0. Got {answer.repeat!r:.60} instead.")
     return (answer.kind, items, cluster, int(answer.repeat))

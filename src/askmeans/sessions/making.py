@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from askmeans.checks import check_enough_items
+from askmeans.checks import check_enough_items, check_name, check_text
 from askmeans.exceptions import NoSessionError, OtherDataError, ParameterError
 from askmeans.sessions.config import Config
 from askmeans.sessions.data import fingerprint, prepare_matrix
@@ -127,6 +127,8 @@ def create(
     )  # fmt: skip
     _check_name(name)
     features = None if feature_names is None else [str(feature) for feature in feature_names]
+    for feature in features or ():
+        check_text(feature, "The name of a feature")
     matrix, part = make_part(
         X, 0, items=items, ids=ids, feature_names=features, text=text, image=image,
         folder=None if folder is None else str(Path(folder).absolute()),
@@ -234,12 +236,12 @@ def _only(there: list[str], url: str) -> str:
     )
 
 
-def _check_name(name: object) -> None:
-    """Refuse what is no name."""
-    if not isinstance(name, str) or not 0 < len(name.strip()) <= 200 or set("/\\\0") & set(name):
+def _check_name(name: str) -> None:
+    """Refuse what is no name of a session."""
+    if set("/\\") & set(check_name(name, "name", "sessions.create")):
         raise ParameterError(
-            "The 'name' parameter of sessions.create must be a str of 1 to 200 characters, without "
-            f"slashes: files are called after it. Got {name!r:.60} instead."
+            "The 'name' parameter of sessions.create must be a name without slashes: files are "
+            f"called after it. Got {name!r:.60} instead."
         )
 
 

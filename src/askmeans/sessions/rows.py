@@ -6,6 +6,7 @@ the answers taught, so that no answer is lost by adding some.
 
 import bisect
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -115,13 +116,31 @@ class Rows:
 
     def item(self, row: int) -> Item:
         """One item as a person should see it."""
+        part, place = self._place(row)
+        return self._displays[part].item(place, self._matrices[part][place], row)
+
+    def image_file(self, row: int) -> Path | None:
+        """The file of an item's image; None where none that a page can show is in the folder."""
+        part, place = self._place(row)
+        return self._displays[part].image_file(place)
+
+    def find(self, words: str) -> list[int]:
+        """Rows of the items whose id or text has these words in it, whatever the case."""
+        starts = [0, *self._ends]
+        return [
+            start + place
+            for start, display in zip(starts, self._displays, strict=False)
+            for place in display.matches(words)
+        ]
+
+    def _place(self, row: int) -> tuple[int, int]:
+        """Where an item is: its part, and its place there."""
         if row >= len(self):
             self.load()  # another process may have added it
         if not 0 <= row < len(self):
             raise DataError(f"There must be an item {row}. Got items 0 to {len(self) - 1} only.")
         part = bisect.bisect_right(self._ends, row)
-        start = self._ends[part - 1] if part else 0
-        return self._displays[part].item(row - start, self._matrices[part][row - start], row)
+        return part, row - (self._ends[part - 1] if part else 0)
 
     def add(self, X: Any, *, items: Any, ids: Any, annotator: str, key: str) -> None:
         """Keep more rows."""

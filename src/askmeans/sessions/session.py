@@ -518,10 +518,10 @@ class Session(Caretaking):
 
 def _as_answer(value: Any, levels: int | None) -> float:
     """A number from 0 to 1, one of the scale's points where there is a scale."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0.0 <= float(value) <= 1.0:
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= value <= 1:  # type: ignore[operator]  # mypy sees no numbers ABC
         raise AnswerError(
-            f"An answer must be a number in [0, 1]. Got {value!r} instead; unsure() says that one "
-            "cannot say."
+            f"An answer must be a number in [0, 1]. Got {value!r:.60} instead; unsure() says that "
+            "one cannot say."
         )
     if levels is None:
         return float(value) + 0.0  # -0.0 is 0.0

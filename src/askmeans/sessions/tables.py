@@ -5,8 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from askmeans.results import without_traces
 from askmeans.sessions.reports import SessionResult
 from askmeans.sessions.session import Session
+from askmeans.text import as_csv
 
 __all__ = ["Table", "answers_table", "centers_table", "memberships_table"]
 
@@ -26,11 +28,15 @@ class Table:
         """Every row by its columns."""
         return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
 
+    def to_csv(self) -> str:
+        """The table as a CSV file that no spreadsheet takes for formulas."""
+        return as_csv(self.columns, self.rows)
+
 
 def memberships_table(result: SessionResult) -> Table:
     """One row an item."""
     names = list(result.cluster_names)
-    rows = zip(result.ids, result.memberships.tolist(), strict=True)
+    rows = zip(result.ids, without_traces(result.memberships).tolist(), strict=True)
     return Table(
         columns=["id", *names],
         rows=[[name, *memberships] for name, memberships in rows],
@@ -56,7 +62,7 @@ def centers_table(session: Session, result: SessionResult) -> Table:
 def answers_table(session: Session) -> Table:
     """One row an answer that stands, in the form that `askmeans import` and `fit` read."""
     ids = session.rows.ids()
-    names = None if session.config.cluster_names is None else session.cluster_names
+    names = session.cluster_names
     rows: list[list[Any]] = []
     for receipt in session.history():
         if receipt.kind == "skip":
@@ -70,7 +76,7 @@ def answers_table(session: Session) -> Table:
                 question.kind,
                 *(items + [""] * len(_ITEMS))[: len(_ITEMS)],
                 "" if cluster is None else str(cluster),
-                "" if cluster is None or names is None else names[cluster],
+                "" if cluster is None else names[cluster],
                 str(session.config.n_clusters),
                 question.repeat,
                 receipt.value,

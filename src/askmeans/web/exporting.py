@@ -1,7 +1,5 @@
 """Results to take away: the tables that `askmeans export` writes, and the API's JSON."""
 
-import csv
-import io
 import json
 import threading
 from collections.abc import AsyncIterator, Callable
@@ -73,9 +71,4 @@ def export(session: Session, file: str) -> bytes:
         account = {"complete": result.complete, "state": str(result.state)}
         whole = {name: table.records() for name, table in tables.items()}
         return f"{json.dumps({**account, **whole}, indent=1)}\n".encode()
-    table = tables[file.removesuffix(".csv")]
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(table.columns)
-    writer.writerows(table.rows)
-    return text.getvalue().encode()
+    return tables[file.removesuffix(".csv")].to_csv().encode()

@@ -1,11 +1,14 @@
 """Forms as browsers send them, and the cookie that knows who sits at a desk."""
 
+from contextlib import suppress
 from typing import Annotated
 from urllib.parse import parse_qs, quote, unquote
 
 from fastapi import Depends, HTTPException, Request
 from starlette.responses import Response
 
+from askmeans.checks import check_name
+from askmeans.exceptions import ParameterError
 from askmeans.web.guard import check_token
 
 __all__ = ["Form", "SentForm", "annotator_of", "remember"]
@@ -67,8 +70,10 @@ SentForm = Annotated[Form, Depends(_read)]
 
 def annotator_of(request: Request) -> str | None:
     """Who sits at this desk, if they said so."""
-    name = unquote(request.cookies.get(_NAME_COOKIE, "")).strip()
-    return name if 0 < len(name) <= LONGEST_NAME and name.isprintable() else None
+    with suppress(ParameterError):
+        name = check_name(unquote(request.cookies.get(_NAME_COOKIE, "")), "name")
+        return name if len(name) <= LONGEST_NAME else None
+    return None
 
 
 def remember(response: Response, name: str) -> None:

@@ -4,6 +4,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
+from askmeans.text import UNSEEN
+
 __all__ = ["Annotator", "AnswerIn", "AskIn", "ErrorOut", "EstimateOut", "ItemOut", "QuestionOut",
            "ReceiptOut", "ResultOut", "StatusOut", "UndoIn", "UndoneOut"]  # fmt: skip
 
@@ -13,7 +15,7 @@ def _as_whole(value: object) -> object:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-_NAME = r"^[^\s\x00-\x1f\x7f-\x9f][^\x00-\x1f\x7f-\x9f]*$"
+_NAME = rf"^[^\s{UNSEEN}][^{UNSEEN}]*$"
 Annotator = Annotated[
     str, Field(min_length=1, max_length=80, pattern=_NAME, description="Who answers.")
 ]

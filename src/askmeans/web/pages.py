@@ -2,14 +2,16 @@
 
 import re
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any
 from urllib.parse import quote
 
 from fastapi import APIRouter, HTTPException, Query, Request
 from starlette.responses import FileResponse, RedirectResponse, Response, StreamingResponse
 
+from askmeans.checks import check_name, whole_number
 from askmeans.exceptions import AskmeansError, ParameterError
 from askmeans.sessions import Receipt
+from askmeans.sessions.display import IMAGE_TYPES
 from askmeans.web.answering import Sheet
 from askmeans.web.errors import status_of, tell
 from askmeans.web.explaining import explain_item, worked_example
@@ -20,15 +22,13 @@ from askmeans.web.scale import points_of, say_fully, slider_step
 
 __all__ = ["make_router"]
 
-_IMAGES = {".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".gif": "image/gif",
-           ".webp": "image/webp", ".avif": "image/avif", ".bmp": "image/bmp",
-           ".svg": "image/svg+xml"}  # fmt: skip
 # An SVG that is opened by itself is a document: it may do nothing, and is in no origin.
 _IMAGE_HEADERS = {
     "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 }
 _WAIT = 5.0  # seconds a page waits for the newest picture before it shows the last
 _HISTORY = 200  # answers on one page
+_FOUND = 50  # items that a search lists
 _TOO_QUICK = "That came just after the question appeared, so nothing was saved. Please look again."
 
 Number = Annotated[int | None, Query(ge=1, le=2**53)]
@@ -98,8 +98,8 @@ def _add_person(router: APIRouter, house: House) -> None:
 
     @router.post("/name")
     def name(form: SentForm) -> Response:
-        told = form.text("name")
-        if len(told) > LONGEST_NAME or not told.isprintable():
+        told = check_name(form.text("name"), "name")
+        if len(told) > LONGEST_NAME:
             raise HTTPException(422, f"A name must have at most {LONGEST_NAME} letters.")
         response = RedirectResponse("/", 303)
         remember(response, told)
@@ -164,15 +164,25 @@ def _add_picture(router: APIRouter, house: House) -> None:
         return await house.aside(page)
 
     @router.get("/find")
-    def find(q: str = "") -> Response:
-        """The item of a name, or else of a row number."""
-        ids = house.session.rows.ids()
+    def find(request: Request, q: str = "") -> Response:
+        """The item of a name, or else of a row number, or else those with a part of it."""
+        rows = house.session.rows
+        ids = rows.ids()
         wanted = q.strip()
-        if wanted in ids:
-            return RedirectResponse(f"/items/{ids.index(wanted)}", 303)
-        if wanted.isascii() and wanted.isdigit() and len(wanted) < 10 and int(wanted) < len(ids):
-            return RedirectResponse(f"/items/{int(wanted)}", 303)
-        raise HTTPException(404, f"There is no item called {wanted[:80]!r}.")
+        if q in ids or wanted in ids:
+            return RedirectResponse(f"/items/{ids.index(q if q in ids else wanted)}", 303)
+        number = whole_number(wanted)
+        if number is not None and number < len(ids):
+            return RedirectResponse(f"/items/{number}", 303)
+        found = rows.find(wanted) if wanted else []
+        if not found:
+            raise HTTPException(
+                404, f"There is no item with {wanted[:80]!r} in its name or its text."
+            )
+        if len(found) == 1:
+            return RedirectResponse(f"/items/{found[0]}", 303)
+        items = [house.session.item(row) for row in found[:_FOUND]]
+        return house.page(request, "found.html", wanted=wanted, items=items, count=len(found))
 
 
 def _add_tools(router: APIRouter, house: House) -> None:
@@ -226,25 +236,18 @@ def _add_tools(router: APIRouter, house: House) -> None:
     @router.get("/image/{row}")
     def image(row: int) -> Response:
         path = _image_of(house, row)
-        return FileResponse(path, media_type=_IMAGES[path.suffix.lower()], headers=_IMAGE_HEADERS)
+        return FileResponse(
+            path, media_type=IMAGE_TYPES[path.suffix.lower()], headers=_IMAGE_HEADERS
+        )
 
 
 def _image_of(house: House, row: int) -> Path:
     """The file of an item's image, which lies in the session's folder."""
     _check_row(house, row)
-    told, folder = house.session.item(row).image, house.session.rows.folder
-    if not told or folder is None or "\0" in told:
-        _no_image(row)
-    root = Path(folder).resolve()
-    path = (root / told).resolve()  # follows links, so that none leads out
-    if not path.is_relative_to(root) or path.suffix.lower() not in _IMAGES or not path.is_file():
-        _no_image(row)
+    path = house.session.rows.image_file(row)
+    if path is None:  # the same words whatever the reason: they tell nothing about other files
+        raise HTTPException(404, f"Item {row} has no image in the session's folder.")
     return path
-
-
-def _no_image(row: int) -> NoReturn:
-    """The same words whatever the reason: they tell nothing about other files."""
-    raise HTTPException(404, f"Item {row} has no image in the session's folder.")
 
 
 def _check_row(house: House, row: int) -> None:

@@ -5,7 +5,8 @@ A store keeps sessions. It knows nothing of plans, budgets or who may answer wha
 - **Append only.** Events, batches, questions and data parts are added, never changed or removed.
   Leases are the one thing that is overwritten: they are about now, not about the past.
 - **Durable.** When `write` is left without an exception, what was done in it survives the death of
-  the process and of the machine. When it is left with one, nothing of it is there. Leases alone
+  the process and of the machine. When it is left with one, nothing of it is there, or nobody was
+  told of it: a file that is not at its place any more confirms nothing. Leases alone
   may be written with `durable=False`: they survive the process, and need not survive the machine.
 - **One writer.** Inside `write(session)` nobody else writes to that session; its events get
   numbers that only grow, in the order of the commits. So whoever has read events up to a number

@@ -1,0 +1,142 @@
+"""Text from people and files, made safe for terminals and spreadsheets."""
+
+import re
+from collections.abc import Iterable, Sequence
+
+__all__ = ["UNSEEN", "as_csv", "csv_cell", "csv_value", "is_clean", "printable"]
+
+# What may stand in no name, as a regular expression has it between brackets: control characters,
+# line and paragraph separators, what reverses the direction of writing, spaces without width. (The
+# joiners U+200C and U+200D are part of words and of emoji.)
+UNSEEN = r"\x00-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff"
+_UNCLEAN = re.compile(rf"[{UNSEEN}\ud800-\udfff]")  # nor lone surrogates, halves of a character
+_UNSAFE = re.compile(rf"(?![\t\n])[{UNSEEN}\ud800-\udfff]")
+# What spreadsheets take for a formula (OWASP's list, full-width forms included); apostrophes in
+# front count, so that `csv_value` can take back exactly what `csv_cell` put there.
+_FORMULA = re.compile("'*[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+
+
+def printable(text: str) -> str:
+    r"""Return the text with everything that a terminal would obey written as an escape.
+
+    Line breaks and tabs stay. All that is printed from data goes through here.
+
+    Parameters
+    ----------
+    text : str
+        What is to be printed.
+
+    Returns
+    -------
+    str
+        The same, harmless.
+
+    Examples
+    --------
+    >>> print(printable("red: \x1b[31m"))
+    red: \x1b[31m
+    """
+    return _UNSAFE.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
+def is_clean(name: str) -> bool:
+    r"""Whether a name has no invisible characters but spaces.
+
+    Parameters
+    ----------
+    name : str
+        A name.
+
+    Returns
+    -------
+    bool
+        False for control characters, line breaks, lone surrogates and their like.
+
+    Examples
+    --------
+    >>> is_clean("Zoë"), is_clean("a\nb")
+    (True, False)
+    """
+    return _UNCLEAN.search(name) is None
+
+
+def csv_cell(text: str) -> str:
+    """Return the text as a cell of a CSV file that no spreadsheet takes for a formula.
+
+    Numbers stay numbers, negative ones, too.
+
+    Parameters
+    ----------
+    text : str
+        What is to be written.
+
+    Returns
+    -------
+    str
+        The text, an apostrophe before it where it looks like a formula.
+
+    Examples
+    --------
+    >>> csv_cell("=1+1"), csv_cell("-1.5"), csv_cell("a")
+    ("'=1+1", '-1.5', 'a')
+    """
+    return f"'{text}" if _is_formula(text) else text
+
+
+def csv_value(cell: str) -> str:
+    """Return what `csv_cell` was given, to the letter.
+
+    Parameters
+    ----------
+    cell : str
+        A cell of a CSV file.
+
+    Returns
+    -------
+    str
+        The text.
+
+    Examples
+    --------
+    >>> csv_value("'=1+1"), csv_value("'tis")
+    ('=1+1', "'tis")
+    """
+    return cell[1:] if cell.startswith("'") and _is_formula(cell[1:]) else cell
+
+
+def as_csv(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    r"""Return a table as CSV: texts as `csv_cell` has them, nothing for None.
+
+    Parameters
+    ----------
+    columns : sequence of str
+        The header.
+    rows : iterable of sequences
+        Strings, numbers and None.
+
+    Returns
+    -------
+    str
+        Lines that end in "\n".
+
+    Examples
+    --------
+    >>> as_csv(["id", "x"], [["=a", 0.5], ["b, c", None]])
+    'id,x\n\'=a,0.5\n"b, c",\n'
+    """
+    lines = (",".join(map(_quoted, row)) for row in (columns, *rows))
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _is_formula(text: str) -> bool:
+    """Whether a spreadsheet might take it for a formula."""
+    return _FORMULA.match(text) is not None and _NUMBER.fullmatch(text) is None
+
+
+def _quoted(value: object) -> str:
+    """A value between commas; unlike Python's own writer, a lone carriage return is quoted."""
+    cell = "" if value is None else csv_cell(value) if isinstance(value, str) else str(value)
+    if any(letter in cell for letter in ',"\r\n'):
+        return '"' + cell.replace('"', '""') + '"'
+    return cell

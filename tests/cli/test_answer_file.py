@@ -1,0 +1,99 @@
+"""Answers in a file: about the items they were about, to the letter of their ids."""
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from askmeans.cli.answer_file import AnswerFile
+from askmeans.exceptions import DataError
+from askmeans.queries import MembershipQueries, PairQueries
+
+IDS = st.lists(
+    st.text(st.one_of(st.sampled_from("a '=-\r\n\t,\""), st.characters(exclude_categories=["Cs"]))),
+    min_size=2, max_size=4, unique=True,
+)  # fmt: skip
+
+
+def held(file):
+    """The answers in a file, as another process reads them."""
+    again = AnswerFile(file.path, file.ids, file.names)
+    return [(answer.kind, answer.items, answer.value) for answer in again.ledger().history]
+
+
+@given(IDS)
+@example(["a", " a"])
+@example(["a\nb", "ab"])
+@example(["a\rb", "a\nb", "a\r\nb"])
+@example(["=a", "'=a", "''=a"])
+@example(["-1", "'-1"])
+@example(["", " "])
+@example(["a\u2028b", "a\x85b"])
+def test_every_id_is_kept_to_the_letter(tmp_path_factory, ids):
+    path = tmp_path_factory.mktemp("answers") / "a.csv"
+    file = AnswerFile(path, ids, ["one", "two"])
+    for row in range(len(ids)):
+        file.append(MembershipQueries([row], [1]), row / 8)
+    file.append(PairQueries([[0, 1]]), 0.5)
+    expected = [("membership", (row,), row / 8) for row in range(len(ids))]
+    assert held(file) == [*expected, ("pair", (0, 1), 0.5)]
+    # A column more: it is brought into our own form, and is the same again.
+    header, _, rest = path.read_bytes().partition(b"\n")
+    path.write_bytes(header + b",more\n" + rest)
+    assert held(file) == held(file) == [*expected, ("pair", (0, 1), 0.5)]
+
+
+def test_an_id_that_differs_by_a_space_is_another_item(tmp_path):
+    (tmp_path / "a.csv").write_text('item,cluster,value\n" a",0,0.5\n')
+    with pytest.raises(DataError, match=r"an item ' a' in the data.*Spaces and line breaks count"):
+        held(AnswerFile(tmp_path / "a.csv", ["a", "b"], ["one", "two"]))
+
+
+def test_formulas_are_written_so_that_no_spreadsheet_computes_them(tmp_path):
+    file = AnswerFile(tmp_path / "a.csv", ["=1+1", "-2"], ["@one", "two"])
+    file.append(MembershipQueries([0], [0]), 0.5)
+    file.append(MembershipQueries([1], [0]), 0.25)
+    text = file.path.read_text()
+    assert "membership,'=1+1,,,0,'@one,2,0,0.5," in text
+    assert "membership,-2,,,0,'@one" in text
+    assert len(held(file)) == 2
+
+
+def test_a_row_cut_off_within_quotes_is_left_out(tmp_path):
+    file = AnswerFile(tmp_path / "a.csv", ["a\nb", "c"], ["one", "two"])
+    file.append(MembershipQueries([1], [0]), 0.5)
+    with file.path.open("a") as end:
+        end.write('membership,"a\n')
+    with pytest.warns(UserWarning, match="not complete"):
+        assert held(file) == [("membership", (1,), 0.5)]
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ("a,²,0.5,0", "cluster must be a number from 0 to 1. Got '²'"),
+        (f"a,{10**400},0.5,0", "cluster must be a number from 0 to 1"),
+        ("a,0,0.5,²", "repeat must be a number from 0. Got '²'"),
+        (f"a,0,0.5,{10**400}", "repeat must be a number from 0"),
+        (f"a,0,{10**400},0", "an answer must lie in"),
+        (f"{'a' * 131_073},0,0.5,0", "must be a CSV file of answers. Got 'field larger than"),
+    ],
+)
+def test_what_no_number_or_field_can_be_is_refused_in_a_sentence(tmp_path, row, message):
+    (tmp_path / "a.csv").write_text(f"item,cluster,value,repeat\n{row}\n")
+    with pytest.raises(ValueError, match=message):
+        held(AnswerFile(tmp_path / "a.csv", ["a", "b"], ["one", "two"]))
+
+
+@pytest.mark.parametrize(
+    ("name", "taken"),
+    [("", True), ("small", True), ("Group A", True), ("cluster_1", True), ("Group B", False),
+     ("tiny", False)],
+)  # fmt: skip
+def test_a_clusters_name_must_agree_where_somebody_gave_it(tmp_path, name, taken):
+    (tmp_path / "a.csv").write_text(f"item,cluster,cluster_name,value\na,0,{name},0.5\n")
+    file = AnswerFile(tmp_path / "a.csv", ["a", "b"], ["small", "Group B"])
+    if taken:
+        assert len(held(file)) == 1
+    else:
+        with pytest.raises(DataError, match="cluster 0 must be called"):
+            held(file)
