@@ -92,7 +92,7 @@ def stack_models(fitted: list[Fitted], training: Training) -> Stack:
     hard = float(Y.max(axis=1).mean()) > _HARD
     w, sharpness = _stack(outs, Y, weight, prior, hard)
     held_out, plain = np.tensordot(w, outs, 1), np.tensordot(w, pools, 1)
-    errors = _honest_errors(outs, training, weight, prior, hard)
+    errors = _honest_errors(outs, training, weight, prior, hard, near=w)
     doubt = _doubt(w, pools, plain, sharpness)
     error_of = error_by_doubt(
         _doubt(w, outs, held_out, sharpness), errors, weight, hard, Y.shape[1]
@@ -110,28 +110,39 @@ def stack_models(fitted: list[Fitted], training: Training) -> Stack:
 
 
 def _stack(
-    outs: Floats, Y: Floats, weight: Floats, prior: Floats, hard: bool
+    outs: Floats,
+    Y: Floats,
+    weight: Floats,
+    prior: Floats,
+    hard: bool,
+    near: Floats | None = None,
 ) -> tuple[Floats, float]:
-    """Weights of the models, and how much to sharpen their blend."""
+    """Weights of the models, and how much to sharpen their mean."""
     left = outs - Y
     A = np.einsum("i,mik,nik->mn", weight, left, left)
     # A few answers of all or nothing may be predicted by luck; soft ones hardly.
     caution = CAUTION * float(np.diag(A).min()) / len(Y) + hard * LUCK / len(Y) ** 2
-    w = stacked(A, prior / prior.sum(), caution)
+    w = stacked(A, prior / prior.sum(), caution, near)
     w[w < _LEAST] = 0.0
     w /= w.sum()
     return w, best_sharpness(np.tensordot(w, outs, 1), Y, weight)
 
 
 def _honest_errors(
-    outs: Floats, training: Training, weight: Floats, prior: Floats, hard: bool
+    outs: Floats,
+    training: Training,
+    weight: Floats,
+    prior: Floats,
+    hard: bool,
+    *,
+    near: Floats,
 ) -> Floats:
     """The stack's error on each answer, with weights and sharpness from the other folds only."""
     Y, errors = training.Y, np.empty(len(training.Y))
     for fold in np.unique(training.folds):
         inside = training.folds == fold
         others = inside if inside.all() else ~inside
-        w, sharpness = _stack(outs[:, others], Y[others], weight[others], prior, hard)
+        w, sharpness = _stack(outs[:, others], Y[others], weight[others], prior, hard, near)
         found = sharpened(np.tensordot(w, outs[:, inside], 1), sharpness)
         errors[inside] = np.abs(found - Y[inside]).mean(axis=1)
     return errors
@@ -174,8 +185,9 @@ def best_sharpness(held_out: Floats, Y: Floats, weight: Floats) -> float:
     return best
 
 
-def stacked(A: Floats, prior: Floats, caution: float) -> Floats:
-    """Weights on the simplex that minimise w'Aw + caution KL(w, prior)."""
+def stacked(A: Floats, prior: Floats, caution: float, near: Floats | None = None) -> Floats:
+    """Weights on the simplex that minimise w'Aw + caution KL(w, prior), looked for from `near`."""
+    start = np.log(prior if near is None else np.maximum(near, 1e-3))
     unit = max(float(np.diag(A).min()), 1e-9)  # the best alone, so that what matters is about 1
     A, caution = A / unit, caution / unit
 
@@ -186,8 +198,8 @@ def stacked(A: Floats, prior: Floats, caution: float) -> Floats:
         g = 2.0 * A @ w + caution * logs
         return value, w * (g - float(w @ g))
 
-    found = minimize(loss, np.log(prior), jac=True, method="L-BFGS-B",
-                     bounds=[(-20.0, 20.0)] * len(prior), options={"maxiter": 200})  # fmt: skip
+    found = minimize(loss, start, jac=True, method="L-BFGS-B",
+                     bounds=[(-20.0, 20.0)] * len(prior), options={"maxiter": 200, "ftol": 1e-7})  # fmt: skip
     weights: Floats = softmax(found.x[None])[0]
     return weights
 
