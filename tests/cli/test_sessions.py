@@ -362,6 +362,19 @@ def test_an_export_does_not_follow_a_link_laid_in_its_way(run, made, kind):
     assert not (made.parent / file).is_symlink()
 
 
+def test_who_waits_is_told_for_whom_and_how_long(run, made):
+    assert made.exists()
+    run("ask", "s.db", "-n", 40, "--annotator", "ann")
+    code, out, _ = run("ask", "s.db", "--annotator", "bob")
+    assert code == 3
+    assert "No question for bob: waiting for others." in out
+    assert "ann has questions 1, 2, 3, 4, 5 and 35 more, for up to 10 min more" in out
+    assert "ann has questions 1, 2" in run("status", "s.db")[1]
+    holding = json.loads(run("status", "s.db", "--json")[1])["holding"]
+    assert {each["annotator"] for each in holding} == {"ann"}
+    assert "ann has questions 1, 2" in run("answer", "s.db", "--annotator", "bob")[1]
+
+
 def test_a_budget_is_raised(run, made):
     with sessions.open(made) as session:
         for question in session.ask(40):

@@ -23,7 +23,7 @@ from askmeans.sessions.notes import quietly
 from askmeans.sessions.pace import pace_of
 from askmeans.sessions.placements import Placements
 from askmeans.sessions.replay import keys_of
-from askmeans.sessions.reports import Estimate, SessionResult, SessionState, Status
+from askmeans.sessions.reports import Estimate, Holding, SessionResult, SessionState, Status
 from askmeans.sessions.rows import Rows
 from askmeans.sessions.store.contract import Lease, QuestionKey
 
@@ -104,10 +104,15 @@ class Outcome:
             notes=tuple(dict.fromkeys([*self._live.notes, *notes])),
         )
 
-    def status(self, state: SessionState, held: list[Lease]) -> Status:
+    def status(self, state: SessionState, held: list[Lease], now: float) -> Status:
         """Where the session stands, without computing a result."""
         live = self._live
         is_open = live.unsettled()
+        holding = tuple(
+            Holding(question=each.question, annotator=each.annotator, seconds=each.until - now)
+            for each in sorted(held, key=lambda lease: (lease.annotator, lease.question))
+            if each.question in is_open
+        )
         counts = {name: dict(count) for name, count in live.state.counts().items()}
         error, basis = None, "no forecast for this strategy"
         if self._forecast is not None:
@@ -123,7 +128,8 @@ class Outcome:
             held=len(live.state.answered) - live.state.n_spent,
             budget=live.state.budget,
             open=len(is_open) if live.replay.numbers is not None else len(set(live.replay.keys)),
-            leased=len({lease.question for lease in held if lease.question in is_open}),
+            leased=len({each.question for each in holding}),
+            holding=holding,
             round=live.replay.batch,
             left=self.left(state),
             annotators=counts,
