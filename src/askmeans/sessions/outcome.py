@@ -15,7 +15,7 @@ from askmeans.budgets import Forecast, forecast
 from askmeans.driver import run
 from askmeans.exceptions import AskmeansError, AskmeansWarning, StopAsking
 from askmeans.queries import Queries
-from askmeans.results import Result
+from askmeans.results import Result, with_names
 from askmeans.sessions.config import Config
 from askmeans.sessions.display import RESERVED, unique_names
 from askmeans.sessions.live import Live
@@ -90,6 +90,7 @@ class Outcome:
         parts = [clustering.memberships]
         parts += [clustering.predictor(np.asarray(X)) for X in work.added]
         memberships = np.concatenate(parts) if len(parts) > 1 else parts[0]
+        names = tuple(self._names(work.names, work.anchors, memberships))
         return SessionResult(
             clustering=clustering,
             memberships=memberships,
@@ -99,9 +100,9 @@ class Outcome:
             n_rounds=found.n_rounds,
             history=found.history,
             missing=work.missing,
-            cluster_names=tuple(self._names(work.names, work.anchors, memberships)),
+            cluster_names=names,
             ids=work.ids,
-            notes=tuple(dict.fromkeys([*self._live.notes, *notes])),
+            notes=_notes([*self._live.notes, *notes], names),
         )
 
     def status(self, state: SessionState, held: list[Lease], now: float) -> Status:
@@ -136,7 +137,7 @@ class Outcome:
             estimated_error=error,
             error_basis=basis,
             contradictions=None,
-            notes=tuple(dict.fromkeys([*live.notes, *live.replay.notes])),
+            notes=_notes([*live.notes, *live.replay.notes], self.cluster_names()),
         )
 
     def with_error(self, report: Status, result: SessionResult) -> Status:
@@ -235,6 +236,11 @@ class Outcome:
             placed = _placed(list(anchors), memberships)
             named |= {cluster: anchors[row][1] for cluster, row in placed.items()}
         return unique_names(named, config.n_clusters)
+
+
+def _notes(notes: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
+    """Each note once, with the clusters called by their names."""
+    return tuple(dict.fromkeys(with_names(note, names) for note in notes))
 
 
 def _placed(rows: list[int], memberships: Floats) -> dict[int, int]:
