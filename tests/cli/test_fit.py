@@ -36,6 +36,13 @@ def test_a_simulated_expert_beats_no_questions(askmeans, folder):
     assert "species" not in centers.columns
 
 
+def test_warnings_call_the_clusters_by_their_names(askmeans, folder):
+    words = ("fit", "iris.csv", "-k", 3, "--expert", "labels:species", "--budget", 1)
+    done = askmeans(*words, cwd=folder, ok=False)
+    told = done.stderr.partition("No item that was asked about belongs to ")[2]
+    assert told.startswith(("setosa", "versicolor"))
+
+
 @pytest.mark.parametrize("file", ["iris.csv", "iris.parquet", "iris.feather"])
 def test_every_format_gives_the_same_result(askmeans, folder, file):
     done = askmeans(

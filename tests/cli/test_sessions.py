@@ -117,7 +117,8 @@ def test_questions_are_asked_and_told(run, made):
     assert "'cannot say'" in run("tell", "s.db", asked(run)["questions"][0]["id"], "?")[1]
     for wrong in ("1.5", "much"):
         assert run("tell", "s.db", following, wrong)[0] == 1
-    assert run("tell", "s.db", "first", "0.5")[0] == 1
+    for wrong in ("first", "²", 10**400):
+        assert run("tell", "s.db", wrong, "0.5")[0] == 1
     assert run("tell", "s.db", 5)[0] == 2
     out = run("undo", "s.db", "--json")[1]
     assert json.loads(out)["void"] == []
@@ -359,6 +360,19 @@ def test_an_export_does_not_follow_a_link_laid_in_its_way(run, made, kind):
     assert code == 0, errors
     assert precious.read_text() == "mine"
     assert not (made.parent / file).is_symlink()
+
+
+def test_who_waits_is_told_for_whom_and_how_long(run, made):
+    assert made.exists()
+    run("ask", "s.db", "-n", 40, "--annotator", "ann")
+    code, out, _ = run("ask", "s.db", "--annotator", "bob")
+    assert code == 3
+    assert "No question for bob: waiting for others." in out
+    assert "ann has questions 1, 2, 3, 4, 5 and 35 more, for up to 10 min more" in out
+    assert "ann has questions 1, 2" in run("status", "s.db")[1]
+    holding = json.loads(run("status", "s.db", "--json")[1])["holding"]
+    assert {each["annotator"] for each in holding} == {"ann"}
+    assert "ann has questions 1, 2" in run("answer", "s.db", "--annotator", "bob")[1]
 
 
 def test_a_budget_is_raised(run, made):

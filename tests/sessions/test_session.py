@@ -205,6 +205,15 @@ def test_a_result_is_there_at_any_time_with_what_is_missing(make, kit):
     assert session.result().missing.high == 0
 
 
+@pytest.mark.parametrize("strategy", ["auto", "two-phase"])
+def test_notes_call_the_groups_by_their_names(make, strategy):
+    session = make(strategy=strategy)
+    session.rename(1, "the good ones")
+    (note,) = (note for note in session.result().notes if "unsupervised" in note)
+    assert "belongs to Group A, the good ones, Group C," in note
+    assert "the good ones" in " ".join(session.status(estimate=True).notes)
+
+
 def test_a_result_is_computed_again_only_when_answers_changed(make, kit):
     session = make()
     kit.answer(session, 8)

@@ -40,8 +40,11 @@ def run(database: str, name: str | None, annotator: str) -> bool:
             write("Stopped; your answers are kept.\n")
             with suppress(StoreError):  # leases end by themselves, too
                 session.leave(annotator=annotator)
-        state = session.status(annotator=annotator).state
-        write(f"{session.status().answered} questions answered; {state}.\n")
+        report = session.status(annotator=annotator)
+        state = report.state
+        write(f"{report.answered} questions answered; {state}.\n")
+        if state is SessionState.WAITING:
+            write("".join(f"  {holder}.\n" for holder in report.holders))
         return state in (SessionState.DONE, SessionState.SPENT)
 
 

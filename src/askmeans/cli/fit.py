@@ -2,6 +2,7 @@
 
 import json
 import sys
+import warnings
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -40,7 +41,7 @@ from askmeans.fuzzy import weighted_centers
 from askmeans.metrics import match_clusters, matched_accuracy
 from askmeans.oracles import ConsoleOracle, TableOracle
 from askmeans.queries import Ledger
-from askmeans.results import Result, without_traces
+from askmeans.results import Result, with_names, without_traces
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -96,6 +97,8 @@ def run(options: Options) -> bool:
     chosen = choose_features(frame, options.features, columns, options.impute, ids)
     truth = None if labels is None else frame[labels].astype(str).to_numpy()
     names = _cluster_names(options, truth)
+    if options.ask == "membership":  # similarities number clusters in an order of their own
+        _name_in_warnings(names)
     files = _Files.of(options)
     files.check(force=options.force, plot=options.plot)
     warning = scale_warning(chosen, options.scale)
@@ -223,6 +226,16 @@ def _cluster_names(options: Options, truth: NDArray[np.str_] | None) -> list[str
             f"Got {', '.join(names)} instead."
         )
     return names
+
+
+def _name_in_warnings(names: list[str]) -> None:
+    """Let warnings call the clusters what the results call them."""
+    show = warnings.showwarning
+
+    def shown(message: Warning | str, *place: Any, **more: Any) -> None:
+        show(with_names(str(message), names), *place, **more)
+
+    warnings.showwarning = shown
 
 
 def _ask(
