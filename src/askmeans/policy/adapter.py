@@ -11,6 +11,7 @@ Rules of this file:
 import math
 import threading
 from collections.abc import Callable, Set
+from functools import partial
 from itertools import islice
 
 import numpy as np
@@ -167,7 +168,7 @@ class _Replay:
         self.sent: Told = {}
         self.rounds: dict[Question, int] = {}  # the round in which each was first asked
         self._plan = make_plan()
-        self._step(lambda: next(self._plan))
+        self._step(partial(next, self._plan))
 
     def holds(self, told: Told) -> bool:
         """Whether all that the plan was told is still so."""
@@ -178,10 +179,9 @@ class _Replay:
         while (
             self.batch is not None and self.round != until and self.questions.keys() <= told.keys()
         ):
-            batch = self.batch
-            answers = self._record(batch, told)
+            answers = self._record(self.batch, told)
             self.sent.update((question, told[question]) for question in self.questions)
-            self._step(lambda: self._plan.send(answers))
+            self._step(partial(self._plan.send, answers))
 
     def stop(self, told: Told) -> Clustering:
         """Let the plan return what it has, with the answers to a part of its round."""

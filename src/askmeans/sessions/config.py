@@ -1,11 +1,10 @@
-"""A session's parameters as JSON: all that is needed to make the same plan again.
+"""A session's parameters as JSON: all that is needed to make the same policy again.
 
 The strategy is stored with its resolved name and sizes, so that another default in a later version
 does not change an old session.
 """
 
 import dataclasses
-import hashlib
 import json
 import secrets
 from collections.abc import Generator
@@ -20,10 +19,12 @@ from askmeans.asking import check_asking, make_plan, named_strategy
 from askmeans.checks import check_name, check_number, check_positive, check_seed
 from askmeans.exceptions import DataError, ParameterError, SessionError
 from askmeans.plans.answers import Plan
-from askmeans.policy.as_plan import as_plan
+from askmeans.policy import Policy
+from askmeans.policy.adapter import PlanPolicy
+from askmeans.policy.stratified import StratifiedPolicy
 from askmeans.sessions.display import RESERVED
 from askmeans.sessions.stored import from_stored
-from askmeans.strategies import Strategy
+from askmeans.strategies import Strategy, Stratified
 
 __all__ = ["Config"]
 
@@ -89,7 +90,7 @@ class Config:
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> "Config":
         """What `to_json` made."""
-        return from_stored(cls, values, "parameters")
+        return from_stored(cls, values)
 
     def to_json(self) -> dict[str, Any]:
         """Plain values."""
@@ -110,9 +111,29 @@ class Config:
             ) from error
         return strategy
 
+    @property
+    def has_plan(self) -> bool:
+        """Whether questions are those of a plan, in rounds, and not of the default policy."""
+        similar = self.ask != "membership" and self.n_clusters > 1
+        return similar or self.strategy["kind"] != Stratified.__name__
+
+    def make_policy(self, X: Any) -> PlanPolicy | StratifiedPolicy:
+        """The policy, from its beginning; the same at every call."""
+        if self.has_plan:
+            return PlanPolicy(lambda: self.make_plan(X), self.n_clusters)
+        made = self._make(X)
+        assert isinstance(made, StratifiedPolicy)
+        return made
+
     def make_plan(self, X: Any) -> Plan:
         """The plan, from its beginning; the same at every call."""
-        made = make_plan(
+        made = self._make(X)
+        assert isinstance(made, Generator)
+        return made
+
+    def _make(self, X: Any) -> Plan | Policy:
+        """The plan or policy of these parameters."""
+        return make_plan(
             X,
             self.n_clusters,
             strategy=self.make_strategy(),
@@ -122,13 +143,6 @@ class Config:
             fuzzifier=self.fuzzifier,
             rng=np.random.default_rng(self.seed),
         )
-        return made if isinstance(made, Generator) else as_plan(made)
-
-    def start(self, fingerprint: str) -> str:
-        """A digest of all that decides which questions come first."""
-        parts = ("n_clusters", "ask", "strategy", "budget", "levels", "fuzzifier", "seed")
-        decisive = {name: getattr(self, name) for name in parts} | {"data": fingerprint}
-        return hashlib.sha256(json.dumps(decisive, sort_keys=True).encode()).hexdigest()
 
 
 def check_names(names: Any, n_clusters: int) -> list[str] | None:
