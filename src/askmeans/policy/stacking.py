@@ -198,8 +198,10 @@ def stacked(A: Floats, prior: Floats, caution: float, near: Floats | None = None
         g = 2.0 * A @ w + caution * logs
         return value, w * (g - float(w @ g))
 
-    found = minimize(loss, start, jac=True, method="L-BFGS-B",
-                     bounds=[(-20.0, 20.0)] * len(prior), options={"maxiter": 200, "ftol": 1e-7})  # fmt: skip
+    found = minimize(
+        loss, start, jac=True, method="L-BFGS-B", bounds=[(-20.0, 20.0)] * len(prior),
+        options={"maxiter": 200, "ftol": 1e-7},
+    )  # fmt: skip
     weights: Floats = softmax(found.x[None])[0]
     return weights
 

@@ -167,7 +167,7 @@ def _named(X: Floats, Y: Floats, centers: Floats, fuzzifier: float) -> tuple[Flo
 def _fit_fuzzifier(X: Floats, centers: Floats, Y: Floats) -> float:
     """The fuzzifier from 1.02 to 20 at which the closed form comes closest to whole rows.
 
-    As `askmeans.scores.fit_fuzzifier`, by grids of many values at once: it is called for every fold.
+    As `askmeans.scores.fit_fuzzifier`, by grids of values at once: it is called for every fold.
     """
     logs = np.log(np.maximum(squared_distances(X, centers), 1e-300))
     logs -= logs.min(axis=1, keepdims=True)
