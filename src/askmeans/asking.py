@@ -62,6 +62,8 @@ def make_plan(
     rough: bool | None = None,
 ) -> Plan:
     """The strategy's plan, with its questions turned into similarities and repeated."""
+    if budget is not None and isinstance(strategy, Stratified):
+        strategy = replace(strategy, max_items=None)  # the budget is the limit
     similar = ask != "membership" and n_clusters > 1
     route: Route = "triplet" if ask == "similarity" else "pairwise"
     if budget is not None and repeats > 1 and similar:  # something is left for the repeats

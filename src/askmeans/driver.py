@@ -2,6 +2,7 @@
 
 from collections.abc import Generator
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -47,7 +48,7 @@ def run(
     """Let an oracle answer a plan's questions, each once, and return what the plan makes of them.
 
     Ctrl-C, a spent budget and an oracle that has had enough all end with the best clustering from
-    the answers so far and `complete=False`.
+    the answers so far and `complete=False`; the clustering's ``diagnostics["stopped"]`` says which.
 
     Parameters
     ----------
@@ -118,6 +119,7 @@ class _Driver:
         self.n_asked = 0
         self.raw_before, self.rounds_before = ledger.n_raw, ledger.n_rounds
         self.failure: Exception | None = None
+        self.interrupted = False
         self.interrupts = Interrupts()
 
     def run(self, advance: Any) -> Result:
@@ -177,23 +179,28 @@ class _Driver:
                 answers = self._checked(stop.answers, new)
             except AskmeansError as error:
                 self.failure = error
-                return True
-            stopped = True
+                return self._interrupt()
+            stopped = self._interrupt()
             # What was not reached was not asked.
             new, answers = new.take(stop.asked), answers[stop.asked]
             if isinstance(stop.__cause__, Exception):
                 self.failure = stop.__cause__
         except KeyboardInterrupt:
-            return True
+            return self._interrupt()
         except Exception as error:  # the plan still gets to say what it has: nothing is lost
             self.failure = error
-            return True
+            return self._interrupt()
         self.ledger.record(new, answers)
         if self.left is not None:
             self.left -= len(new)
         self.n_asked += len(new)
         advance(len(new))
         return stopped
+
+    def _interrupt(self) -> bool:
+        """Note that it was not the budget that ended it."""
+        self.interrupted = True
+        return True
 
     def _reached(self, queries: Queries) -> NDArray[np.bool_]:
         """Which questions somebody was asked, whether or not they could say."""
@@ -220,7 +227,12 @@ class _Driver:
         return values
 
     def _result(self, clustering: Clustering, stopped: bool) -> Result:
-        """The clustering with its account."""
+        """The clustering with its account, and with what ended it."""
+        why = clustering.diagnostics.get("stopped", "precision")  # the paper's end with theirs
+        if stopped:
+            why = "interrupted" if self.interrupted else "budget"
+        diagnostics = {**clustering.diagnostics, "stopped": why}
+        clustering = replace(clustering, diagnostics=diagnostics)
         return Result(
             clustering=clustering,
             complete=clustering.complete and not stopped,

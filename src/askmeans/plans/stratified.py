@@ -70,17 +70,18 @@ def stratified(
 ) -> Plan:
     """The plan; it ends when the estimated error is below the precision."""
     study = Study(items, n_clusters, fuzzifier, max_items, rng, roughness)
-    complete = False
+    stopped = "precision"
     try:
         while not study.settled(precision):
             asked = yield from study.ask()
             if not asked:
+                stopped = "items" if len(study.answers.items) == items.n else "max_items"
                 break
             study.learn()
-        complete = True
     except StopAsking:
+        stopped = "interrupted"  # or by a budget, which the driver knows of
         study.learn()
-    return study.finish(complete=complete)
+    return study.finish(stopped)
 
 
 class Study:
@@ -342,8 +343,8 @@ class Study:
         centers: Floats = sums / np.maximum(W.sum(axis=0), 1e-300)[:, None]
         return centers
 
-    def finish(self, *, complete: bool) -> Clustering:
-        """The best clustering from the answers so far."""
+    def finish(self, stopped: str) -> Clustering:
+        """The best clustering from the answers so far, and what ended the asking."""
         missing = np.flatnonzero(~self.seen & (self.k > 1))
         if len(missing):
             warnings.warn(
@@ -359,8 +360,8 @@ class Study:
             centers=self._centers(U),
             memberships=U,
             predictor=self._predictor(),
-            complete=complete and not len(missing),
-            diagnostics=self._diagnostics(U),
+            complete=stopped in ("precision", "items") and not len(missing),
+            diagnostics={"stopped": stopped} | self._diagnostics(U),
         )
 
     def _diagnostics(self, U: Floats) -> dict[str, Any]:
