@@ -67,6 +67,17 @@ def test_repeats_and_levels_are_asked_for_and_told_of(askmeans, folder):
     assert rough["matched_accuracy"] > 0.9
 
 
+@pytest.mark.parametrize("strategy", ["auto", "two-phase", "sequential", "two-clusters"])
+def test_levels_are_told_of_with_every_strategy(askmeans, folder, strategy):
+    frame = pd.read_csv(folder / "iris.csv")
+    frame["wild"] = frame["species"] != "setosa"
+    frame.drop(columns="species").to_csv(folder / "two.csv", index=False)
+    done = askmeans("fit", "two.csv", "-k", 2, "--expert", "labels:wild", "--levels", 5,
+                    "--strategy", strategy, "--budget", 60, cwd=folder)  # fmt: skip
+    if strategy == "auto":
+        assert "Answers are off by 0.07, it seems." in done.stdout
+
+
 @pytest.mark.parametrize(("option", "value"), [("--repeats", 0), ("--levels", 1)])
 def test_what_is_no_repeat_or_scale_is_refused_by_name(askmeans, folder, option, value):
     arguments = ("fit", "iris.csv", "-k", 3, "--expert", "labels:species", option, value)

@@ -84,6 +84,7 @@ def test_stopping_after_any_number_of_answers_gives_a_valid_clustering(target, s
             if not np.isnan(answer.value):
                 found = result.clustering.memberships[answer.items[0], answer.cluster]
                 assert found == answer.value
+        assert result.clustering.diagnostics["stopped"] == "budget"
     assert len({a.items for a in whole.history}) <= 20
     assert not whole.complete
     assert whole.clustering.diagnostics["stopped"] == "max_items"
@@ -196,11 +197,39 @@ def test_it_stops_when_the_estimated_error_is_small_enough_and_says_so():
     result = ask(X, U, 3, precision=0.02, max_items=150)
     account = result.clustering.diagnostics
     assert result.complete
+    assert account["stopped"] == "precision"
     assert result.n_queries < 100
     assert account["estimated_error"] < 0.02
     assert np.abs(result.clustering.memberships - U).mean() < 0.02
     assert sum(account["completion"].values()) == pytest.approx(1.0)
     assert account["strata"] == len({a.items for a in result.history})
+
+
+def test_a_run_that_max_items_ended_is_not_complete():
+    rng = np.random.default_rng(0)
+    X, U = rng.normal(size=(60, 2)), rng.dirichlet(np.ones(2), size=60)  # the items tell nothing
+    result = ask(X, U, 2, max_items=15, precision=0.005)
+    assert result.clustering.diagnostics["estimated_error"] > 0.05
+    assert not result.complete
+    assert result.clustering.diagnostics["stopped"] == "max_items"
+
+
+def test_a_run_that_asked_about_every_item_is_complete_whatever_the_estimate():
+    rng = np.random.default_rng(0)
+    X, U = rng.normal(size=(16, 2)), rng.dirichlet(np.ones(2), size=16)
+    result = ask(X, Silent(U, 0.5), 2, max_items=None, precision=1e-12)
+    assert result.clustering.diagnostics["estimated_error"] > 1e-3
+    assert result.complete
+    assert result.clustering.diagnostics["stopped"] == "items"
+
+
+def test_a_pool_that_was_asked_about_is_not_everything(monkeypatch):
+    monkeypatch.setattr("askmeans.completions.pool._LARGEST", 12)
+    rng = np.random.default_rng(0)
+    X, U = rng.normal(size=(40, 2)), rng.dirichlet(np.ones(2), size=40)
+    result = ask(X, U, 2, max_items=None, precision=1e-12)
+    assert not result.complete
+    assert result.clustering.diagnostics["stopped"] == "max_items"
 
 
 BARS = {"iris": (40, 0.010), "wine": (40, 0.012), "cancer": (20, 0.020)}

@@ -50,6 +50,12 @@ __all__ = ["Options", "run"]
 
 Floats = NDArray[np.float64]
 
+_ENDS = {
+    "interrupted": "Stopped before all was asked",
+    "budget": "The budget is spent",
+    "max_items": "As many items as the strategy allows were asked about",
+}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
@@ -78,7 +84,7 @@ class Options:
 
 
 def run(options: Options) -> bool:
-    """Read, ask, write; True when all was asked."""
+    """Read, ask, write; False when somebody interrupted it."""
     check_number(options.n_clusters, "clusters", "askmeans fit", integer=True, minimum=1)
     check_number(options.repeats, "repeats", "askmeans fit", integer=True, minimum=1)
     if options.levels is not None:
@@ -132,7 +138,7 @@ def run(options: Options) -> bool:
     _report(options, summary)
     if failure is not None:
         raise failure
-    return bool(summary["complete"])
+    return bool(summary["stopped"] != "interrupted")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,7 +188,7 @@ class _Files:
     def _stopped_before(self) -> bool:
         """Whether the results there are those of a run that was stopped."""
         try:
-            return json.loads(self.summary.read_text())["complete"] is False
+            return json.loads(self.summary.read_text())["stopped"] in ("interrupted", "budget")
         except (OSError, ValueError, KeyError):
             return False
 
@@ -301,6 +307,7 @@ def _account(
         "ask": options.ask,
         "seed": options.seed,
         "complete": result.complete,
+        "stopped": result.clustering.diagnostics["stopped"],
         "n_queries": result.n_queries,
         "n_answers_held": len(result.history) - result.n_queries,
         "n_rounds": result.n_rounds,
@@ -331,6 +338,7 @@ def _alone(options: Options, X: Floats) -> tuple[dict[str, Any], Floats]:
         "strategy": "none",
         "seed": options.seed,
         "complete": True,
+        "stopped": None,
         "n_queries": 0,
         "n_rounds": 0,
     }
@@ -401,14 +409,15 @@ def _report(options: Options, summary: dict[str, Any]) -> None:
         )
     noise = summary.get("diagnostics", {}).get("noise")
     if noise:
-        doubted = len(summary["diagnostics"]["doubted"])
-        say(f"Answers are off by {noise:.2f}, it seems; {doubted} are doubted.")
-    if not summary["complete"]:
+        doubted = summary["diagnostics"].get("doubted")  # the paper's strategies alone name them
+        some = "" if doubted is None else f"; {len(doubted)} are doubted"
+        say(f"Answers are off by {noise:.2f}, it seems{some}.")
+    if summary["stopped"] in _ENDS:
         more = ""
         if "answers" in summary:
             more = (
                 f" Your answers are in {summary['answers']}. Run the same command again to go on."
             )
-        say(f"Stopped before all was asked; this is the best so far.{more}")
+        say(f"{_ENDS[summary['stopped']]}; this is the best so far.{more}")
     for name, path in summary["files"].items():
         say(f"{name}: {path}")

@@ -87,6 +87,9 @@ class Outcome:
                 self._found = (made_of, *quietly(lambda: run_plan(work.config, X, work.told)))
             _, found, notes = self._found
         clustering = found.clustering
+        if work.state is SessionState.SPENT:  # the stored answers end there, and so did the plan
+            diagnostics = {**clustering.diagnostics, "stopped": "budget"}
+            clustering = replace(clustering, diagnostics=diagnostics)
         parts = [clustering.memberships]
         parts += [clustering.predictor(np.asarray(X)) for X in work.added]
         memberships = np.concatenate(parts) if len(parts) > 1 else parts[0]
