@@ -186,7 +186,7 @@ def test_items_beyond_the_pool_are_estimated_when_the_whole_pool_is_asked(monkey
     monkeypatch.setattr("askmeans.policy.pool._LARGEST", 50)
     rng = np.random.default_rng(0)
     U = np.eye(2)[rng.integers(2, size=300)]
-    result = ask(rng.normal(size=(300, 3)), U, 2, max_items=None).clustering
+    result = ask(rng.normal(size=(300, 3)), U, 2, max_items=50).clustering
     error = np.abs(result.memberships - U).mean()
     assert error / 2 < result.diagnostics["estimated_error"] < 2 * error
 
@@ -224,12 +224,13 @@ def test_a_run_that_asked_about_every_item_is_complete_whatever_the_estimate():
 
 
 def test_a_pool_that_was_asked_about_is_not_everything(monkeypatch):
-    monkeypatch.setattr("askmeans.completions.pool._LARGEST", 12)
+    monkeypatch.setattr("askmeans.policy.pool._LARGEST", 12)
     rng = np.random.default_rng(0)
     X, U = rng.normal(size=(40, 2)), rng.dirichlet(np.ones(2), size=40)
     result = ask(X, U, 2, max_items=None, precision=1e-12)
-    assert not result.complete
-    assert result.clustering.diagnostics["stopped"] == "max_items"
+    assert len({answer.items for answer in result.history}) == 40
+    assert result.complete
+    assert result.clustering.diagnostics["stopped"] == "items"
 
 
 BARS = {"iris": (40, 0.010), "wine": (40, 0.012), "cancer": (20, 0.020)}

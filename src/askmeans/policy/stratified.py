@@ -280,6 +280,8 @@ class _Ranking:
         if room is None or room >= len(self.belief.pool) - len(self.belief.asked):
             # No item is left: now every little counts.
             yield from self._open(ROUNDING, REST, every=True)
+        if room is None:
+            yield from self._outside()
         yield from self._again(doubted=False)
 
     def _others(self) -> Iterator[Question]:
@@ -288,17 +290,22 @@ class _Ranking:
             return
         known = set(self.wanted)
         yield from (question for question in self._new() if question not in known)
-        pool = self.belief.pool
-        rng = np.random.default_rng([self.settings.seed, 1])
-        outside = np.setdiff1d(np.arange(pool.items.n), pool.rows)
-        for row in rng.permutation(outside).tolist():
-            yield self._about(row, 0)
+        yield from self._outside()
         if self.settings.ask == "group":
             return
+        pool = self.belief.pool
         order = np.argsort(-self.belief.likely, axis=1, kind="stable")
         for column in range(self.k - 1):
             for place, row in enumerate(pool.rows.tolist()):
                 yield Question("membership", (row,), int(order[place, column]))
+
+    def _outside(self) -> Iterator[Question]:
+        """Items outside the pool, in a random order, with their likeliest cluster."""
+        pool = self.belief.pool
+        rows = np.setdiff1d(np.arange(pool.items.n), pool.rows)
+        for row in np.random.default_rng([self.settings.seed, 1]).permutation(rows):
+            likely = self.belief.predictor(pool.items.take(row[None]))[0]
+            yield self._about(int(row), int(without_last_bits(likely).argmax()))
 
     def _about(self, row: int, cluster: int, repeat: int = 0) -> Question:
         """The question about an item."""
