@@ -88,9 +88,10 @@ class Belief:
             return
         partly = self.told.left[self.told.is_known] > _PARTLY
         if partly.any() and len(training.rows) >= FEW and len(self.pool) > FEW:
-            self.likely = ensemble.sketch(training)
-            training = self._training()
-            assert training is not None
+            for _ in range(2):  # what fills the rows depends on what filled them
+                self.likely = min([self.likely, *ensemble.sketch(training)], key=self._misfit)
+                training = self._training()
+                assert training is not None
         stack = stack_models(ensemble.learn(training), training)
         belief = self._weight(training.Y, stack.pool[training.rows])[:, 0]
         if (belief < 0.5).any():  # once more, without those that are hardly believed
@@ -99,6 +100,10 @@ class Belief:
             stack = stack_models(ensemble.learn(training), training)
         self.stack, self.likely = stack, stack.pool
         self.seen = training.sample_weight @ training.Y >= _SEEN
+
+    def _misfit(self, U: Floats) -> float:
+        """How far memberships of the pool are from what was told."""
+        return float(np.nansum(np.abs(U[self.asked] - self.told.values)))
 
     def _training(self) -> Training | None:
         """Rows that are known for the most part, the rest shared as is likely."""
@@ -114,7 +119,10 @@ class Belief:
         U = self.likely[self.asked].copy()
         keep_answers(U, np.arange(len(U)), told)
         size = np.maximum(self.strata.sizes(self.asked[some]), 1.0)
-        return Training.of(self.asked[some], U[some], weight[some], size)
+        told_or_nothing_left = known | (self.told.left <= _PARTLY)[:, None]
+        return Training.of(
+            self.asked[some], U[some], weight[some], size, told_or_nothing_left[some]
+        )
 
     def _weight(self, told: Floats, predicted: Floats) -> Floats:
         """How far each row of noisy answers is believed; one far from what is predicted is not."""
