@@ -8,6 +8,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.mixture import GaussianMixture
 from sklearn.preprocessing import StandardScaler
+from soaking import in_soak
 
 from askmeans import ActiveFuzzyKMeans, FuzzyKMeans, TwoPhase, metrics, run
 from askmeans.contradictions import find_suspects
@@ -48,10 +49,7 @@ def wine_mixture():
     return X, model.predict_proba(X)
 
 
-TARGETS = [
-    cancer_fuzzy,
-    *(pytest.param(f, marks=pytest.mark.soak) for f in (wine_hidden, wine_mixture)),
-]
+TARGETS = [cancer_fuzzy, in_soak(wine_hidden), in_soak(wine_mixture)]
 
 
 def maker(X, k, seed, **parameters):
@@ -107,9 +105,7 @@ def test_four_hundred_noisy_answers_spread_evenly_find_a_smooth_link():
     assert np.mean(errors) <= 0.02
 
 
-@pytest.mark.parametrize(
-    "target", [cancer_fuzzy, pytest.param(wine_mixture, marks=pytest.mark.soak)]
-)
+@pytest.mark.parametrize("target", [cancer_fuzzy, in_soak(wine_mixture)])
 def test_more_answers_on_five_points_do_not_hurt(target):
     X, U = target()
     once, thrice = [], []

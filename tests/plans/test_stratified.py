@@ -332,6 +332,7 @@ def rough_error(strategy, X, U, seed):
     return membership_error(U, run(plan, oracle, budget=80).clustering.memberships, how="mean")
 
 
+@pytest.mark.soak
 def test_noise_that_is_known_of_costs_less():
     errors = []
     for seed in range(100, 110):
