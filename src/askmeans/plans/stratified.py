@@ -2,6 +2,8 @@
 
 Not in the paper. Rules of this plan:
 - An item's most likely cluster is asked first; the rest of its row only while something is left.
+- An item that was told to be in none of the other clusters may be in none at all. Its last entry is
+  likely; some of these are asked at once, all before the end.
 - A round asks what is open, then new items; each round is larger than the one before.
 - Whatever was answered stands in the result, unless answers are rough: then what the others tell of
   an item counts, too.
@@ -20,7 +22,7 @@ from askmeans.completions.closed_form import ClosedForm, name_clusters
 from askmeans.completions.council import Council, one_thread
 from askmeans.completions.evidence import Evidence, Predict
 from askmeans.completions.pool import Pool
-from askmeans.exceptions import MissingClusterWarning, StopAsking
+from askmeans.exceptions import MissingClusterWarning, MoreClustersWarning, StopAsking
 from askmeans.fuzzy.model import closed_form_memberships
 from askmeans.fuzzy.simplex import onto_simplex
 from askmeans.items import Items
@@ -41,8 +43,9 @@ __all__ = ["Study", "stratified"]
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
+Which = NDArray[np.bool_]
 
-REST = 0.05  # what is left of a row and not asked about
+REST = 0.05  # what is left of a row and not asked about; so much told of it is nothing
 GROWTH = 0.4  # new items of a round, by those asked about before
 EXPLORE = 0.25  # how evenly doubt is taken to be spread, whatever the completions say
 TRUST = 0.3  # how much of a row must be told before models learn from it
@@ -55,6 +58,7 @@ PRIOR = {
     "linear": 0.1,
 }  # fmt: skip
 _CHUNK = 100_000
+_SEVERAL = 3  # items that belong nowhere; fewer may be slips
 _FAR = 3.5  # usual deviations from which on a rough answer is not believed
 
 
@@ -70,14 +74,12 @@ def stratified(
 ) -> Plan:
     """The plan; it ends when the estimated error is below the precision."""
     study = Study(items, n_clusters, fuzzifier, max_items, rng, roughness)
-    stopped = "precision"
     try:
-        while not study.settled(precision):
-            asked = yield from study.ask()
-            if not asked:
-                stopped = "items" if len(study.answers.items) == items.n else "max_items"
-                break
+        while (yield from study.ask(settled=study.settled(precision))):
             study.learn()
+        stopped = "items" if len(study.answers.items) == items.n else "max_items"
+        if study.settled(precision):
+            stopped = "precision"
     except StopAsking:
         stopped = "interrupted"  # or by a budget, which the driver knows of
         study.learn()
@@ -102,7 +104,7 @@ class Study:
         self.fuzzifier = fuzzifier
         self.pool = Pool(items, n_clusters, fuzzifier, rng)
         self.max_items = len(self.pool) if max_items is None else max_items
-        self.answers = Answers(n_clusters, faithful=False)
+        self.answers = Answers(n_clusters, faithful=False, least_told=REST)
         self.strata = Strata(self.pool.Z)
         self.council = Council(self.pool)
         self.blend: Blend | None = None
@@ -119,17 +121,19 @@ class Study:
         """Places in the pool of the items asked about."""
         return np.searchsorted(self.pool.rows, self.answers.items)
 
-    def ask(self) -> Asking[bool]:
-        """One round; False if there is nothing left to ask."""
-        if self._naming():
+    def ask(self, *, settled: bool) -> Asking[bool]:
+        """One round; False if there is nothing left to ask, or it is settled without."""
+        if settled:
+            places, clusters = self._open(1.0, every=True)
+        elif self._naming():
             places, clusters = self._unnamed()
         else:
             places, clusters = self._open(REST)
             new = self._new(self._room(len(places)))
             places = np.concatenate([places, new])
             clusters = np.concatenate([clusters, self.likely[new].argmax(axis=1)])
-        if not len(places):  # no item is left: now every little counts
-            places, clusters = self._open(ROUNDING)
+        if not len(places) and not settled:  # no item is left: now every little counts
+            places, clusters = self._open(ROUNDING, every=True)
         if not len(places):
             return False
         yield from self.answers.ask(self.pool.rows[places], clusters, "strata")
@@ -139,15 +143,51 @@ class Study:
         """How many items somebody could say something of."""
         return int((~np.isnan(self.answers.values)).any(axis=1).sum())
 
+    def _unassigned(self) -> Which:
+        """Which items asked about belong to none of the clusters: told of each, half at most."""
+        told = self.answers.values
+        none: Which = ~np.isnan(told).any(axis=1) & (np.nansum(told, axis=1) < SEEN)
+        return none
+
+    def _all_but_one(self) -> Which:
+        """Which items were told to be in none of the clusters but one that nobody spoke of."""
+        told = self.answers.values
+        one_left: Which = (np.isnan(told).sum(axis=1) == 1) & (np.nansum(told, axis=1) <= REST)
+        return one_left
+
+    def _nowhere(self) -> float:
+        """How likely an item is in no cluster: as often as those told of are (Jeffreys)."""
+        told = self.answers.values
+        known = (np.nansum(told, axis=1) > REST) | ~np.isnan(told).any(axis=1)
+        return float((self._unassigned().sum() + 0.5) / (known.sum() + 1.0))
+
+    def _to_check(self) -> Which:
+        """Which of those that are told of all but one cluster to ask about that one, too.
+
+        So many that less than one of the others is in no cluster, as far as those checked tell.
+        """
+        waiting = self._all_but_one()
+        places, clusters, _ = self.answers.single()
+        each = np.zeros((*waiting.shape, self.k), dtype=bool)
+        each[places, clusters] = True
+        wrong = (self._unassigned().sum() + 0.5) / (each.all(axis=1).sum() + 1.0)
+        first: Which = waiting & (np.cumsum(waiting) <= waiting.sum() - int(1.0 / wrong))
+        return first
+
     def _naming(self) -> bool:
         """Whether to look for a cluster that nobody was found in yet; there may be none such."""
         return not self.seen.all() and self._told() < ENOUGH * self.k
 
-    def _open(self, rest: float) -> tuple[Rows, Rows]:
-        """Rows of which something is left, and the likeliest cluster not asked about yet."""
+    def _open(self, rest: float, *, every: bool = False) -> tuple[Rows, Rows]:
+        """Rows of which more is left, and the likeliest cluster not asked about yet.
+
+        With `every` all items are among them that may be in no cluster.
+        """
         asked = self.asked()
         unknown = self.answers.unasked()
-        open_ = (self._left() > rest) & unknown.any(axis=1)
+        open_ = (self._left() > rest) & ~self._all_but_one()
+        open_ |= self._all_but_one() if every else self._to_check()
+        open_ &= unknown.any(axis=1)
         likely = np.where(unknown[open_], self.likely[asked[open_]], -1.0)
         return asked[open_], likely.argmax(axis=1)
 
@@ -161,6 +201,7 @@ class Study:
         unknown = self.answers.unasked()
         left = self._left()
         lost = (left > np.nan_to_num(told).max(axis=1, initial=0.0)) & (left > REST)
+        lost &= ~self._all_but_one() | self._to_check()
         lost &= unknown.any(axis=1)
         places, unknown = asked[lost], unknown[lost]
         if len(places) < width:
@@ -200,7 +241,9 @@ class Study:
             return None
         known = ~np.isnan(told)
         mass = np.clip(np.where(known, told, 0.0), 0.0, 1.0).sum(axis=1)
-        trust = np.where(known.all(axis=1), 1.0, np.minimum(mass, 1.0))
+        whole = known.all(axis=1) & ~self._unassigned()
+        trust = np.where(whole, 1.0, np.minimum(mass, 1.0))
+        trust[self._all_but_one()] = 1.0 - self._nowhere()
         some = trust > TRUST
         if not some.any():
             return None
@@ -254,7 +297,8 @@ class Study:
         """How much of the row of each item asked about is not known."""
         told = self.answers.values
         rest = np.clip(1.0 - np.nansum(told, axis=1), 0.0, 1.0)
-        return np.where(np.isnan(told).any(axis=1), rest, 0.0)
+        left = np.where(np.isnan(told).any(axis=1), rest, 0.0)
+        return np.where(self._all_but_one(), self._nowhere(), left)
 
     def settled(self, precision: float) -> bool:
         """Whether the estimate is small enough, and there is enough behind it."""
@@ -287,12 +331,19 @@ class Study:
         if levels is not None and self.roughness.noise == 0.0 and not self.answers.differ():
             half = 0.5 / (levels - 1)  # an answer on a scale is an interval
             inside = np.clip(told, values - half, values + half)
-            U[items] = onto_simplex(np.where(np.isnan(values), told, inside))
+            U[items] = self._hedged(onto_simplex(np.where(np.isnan(values), told, inside)))
             return U
         keep_answers(told, np.arange(len(items)), values)
+        told = self._hedged(told)
         share = self._own_share() * self._belief(told, U[items])
         U[items] = share * told + (1.0 - share) * U[items]
         return U
+
+    def _hedged(self, rows: Floats) -> Floats:
+        """The rows, with a last entry that nobody spoke of as likely as it is, not certain."""
+        nowhere = self._nowhere()
+        likely = (1.0 - nowhere) * np.isnan(self.answers.values) + nowhere / self.k
+        return np.where(self._all_but_one()[:, None], likely, rows)
 
     def _belief(self, told: Floats, foretold: Floats) -> Floats:
         """How far each row of rough answers is believed: none that is far from what is foretold."""
@@ -353,6 +404,7 @@ class Study:
                 MissingClusterWarning,
                 stacklevel=2,
             )
+        self._warn_of_unassigned()
         if self.blend is not None and len(self.pool) < self.items.n:
             self.blend = self.blend.refined(self.items)
         U = self.memberships()
@@ -363,6 +415,17 @@ class Study:
             complete=stopped in ("precision", "items") and not len(missing),
             diagnostics={"stopped": stopped} | self._diagnostics(U),
         )
+
+    def _warn_of_unassigned(self) -> None:
+        """Say that a cluster may be missing: of k + 1 equal ones it would hold 1 / (k + 1)."""
+        lost, told = int(self._unassigned().sum()), self._told()
+        if lost >= _SEVERAL and lost / told > 0.5 / (self.k + 1):
+            warnings.warn(
+                f"{lost} of the {told} items that were asked about belong to none of the {self.k} "
+                f"clusters, so a cluster may be missing. Ask for {self.k + 1} clusters.",
+                MoreClustersWarning,
+                stacklevel=3,
+            )
 
     def _diagnostics(self, U: Floats) -> dict[str, Any]:
         """How sure the result is; the keys are documented for users."""
@@ -378,6 +441,7 @@ class Study:
             "completion": weights,
             "sharpness": 1.0 if self.blend is None else self.blend.sharpness,
             "strata": self._told(),
+            "unassigned": float(self._unassigned().sum() / max(self._told(), 1)),
             **({"noise": noise} if noise > 0.0 else {}),
             "queries_raw": dict(self.answers.raw),
             "queries_distinct": dict(self.answers.distinct),
