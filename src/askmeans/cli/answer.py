@@ -6,7 +6,7 @@ from contextlib import closing, suppress
 
 from askmeans.cli.printing import complain, write
 from askmeans.cli.sessions import after_undo, describe, opened
-from askmeans.exceptions import AskmeansError, SessionError, StoreError
+from askmeans.exceptions import AnswerError, AskmeansError, SessionError, StoreError
 from askmeans.oracles.console import parse_reply
 from askmeans.sessions import Question, Session, SessionState
 
@@ -72,7 +72,10 @@ def _one(session: Session, question: Question, annotator: str) -> None:
     elif math.isnan(value):
         session.unsure(question.id, annotator=annotator)
     else:
-        session.tell(question.id, value, annotator=annotator)
+        try:
+            session.tell(question.id, value, annotator=annotator)
+        except AnswerError as error:  # no point of the scale
+            write(f"{error}\n")
 
 
 def _stuck(session: Session, error: AskmeansError, annotator: str) -> None:

@@ -39,9 +39,13 @@ from askmeans.estimators import FuzzyKMeans
 from askmeans.exceptions import AskmeansError, DataError, ParameterError
 from askmeans.fuzzy import weighted_centers
 from askmeans.metrics import match_clusters, matched_accuracy
-from askmeans.oracles import ConsoleOracle, TableOracle
+from askmeans.oracles import CallbackOracle, ConsoleOracle, TableOracle
+from askmeans.plans.answers import Plan
 from askmeans.queries import Ledger
 from askmeans.results import Result, with_names, without_traces
+from askmeans.sessions.display import strongest_items, unique_names
+from askmeans.sessions.notes import quietly
+from askmeans.sessions.outcome import expected
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,6 +54,7 @@ __all__ = ["Options", "run"]
 
 Floats = NDArray[np.float64]
 
+_EXEMPLARS = 10  # of each cluster: more than are shown beside an item
 _ENDS = {
     "interrupted": "Stopped before all was asked",
     "budget": "The budget is spent",
@@ -122,7 +127,7 @@ def run(options: Options) -> bool:
         if truth is None or options.answers is not None:
             held = AnswerFile(options.answers or files.answers, ids, names)
         try:
-            result = _ask(options, X, frame, truth, held)
+            result = _ask(options, X, _shown(options, frame), truth, held)
         except AskmeansError as error:
             if error.result is None:
                 raise
@@ -208,9 +213,9 @@ def _label_column(options: Options, frame: "pd.DataFrame") -> str | None:
 
 
 def _cluster_names(options: Options, truth: NDArray[np.str_] | None) -> list[str]:
-    """What the clusters are called: as given, as the classes, or by number."""
+    """What the clusters are called: as given, as the classes, or "Group A" and so on."""
     k = options.n_clusters
-    names = [f"cluster_{j}" for j in range(k)]
+    names = unique_names({}, k)
     if truth is not None:
         names = sorted(set(truth.tolist()))
         if len(names) != k:
@@ -252,33 +257,64 @@ def _ask(
     held: AnswerFile | None,
 ) -> Result:
     """Let the expert answer what is not known yet."""
-    plan = make_plan(
-        X,
-        options.n_clusters,
-        strategy=named_strategy(options.strategy, "askmeans fit"),
-        ask=options.ask,
-        budget=options.budget,
-        levels=options.levels,
-        repeats=options.repeats,
-        fuzzifier=options.fuzzifier,
-        rng=np.random.default_rng(options.seed),
-        rough=True if truth is None else None,  # people are
-    )
+    strategy = named_strategy(options.strategy, "askmeans fit")
+
+    def plan() -> Plan:
+        return make_plan(
+            X,
+            options.n_clusters,
+            strategy=strategy,
+            ask=options.ask,
+            budget=options.budget,
+            levels=options.levels,
+            repeats=options.repeats,
+            fuzzifier=options.fuzzifier,
+            rng=np.random.default_rng(options.seed),
+            rough=True if truth is None else None,  # people are
+        )
+
     ledger = Ledger() if held is None else held.ledger()
     oracle: Oracle
     if truth is not None:
         oracle = TableOracle.from_labels(truth)
     else:
         assert held is not None
+        exemplars = None
+        if options.cluster_names is None and options.ask == "membership":
+            # Of the clustering that is asked about: what the plan finds without answers.
+            start, _ = quietly(lambda: drive(plan(), CallbackOracle(), budget=0))
+            exemplars = strongest_items(start.clustering, X, _EXEMPLARS)
         oracle = ConsoleOracle(
-            frame, cluster_names=options.cluster_names, journal=held.append, stdout=sys.stderr
+            frame,
+            cluster_names=held.names,
+            exemplars=exemplars,
+            ids=held.ids,
+            n_questions=_n_questions(options, strategy, len(X), len(ledger.history)),
+            levels=options.levels,
+            journal=held.append,
+            stdout=sys.stderr,
         )
         for answer in ledger.history:
             if answer.cluster is not None and not np.isnan(answer.number):
                 oracle.recall(answer.items[0], answer.cluster, answer.number)
         if not sys.stdin.isatty():
             complain("reading answers from standard input.")
-    return drive(plan, oracle, budget=options.budget, ledger=ledger)
+    return drive(plan(), oracle, budget=options.budget, ledger=ledger)
+
+
+def _shown(options: Options, frame: "pd.DataFrame") -> "pd.DataFrame":
+    """What a person sees of the items, beside their ids."""
+    alone = options.id_column is None or len(frame.columns) == 1
+    return frame if alone else frame.drop(columns=options.id_column)
+
+
+def _n_questions(options: Options, strategy: Any, n: int, n_held: int) -> int | None:
+    """About how many questions there will be; None where there is no forecast."""
+    found = expected(strategy, n, options)
+    if found is None:
+        return options.budget
+    left = max(1, options.repeats * found.n_queries - n_held)
+    return left if options.budget is None else min(left, options.budget)
 
 
 def _named(options: Options, memberships: Floats, truth: NDArray[np.str_] | None) -> Floats:

@@ -179,8 +179,9 @@ def error_by_doubt(
 
 def _mean_error(found: Floats, Y: Floats, known: NDArray[np.bool_]) -> Floats:
     """The mean error of each row, of the entries that were told."""
-    off: Floats = np.where(known, np.abs(found - Y), 0.0).sum(axis=1)
-    return off / np.maximum(known.sum(axis=1), 1)
+    off = np.where(known, np.abs(found - Y), 0.0).sum(axis=1)
+    mean: Floats = off / np.maximum(known.sum(axis=1), 1)
+    return mean
 
 
 def best_sharpness(
