@@ -41,6 +41,7 @@ from askmeans.fuzzy import weighted_centers
 from askmeans.metrics import match_clusters, matched_accuracy
 from askmeans.oracles import CallbackOracle, ConsoleOracle, TableOracle
 from askmeans.plans.answers import Plan
+from askmeans.policy import Policy
 from askmeans.queries import Ledger
 from askmeans.results import Result, with_names, without_traces
 from askmeans.sessions.display import strongest_items, unique_names
@@ -259,7 +260,7 @@ def _ask(
     """Let the expert answer what is not known yet."""
     strategy = named_strategy(options.strategy, "askmeans fit")
 
-    def plan() -> Plan:
+    def plan() -> "Plan | Policy":
         return make_plan(
             X,
             options.n_clusters,
