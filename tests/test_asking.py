@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from askmeans import TwoPhase
+from askmeans import Stratified, TwoPhase, run
 from askmeans.asking import check_asking, make_plan
 from askmeans.exceptions import BudgetError, ParameterError
+from askmeans.oracles import TableOracle
 
 GOOD = {"n_clusters": 3, "ask": "similarity", "budget": 100, "levels": 5, "fuzzifier": 2.0}
 
@@ -35,6 +36,19 @@ def test_a_budget_makes_the_first_pool_smaller():
     assert len(first_batch(**rough, budget=60)) < len(first_batch(**rough))
     with pytest.raises(BudgetError, match="at least 56"):
         first_batch(**rough, budget=20)
+
+
+def test_a_budget_takes_the_place_of_max_items():
+    rng = np.random.default_rng(0)
+    X, U = rng.normal(size=(40, 2)), rng.dirichlet(np.ones(2), size=40)  # the items tell nothing
+    given = {"strategy": Stratified(max_items=10), "ask": "membership", "levels": None,
+             "fuzzifier": 2.0, "rng": rng}  # fmt: skip
+    limited = run(make_plan(X, 2, budget=None, **given), TableOracle(U))
+    assert len({answer.items for answer in limited.history}) == 10
+    assert limited.clustering.diagnostics["stopped"] == "max_items"
+    result = run(make_plan(X, 2, budget=25, **given), TableOracle(U), budget=25)
+    assert result.n_queries == 25
+    assert result.clustering.diagnostics["stopped"] == "budget"
 
 
 def test_answers_may_be_all_or_nothing_until_one_is_not():

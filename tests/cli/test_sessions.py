@@ -207,6 +207,24 @@ def test_answers_are_given_in_the_terminal_one_after_the_other(run, made):
     assert "40 questions answered; budget spent." in out
 
 
+def test_an_answer_off_the_scale_is_refused_in_the_terminal_and_asked_again(run, folder):
+    run("init", "s.db", "iris.csv", "-k", 2, "--levels", 5, "--strategy", "two-phase")
+    code, out, _ = run("answer", "s.db", text_in=".3\n.25\nq\n")
+    assert code == 3
+    assert "one of the 5 points of the session's scale" in out
+    assert "Group A (with " in out
+    with sessions.open(folder / "s.db") as session:
+        assert [receipt.value for receipt in session.history()] == [0.25]
+
+
+def test_waiting_for_others_is_no_interruption(run, made):
+    with sessions.open(made) as session:
+        session.ask(1000, annotator="bob")
+        code, out, _ = run("answer", "s.db", "--annotator", "ann")
+    assert "waiting for others" in out
+    assert code == 0
+
+
 def test_answering_survives_a_kill_of_the_terminal(made):
     child = pexpect.spawn(str(COMMAND), ["answer", str(made)], encoding="utf8", timeout=60)
     for reply in ("1", "0.5"):

@@ -1,10 +1,14 @@
-"""The bounds that benchmarks/noise.py prints, on fewer targets and seeds."""
+"""The bounds that benchmarks/noise.py prints, on fewer targets and seeds.
+
+`make test` looks at one target of each, `make soak` at all.
+"""
 
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.mixture import GaussianMixture
 from sklearn.preprocessing import StandardScaler
+from soaking import in_soak
 
 from askmeans import ActiveFuzzyKMeans, FuzzyKMeans, TwoPhase, metrics, run
 from askmeans.contradictions import find_suspects
@@ -45,7 +49,7 @@ def wine_mixture():
     return X, model.predict_proba(X)
 
 
-TARGETS = [wine_hidden, cancer_fuzzy, wine_mixture]
+TARGETS = [cancer_fuzzy, in_soak(wine_hidden), in_soak(wine_mixture)]
 
 
 def maker(X, k, seed, **parameters):
@@ -101,7 +105,7 @@ def test_four_hundred_noisy_answers_spread_evenly_find_a_smooth_link():
     assert np.mean(errors) <= 0.02
 
 
-@pytest.mark.parametrize("target", [wine_mixture, cancer_fuzzy])
+@pytest.mark.parametrize("target", [cancer_fuzzy, in_soak(wine_mixture)])
 def test_more_answers_on_five_points_do_not_hurt(target):
     X, U = target()
     once, thrice = [], []
@@ -114,6 +118,7 @@ def test_more_answers_on_five_points_do_not_hurt(target):
     assert np.mean(thrice) < 0.03
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("levels", [5, 11, 101])
 def test_adaptive_repetition_is_as_good_as_fixed_on_a_coarse_scale(levels):
     X, U = wine_hidden()
@@ -132,6 +137,7 @@ def test_adaptive_repetition_is_as_good_as_fixed_on_a_coarse_scale(levels):
 @pytest.mark.filterwarnings("ignore::askmeans.exceptions.AskmeansWarning")
 @pytest.mark.parametrize("ask", ["similarity", "pairwise"])
 @pytest.mark.parametrize("sigma", [0.0, 0.1])
+@pytest.mark.soak
 def test_one_hostile_annotator_in_ten_bends_similarities_little(ask, sigma):
     X = standardised(load_iris)[::2]
     U = fuzzy(X, 3)

@@ -89,12 +89,14 @@ class Averaged(NDArray[np.float64]):
 class Answers:
     """Memberships as they become known; a row's last entry follows from the others.
 
-    With `faithful` every entry is asked, as in the paper's listings.
+    With `faithful` every entry is asked, as in the paper's listings. Where the others sum to no
+    more than `least_told`, the last does not follow: the item may belong to none of the clusters.
     """
 
-    def __init__(self, n_clusters: int, *, faithful: bool) -> None:
+    def __init__(self, n_clusters: int, *, faithful: bool, least_told: float = -math.inf) -> None:
         self.n_clusters = n_clusters
         self.faithful = faithful
+        self.least_told = least_told
         self._places: dict[int, int] = {}
         self._values = np.empty((0, n_clusters))
         self._asked: set[tuple[int, int]] = set()
@@ -232,7 +234,8 @@ class Answers:
         if not self.faithful:
             rows = np.unique(places)
             unknown = np.isnan(self._values[rows])
-            rows = rows[unknown.sum(axis=1) == 1]  # one entry left: the row sums to one
+            told_enough = np.nansum(self._values[rows], axis=1) > self.least_told
+            rows = rows[told_enough & (unknown.sum(axis=1) == 1)]  # one left: it sums to one
             missing = np.isnan(self._values[rows]).argmax(axis=1)
             rest = 1.0 - np.nansum(self._values[rows], axis=1)
             # What rounding leaves is nothing: a cluster must not be made of it.

@@ -46,6 +46,9 @@ class Results:
         runtime = self._runtime
         found = runtime.compute()
         clustering = found.result.clustering
+        if state is SessionState.SPENT:
+            diagnostics = {**clustering.diagnostics, "stopped": "budget"}
+            clustering = replace(clustering, diagnostics=diagnostics)
         with runtime.lock:
             parts = [clustering.memberships]
             if runtime.config.has_plan:

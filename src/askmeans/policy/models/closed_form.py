@@ -16,7 +16,7 @@ from askmeans.policy.pool import Pool, Standard
 __all__ = ["ClosedForm", "InMetric", "in_metric", "local", "name_clusters", "named", "scaled"]
 
 Floats = NDArray[np.float64]
-_STEPS, _FURTHER_STEPS = 15, 6  # of a metric's fit: the first one, and those that go on from it
+_STEPS, _FURTHER_STEPS = 15, 6  # of a metric's fit; of one fold's that goes on from the first
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +25,11 @@ class ClosedForm:
 
     centers: Floats
     fuzzifier: float
+
+    @classmethod
+    def of(cls, found: tuple[Floats, float]) -> "ClosedForm":
+        """At these centres, with this fuzzifier."""
+        return cls(centers=found[0], fuzzifier=found[1])
 
     def __call__(self, X: NDArray[np.floating]) -> Floats:
         """Memberships of any items."""
@@ -74,10 +79,9 @@ def scaled(pool: Pool, training: Training, found: tuple[Floats, float]) -> Fitte
 def local(pool: Pool, training: Training) -> Fitted:
     """The closed form at the optimum that the answers lead to."""
     found = local_centers(pool, training)
-    few = pool.X[pool.few]
 
     def find(part: Training) -> tuple[Floats, float]:
-        return iterate(few, _start(pool, part), found[1], 20), found[1]
+        return iterate(pool.X, _start(pool, part), found[1], 20), found[1]
 
     return _closed_form("local optimum", pool, training, found, find)
 
@@ -90,7 +94,8 @@ def local_centers(pool: Pool, training: Training) -> tuple[Floats, float]:
     for alpha in sorted({pool.free[1], 1.5, 1.2, 1.05}):
         found = iterate(few, start, alpha, 60)
         U = closed_form_memberships(X, found, alpha)
-        loss = float((training.sample_weight[:, None] * np.abs(U - Y)).sum())
+        off = np.where(training.known, np.abs(U - Y), 0.0)
+        loss = float((training.sample_weight[:, None] * off).sum())
         if loss < least:
             near, fuzzifier, least = found, alpha, loss
     if len(few) < len(pool):
@@ -167,7 +172,7 @@ def _named(X: Floats, Y: Floats, centers: Floats, fuzzifier: float) -> tuple[Flo
 def _fit_fuzzifier(X: Floats, centers: Floats, Y: Floats) -> float:
     """The fuzzifier from 1.02 to 20 at which the closed form comes closest to whole rows.
 
-    As `askmeans.scores.fit_fuzzifier`, by grids of many values at once: it is called for every fold.
+    As `askmeans.scores.fit_fuzzifier`, by grids of values at once: it is called for every fold.
     """
     logs = np.log(np.maximum(squared_distances(X, centers), 1e-300))
     logs -= logs.min(axis=1, keepdims=True)
@@ -194,7 +199,7 @@ def in_metric(pool: Pool, training: Training) -> Fitted:
 def _metric(pool: Pool, training: Training, *, rounds: int) -> tuple[Floats, Floats]:
     """Centres and weights of features, in turns."""
     Z, Y, rows = pool.Z, training.Y, training.rows
-    few = Z[pool.few]
+    few = Z[pool.few] if rounds == 1 else Z
     d = Z.shape[1]
     weights = training.sample_weight * np.sqrt(training.stratum_size)
     weights = weights / weights.mean()
@@ -203,13 +208,13 @@ def _metric(pool: Pool, training: Training, *, rounds: int) -> tuple[Floats, Flo
     mass = share @ Y
     centers = ((Y * share[:, None]).T @ Z[rows]) / np.maximum(mass, 1e-9)[:, None]
     centers[mass <= 1e-9] = Z.mean(axis=0)
-    for number in range(rounds):
-        steps = _STEPS if number == 0 else _FURTHER_STEPS
-        theta = _fit_metric(Z[rows], Y, weights, centers, theta, steps)
+    for _ in range(rounds):
+        theta = _fit_metric(Z[rows], Y, weights, centers, theta, _STEPS)
         scale, alpha = np.exp(theta[:d] / 2), 1.0 + np.exp(-theta[d])
         centers = iterate(few * scale, centers * scale, float(np.clip(alpha, 1.05, 3.0)), 10)
         centers /= scale
-    return centers, _fit_metric(Z[rows], Y, weights, centers, theta, _FURTHER_STEPS)
+    steps = _STEPS if rounds > 1 else _FURTHER_STEPS
+    return centers, _fit_metric(Z[rows], Y, weights, centers, theta, steps)
 
 
 def _in_metric(Z: Floats, centers: Floats, theta: Floats) -> Floats:
