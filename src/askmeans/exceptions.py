@@ -32,8 +32,7 @@ The tree::
     |-- LittleInformationWarning      answers too rough to tell so many clusters apart
     |-- MissingClusterWarning         no item asked about belongs to a cluster
     |-- MoreClustersWarning           the answers show more clusters than were asked for
-    |-- NobodyToAskWarning            no oracle was given: an unsupervised fit was made
-    `-- ReplayWarning                 a session's questions are not those that were stored
+    `-- NobodyToAskWarning            no oracle was given: an unsupervised fit was made
 
 A message names the parameter, the rule, the value received and the remedy.
 """
@@ -68,7 +67,6 @@ __all__ = [
     "PlanError",
     "QueryError",
     "RankError",
-    "ReplayWarning",
     "SessionError",
     "SessionExistsError",
     "StopAsking",
@@ -248,7 +246,3 @@ class MoreClustersWarning(AskmeansWarning):
 
 class NobodyToAskWarning(AskmeansWarning):
     """No oracle was given, so nobody was asked and an unsupervised fit was made."""
-
-
-class ReplayWarning(AskmeansWarning):
-    """A session would ask otherwise than was stored; it goes on from the stored answers."""
