@@ -234,6 +234,7 @@ def test_models_are_learnt_outside_of_every_transaction_and_of_the_lock(
     kit.answer(session, 6)
     session.status(annotator="ann")
     session.undo()
+    session.status()
     session.result()
     assert len(set(seen)) > 2
 

@@ -69,7 +69,9 @@ class Results:
                 notes=_notes([*runtime.notes, *found.notes], names),
             )
 
-    def status(self, state: SessionState, held: list[Lease], now: float) -> Status:
+    def status(
+        self, state: SessionState, held: list[Lease], now: float, *, settled: bool
+    ) -> Status:
         """Where the session stands, without computing a result."""
         runtime = self._runtime
         holding = tuple(
@@ -95,7 +97,7 @@ class Results:
             leased=len({each.question for each in holding}),
             holding=holding,
             round=runtime.policy.round,
-            settled=runtime.settled,
+            settled=settled,
             left=self.left(state),
             annotators=counts,
             estimated_error=error,

@@ -172,8 +172,11 @@ class Runtime:
         policy = self.policy
         if isinstance(policy, PlanPolicy):
             return policy.settled
-        if self.config.n_clusters > 1 and len(self.state.answered) < len(self.rows):
-            return False  # an item is left: no need to rank the questions
+        with self.lock:
+            if any(map(self.is_open, self.state.answered)):
+                return False  # another opinion is wanted
+            if self.config.n_clusters > 1 and len(self.state.answered) < len(self.rows):
+                return False  # an item is left: no need to rank the questions
         return not self.propose(1, frozenset(), "")
 
     @property

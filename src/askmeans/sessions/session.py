@@ -361,10 +361,10 @@ class Session(SessionOwner):
         if annotator is not None:
             annotator = check_annotator(annotator)
         self._runtime.catch_up()
-        state = self._assignment.state_for(annotator)
+        state, settled = self._assignment.state_for(annotator), self._runtime.settled
         with self._runtime.lock:
             now, held = self._assignment.held_now()
-            report = self._results.status(state, held, now)
+            report = self._results.status(state, held, now, settled=settled)
         if not estimate:
             return report
         result = self.result()
