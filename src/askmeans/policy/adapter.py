@@ -85,9 +85,18 @@ class PlanPolicy:
         """The best result from all answers."""
         return self.result().clustering
 
-    def result(self) -> Result:
-        """The best result from all answers, with the account of a run over them."""
+    def result(self, answers: Answers | None = None) -> Result:
+        """The best result from all answers, with the account of a run over them.
+
+        Parameters
+        ----------
+        answers : Answers or None, default=None
+            More than were learnt: a session's questions may have answers before they have all that
+            are wanted.
+        """
         replay, told = self._current, self._told
+        if answers is not None:
+            told = _medians(answers) | told
         if replay.clustering is None:  # a fresh plan is stopped: the one at hand goes on
             until = replay.round if replay.failure is not None else None
             replay = _Replay(self._make_plan)

@@ -42,6 +42,15 @@ class Found:
     notes: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Evidence:
+    """The answers that stand, and those to questions that have all that are wanted."""
+
+    n_changes: int  # of the log
+    all: Answers
+    settled: Answers  # what a plan goes on with; for the default policy all of them
+
+
 class Runtime:
     """Log, questions and policy of one session, in one process."""
 
@@ -56,7 +65,7 @@ class Runtime:
         self._questions: dict[int, Question] = {}
         self._numbers: dict[Question, int] = {}
         self._about: dict[tuple[int, ...], list[int]] = {}
-        self._table: tuple[int, Answers] | None = None
+        self._table: _Evidence | None = None
         self._teaching = threading.Lock()
         self._finding = threading.Lock()
         self._policy: PlanPolicy | StratifiedPolicy | None = None
@@ -97,21 +106,24 @@ class Runtime:
                 self.refresh()
                 if self.rows.n_parts < self.state.n_parts:
                     self.rows.load()
-                config, plan = self._policy_config(), self.config.has_plan
-                X = self.rows.base if plan else self.rows.matrix
+                config = self._policy_config()
+                X = self.rows.base if self.config.has_plan else self.rows.matrix
                 made_with = config, len(X)
-                answers = self._evidence(plan=plan)
-            policy = self._policy
-            if policy is None or self._made_with != made_with:
-                policy, notes = quietly(partial(config.make_policy, X))
-                self._policy, self._made_with, self._taught = policy, made_with, None
+                answers = self._evidence().settled
+            if self._policy is None or self._made_with != made_with:
+                self._policy, notes = quietly(partial(config.make_policy, X))
+                self._made_with, self._taught = made_with, None
                 self._notes = [(0, note) for note in notes]
             if self._taught is not answers:
-                _, notes = quietly(partial(policy.learn, answers))
-                self._taught = answers
-                known = [pair for pair in self._notes if pair[0] < policy.round]
-                self._notes = [*known, *((policy.round - 1, note) for note in notes)]
-            return policy
+                self._teach(self._policy, answers)
+            return self._policy
+
+    def _teach(self, policy: PlanPolicy | StratifiedPolicy, answers: Answers) -> None:
+        """Let the policy learn, and keep what it warns of."""
+        _, notes = quietly(partial(policy.learn, answers))
+        self._taught = answers
+        known = [pair for pair in self._notes if pair[0] < policy.round]
+        self._notes = [*known, *((policy.round - 1, note) for note in notes)]
 
     def propose(self, n: int, pending: Set[Question], annotator: str) -> list[Question]:
         """The best questions that are neither answered nor pending; learns models if it is time.
@@ -136,12 +148,10 @@ class Runtime:
 
     def compute(self) -> Found:
         """The result of all that stands; computed anew where answers or rows changed."""
-        self.catch_up()
         with self._finding:
-            with self._teaching:
-                assert self._policy is not None
-                assert self._taught is not None
-                policy, answers = self._policy, self._taught
+            policy = self.catch_up()
+            with self.lock:
+                answers = self._evidence().all
             found = self.found
             if found is None or found.answers is not answers or found.policy is not policy:
                 result, notes = quietly(lambda: _result(policy, answers))
@@ -260,17 +270,22 @@ class Runtime:
             return event in self.state.answers(event.question)
         return self.state.stands(event)
 
-    def _evidence(self, *, plan: bool) -> Answers:
-        """The table of the answers that stand; of a plan, those that settle a question."""
+    def _evidence(self) -> "_Evidence":
+        """The answers that stand; for a plan, of each question those that settle it or will."""
         state = self.state
-        if self._table is None or self._table[0] != state.n_changes:
-            events = state.evidence()
-            if plan:
-                settled = filter(state.is_settled, state.answered)
-                events = [event for number in settled for event in state.answers(number)]
-            table = Answers.of(map(self._as_answer, events), self.config.n_clusters)
-            self._table = state.n_changes, table
-        return self._table[1]
+        if self._table is None or self._table.n_changes != state.n_changes:
+            if self.config.has_plan:
+                numbers = state.answered
+                events = [event for number in numbers for event in state.answers(number)]
+                some = [e for e in events if e.question and state.is_settled(e.question)]
+            else:
+                events = some = state.evidence()
+            every = Answers.of(map(self._as_answer, events), self.config.n_clusters)
+            settled = every
+            if len(some) < len(events):
+                settled = Answers.of(map(self._as_answer, some), self.config.n_clusters)
+            self._table = _Evidence(n_changes=state.n_changes, all=every, settled=settled)
+        return self._table
 
     def _as_answer(self, event: Event) -> Answer:
         """An event as evidence."""
@@ -304,7 +319,7 @@ class Runtime:
 def _result(policy: PlanPolicy | StratifiedPolicy, answers: Answers) -> Result:
     """The best result from these answers, with its account."""
     if isinstance(policy, PlanPolicy):
-        return policy.result()
+        return policy.result(answers)
     clustering = policy.clustering()
     asked = {question for batch in answers.batches for question in batch.queries.questions()}
     return Result(
