@@ -104,6 +104,7 @@ class Runtime:
         with self._teaching:
             with self.lock:
                 self.refresh()
+                self.know(self.store.questions(self.record.id, self.n_questions))
                 if self.rows.n_parts < self.state.n_parts:
                     self.rows.load()
                 config = self._policy_config()
@@ -111,8 +112,8 @@ class Runtime:
                 made_with = config, len(X)
                 answers = self._evidence().settled
             if self._policy is None or self._made_with != made_with:
-                self._policy, notes = quietly(partial(config.make_policy, X))
-                self._made_with, self._taught = made_with, None
+                policy, notes = quietly(partial(config.make_policy, X))
+                self._policy, self._made_with, self._taught = policy, made_with, None
                 self._notes = [(0, note) for note in notes]
             if self._taught is not answers:
                 self._teach(self._policy, answers)
