@@ -140,7 +140,7 @@ def picture(session):
         "budget": (status.budget, status.left.low, status.left.high),
         "history": session.history(),
         "open": session._runtime.open(),
-        "evidence": [(a.question, a.value, a.annotator) for a in found.history],
+        "evidence": [repr((a.question, a.value, a.annotator)) for a in found.history],
         "memberships": found.memberships.tolist(),
         "proposed": session._runtime.propose(3, frozenset(), "cy"),
     }
