@@ -170,7 +170,7 @@ def nobody_holds_what_another_holds(session, annotations):
     assert all(held.count(number) <= annotations for number in session._runtime.open())
 
 
-@settings(max_examples=400 if os.environ.get("ASKMEANS_SOAK") else 25, deadline=None)
+@settings(max_examples=400 if os.environ.get("ASKMEANS_SOAK") else 60, deadline=None)
 @given(
     kind=st.tuples(*map(st.sampled_from, SETTINGS.values())),
     steps=st.lists(STEP, min_size=10, max_size=30),
