@@ -25,15 +25,15 @@ from askmeans.exceptions import StopAsking
 from askmeans.fuzzy import weighted_centers
 from askmeans.items import ArrayItems
 from askmeans.links import learn_link
-from askmeans.plans.answers import Answers, Averaged, Plan, Roughness
-from askmeans.plans.draft import Draft
-from askmeans.plans.fitting import fit_draft
-from askmeans.plans.search import search_cuts
+from askmeans.paper.known_memberships import Answers, Averaged, Plan, Roughness
+from askmeans.paper.search_state import Draft
+from askmeans.paper.fitting import fit_draft
+from askmeans.paper.search import search_cuts
 from askmeans.queries import MembershipQueries
 from askmeans.results import Clustering, Result
 from askmeans.scores import Scorer
-from askmeans.wrappers import repeated, repeated_adaptively, repeated_solver
-from askmeans.wrappers.repeated import stop_plan, with_repeat
+from askmeans.paper import repeated, repeated_adaptively, repeated_solver
+from askmeans.paper.repeated import stop_plan, with_repeat
 
 Floats = NDArray[np.float64]
 

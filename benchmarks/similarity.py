@@ -24,10 +24,10 @@ from askmeans.exceptions import LittleInformationWarning, RankError
 from askmeans.fuzzy.simplex import onto_simplex
 from askmeans.queries import MembershipQueries, PairQueries, Queries
 from askmeans.results import Clustering
-from askmeans.wrappers import by_similarity
-from askmeans.wrappers.geometry import extreme_rows
-from askmeans.wrappers.jennrich import memberships_by_jennrich
-from askmeans.wrappers.recovery import embed, memberships_from_triplets, refine
+from askmeans.paper import by_similarity
+from askmeans.paper.geometry import extreme_rows
+from askmeans.paper.jennrich import memberships_by_jennrich
+from askmeans.paper.recovery import embed, memberships_from_triplets, refine
 
 Floats = NDArray[np.float64]
 Result = TypeVar("Result")

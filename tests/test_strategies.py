@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from askmeans import Sequential, Stratified, TwoClusters, TwoPhase, oracles, run
-from askmeans.asking import named_strategy
 from askmeans.exceptions import DataError, ParameterError
 
 STRATEGIES = [TwoPhase, Sequential, TwoClusters]
@@ -168,32 +167,3 @@ def test_two_clusters_are_two(n_clusters):
     message = rf"'n_clusters' parameter of TwoClusters must be 2. Got {n_clusters} .* Sequential"
     with pytest.raises(ParameterError, match=message):
         plan(TwoClusters(), n_clusters=n_clusters)
-
-
-# ---- names ------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("name", "strategy"),
-    [("auto", Stratified), ("stratified", Stratified), ("two-phase", TwoPhase),
-     ("sequential", Sequential),
-     ("two-clusters", TwoClusters)],
-)  # fmt: skip
-def test_a_name_is_the_strategy_with_its_defaults(name, strategy):
-    assert named_strategy(name, "Owner") == strategy()
-    assert type(named_strategy(name, "Owner")) is strategy
-
-
-def test_whatever_makes_plans_is_a_strategy():
-    class Mine:
-        def plan(self, X, n_clusters, *, fuzzifier, rng):
-            """Make no plan."""
-
-    mine = Mine()
-    assert named_strategy(mine, "Owner") is mine
-
-
-@pytest.mark.parametrize("name", ["two_phase", None, 3])
-def test_an_unknown_name_is_refused_with_those_there_are(name):
-    with pytest.raises(ParameterError, match=r"'strategy' parameter of Owner .*'two-phase'"):
-        named_strategy(name, "Owner")

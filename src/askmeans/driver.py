@@ -18,7 +18,7 @@ from askmeans.exceptions import (
     StopAsking,
 )
 from askmeans.interrupts import Interrupts
-from askmeans.plans.answers import Plan
+from askmeans.paper.plan import Plan
 from askmeans.policy import Policy
 from askmeans.queries import Ledger, Queries, batches_of
 from askmeans.results import Clustering, Result

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from askmeans.fuzzy.simplex import onto_simplex
 from askmeans.links import Link
-from askmeans.queries import Answers, MembershipQueries
+from askmeans.queries import Answers
 from askmeans.scores import Scorer
 
 __all__ = ["Clustering", "Predictor", "Result", "without_traces"]
@@ -49,8 +49,6 @@ class Clustering:
         Whether the plan asked all it wanted.
     diagnostics : dict
         An account of how sure the result is; keys in the documentation.
-    again : (MembershipQueries, ndarray) or None
-        What was asked, and how much asking each once more would bring; None where it cannot tell.
     """
 
     centers: Floats
@@ -58,7 +56,6 @@ class Clustering:
     predictor: Callable[[NDArray[np.floating]], Floats]
     complete: bool
     diagnostics: dict[str, Any] = field(default_factory=dict)
-    again: tuple[MembershipQueries, Floats] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

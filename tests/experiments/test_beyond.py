@@ -13,7 +13,7 @@ from askmeans.experiments.beyond import (
     theorem_10,
 )
 from askmeans.experiments.reproduce import all_cells
-from askmeans.wrappers import repeated_solver
+from askmeans.paper import repeated_solver
 
 
 def mean(series):

@@ -7,9 +7,9 @@ from askmeans import FuzzyKMeans, run
 from askmeans.exceptions import StopAsking
 from askmeans.metrics import membership_error
 from askmeans.oracles import TableOracle
+from askmeans.paper import by_similarity
 from askmeans.queries import MembershipQueries
 from askmeans.results import Clustering
-from askmeans.wrappers import by_similarity
 
 
 def whole_rows(batches, n, k):

@@ -6,11 +6,11 @@ from contextlib import contextmanager
 
 import numpy as np
 import pytest
+from askmeans.asking import named_strategy
 from numpy.testing import assert_array_equal
 
-from askmeans.asking import named_strategy
 from askmeans.exceptions import ReplayWarning, SessionError
-from askmeans.plans.draft import Draft
+from askmeans.paper.search_state import Draft
 from askmeans.queries import Answer, MembershipQueries, PairQueries
 from askmeans.sessions.config import Config
 from askmeans.sessions.replay import Replay, digest_of, keys_of

@@ -18,7 +18,7 @@ from askmeans.exceptions import (
     PlanError,
     QueryError,
 )
-from askmeans.plans.draft import Draft
+from askmeans.paper.search_state import Draft
 from askmeans.queries import Answer
 from askmeans.sessions import SessionState
 from askmeans.sessions.tables import memberships_table

@@ -2,21 +2,14 @@
 
 import json
 import sys
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from askmeans.asking import make_plan, named_strategy
-from askmeans.checks import (
-    check_enough_items,
-    check_fuzzifier,
-    check_name,
-    check_number,
-    check_seed,
-)
+from askmeans.checks import check_enough_items, check_name, check_number
 from askmeans.cli.answer_file import AnswerFile
 from askmeans.cli.printing import complain, say
 from askmeans.cli.tables import (
@@ -41,6 +34,7 @@ from askmeans.metrics import match_clusters, matched_accuracy
 from askmeans.oracles import ConsoleOracle, TableOracle
 from askmeans.queries import Ledger
 from askmeans.results import Result, without_traces
+from askmeans.spec import PlanSpec
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -75,15 +69,16 @@ class Options:
     force: bool
     as_json: bool
 
+    def spec(self) -> PlanSpec:
+        """What decides which questions come."""
+        names = [field.name for field in fields(PlanSpec)]
+        return PlanSpec.checked("askmeans fit", **{name: getattr(self, name) for name in names})
+
 
 def run(options: Options) -> bool:
     """Read, ask, write; True when all was asked."""
     check_number(options.n_clusters, "clusters", "askmeans fit", integer=True, minimum=1)
-    check_number(options.repeats, "repeats", "askmeans fit", integer=True, minimum=1)
-    if options.levels is not None:
-        check_number(options.levels, "levels", "askmeans fit", integer=True, minimum=2)
-    check_seed(options.seed, "seed", "askmeans fit")
-    check_fuzzifier(options.fuzzifier, "askmeans fit", strict=False)
+    options.spec()
     frame = read_table(options.data, options.id_column)
     labels = _label_column(options, frame)
     apart = {options.id_column: "the items' ids"} if options.id_column else {}
@@ -233,18 +228,7 @@ def _ask(
     held: AnswerFile | None,
 ) -> Result:
     """Let the expert answer what is not known yet."""
-    plan = make_plan(
-        X,
-        options.n_clusters,
-        strategy=named_strategy(options.strategy, "askmeans fit"),
-        ask=options.ask,
-        budget=options.budget,
-        levels=options.levels,
-        repeats=options.repeats,
-        fuzzifier=options.fuzzifier,
-        rng=np.random.default_rng(options.seed),
-        rough=True if truth is None else None,  # people are
-    )
+    plan = options.spec().make(X, noisy=True if truth is None else None)  # people are
     ledger = Ledger() if held is None else held.ledger()
     oracle: Oracle
     if truth is not None:
@@ -388,8 +372,7 @@ def _report(options: Options, summary: dict[str, Any]) -> None:
         )
     noise = summary.get("diagnostics", {}).get("noise")
     if noise:
-        doubted = len(summary["diagnostics"]["doubted"])
-        say(f"Answers are off by {noise:.2f}, it seems; {doubted} are doubted.")
+        say(f"Answers seem to be off by {noise:.2f}.")
     if not summary["complete"]:
         more = ""
         if "answers" in summary:

@@ -21,10 +21,10 @@ from askmeans.experiments.scale import Form, Scale
 from askmeans.experiments.stratified import of_items
 from askmeans.metrics import membership_error, rho_weight
 from askmeans.oracles import NoisyOracle, TableOracle
+from askmeans.paper import by_similarity, repeated, repeated_solver
+from askmeans.paper.pool_sizes import Route
 from askmeans.results import Result
 from askmeans.strategies import Sequential, Strategy, TwoPhase
-from askmeans.wrappers import by_similarity, repeated, repeated_solver
-from askmeans.wrappers.pool_sizes import Route
 
 __all__ = ["BATCHES", "HIDDEN", "KAPPA", "NOISE", "SIGMA", "SIMILAR", "cells"]
 

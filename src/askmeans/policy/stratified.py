@@ -19,11 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans.exceptions import MissingClusterWarning, MoreClustersWarning
+from askmeans.fuzzy.simplex import ROUNDING
 from askmeans.fuzzy.ties import without_last_bits
 from askmeans.items import Items
 from askmeans.policy.belief import EXACT, Belief, Scale
 from askmeans.policy.ensemble import Ensemble, one_thread
-from askmeans.policy.evidence import ROUNDING, Told, told_by
+from askmeans.policy.evidence import Told, told_by
 from askmeans.policy.pool import Pool
 from askmeans.policy.strata import Strata
 from askmeans.queries import ME, Answers, Question

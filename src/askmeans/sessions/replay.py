@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans.exceptions import AskmeansError, PlanError
-from askmeans.plans.answers import Plan
+from askmeans.paper.plan import Plan
 from askmeans.queries import MembershipQueries, Queries
 from askmeans.results import Clustering
 from askmeans.sessions.notes import quietly
