@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from askmeans import Sequential, Stratified, TwoClusters, TwoPhase, oracles, run
+from askmeans import Sequential, TwoClusters, TwoPhase, oracles, run
 from askmeans.exceptions import DataError, ParameterError
 
 STRATEGIES = [TwoPhase, Sequential, TwoClusters]
@@ -28,10 +28,7 @@ def cost(strategy):
 
 
 def test_defaults_are_those_of_the_design():
-    shared = {
-        "sample_size": 100, "precision": 0.1, "order": "relative", "faithful": False,
-        "noise": 0.0, "levels": None,
-    }  # fmt: skip
+    shared = {"sample_size": 100, "precision": 0.1, "order": "relative", "faithful": False}
     assert dataclasses.asdict(TwoPhase()) == shared
     assert dataclasses.asdict(TwoClusters()) == shared | {"bin_size": 50}
     assert dataclasses.asdict(Sequential()) == shared | {"bin_size": 50, "coarse_precision": 0.1}

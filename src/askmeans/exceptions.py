@@ -29,7 +29,7 @@ The tree::
 
     AskmeansWarning (UserWarning)
     |-- CollapseWarning               clusters have merged: the result has fewer than asked
-    |-- LittleInformationWarning      answers too rough to tell so many clusters apart
+    |-- LittleInformationWarning      answers too noisy to tell so many clusters apart
     |-- MissingClusterWarning         no item asked about belongs to a cluster
     |-- MoreClustersWarning           the answers show more clusters than were asked for
     |-- NobodyToAskWarning            no oracle was given: an unsupervised fit was made
@@ -235,7 +235,7 @@ class CollapseWarning(AskmeansWarning):
 
 
 class LittleInformationWarning(AskmeansWarning):
-    """Answers are too rough to tell so many clusters apart; the result says little."""
+    """Answers are too noisy to tell so many clusters apart; the result says little."""
 
 
 class MissingClusterWarning(AskmeansWarning):

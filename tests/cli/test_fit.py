@@ -54,10 +54,13 @@ def test_repeats_and_levels_are_asked_for_and_told_of(askmeans, folder):
     twice = json.loads(askmeans(*arguments, "--out", "two", "--repeats", 2, cwd=folder).stdout)
     assert twice["n_queries"] == 2 * once["n_queries"]
     assert twice["matched_accuracy"] == once["matched_accuracy"]
-    rough = json.loads(askmeans(*arguments, "--out", "five", "--levels", 5, cwd=folder).stdout)
-    assert rough["diagnostics"]["noise"] == 0.0
-    assert set(rough["diagnostics"]["row_error"]) == {"mean", "largest"}
-    assert rough["matched_accuracy"] > 0.9
+    refused = askmeans(*arguments, "--out", "five", "--levels", 5, cwd=folder, ok=False)
+    assert refused.returncode == 1
+    assert "use the default strategy" in refused.stderr
+    coarse = ("--out", "five", "--levels", 5, "--strategy", "auto")
+    told = json.loads(askmeans(*arguments, *coarse, cwd=folder).stdout)
+    assert told["diagnostics"]["noise"] > 0.0
+    assert told["matched_accuracy"] > 0.9
 
 
 @pytest.mark.parametrize(("option", "value"), [("--repeats", 0), ("--levels", 1)])

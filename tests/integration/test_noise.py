@@ -39,3 +39,79 @@ def wine_mixture():
 
 
 TARGETS = [wine_hidden, cancer_fuzzy, wine_mixture]
+
+
+def off(X, U, oracle, seed, **parameters):
+    """Mean error of a membership, and the fit."""
+    model = ActiveFuzzyKMeans(U.shape[1], oracle=oracle, random_state=seed, **parameters).fit(X)
+    return metrics.membership_error(U, model.memberships_, how="mean"), model
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_repeats_within_the_same_budget_do_not_hurt(target):
+    X, U = target()
+    errors = []
+    for seed in SEEDS:
+        oracle = NoisyOracle(TableOracle(U), std=0.1, random_state=seed)
+        errors.append([off(X, U, oracle, seed, repeats=r, budget=200)[0] for r in (1, 3)])
+    once, thrice = np.mean(errors, axis=0)
+    assert thrice <= once + 0.005
+
+
+@pytest.mark.parametrize("target", [wine_mixture, cancer_fuzzy])
+def test_more_answers_on_five_points_do_not_hurt(target):
+    X, U = target()
+    errors = []
+    for seed in SEEDS:
+        oracle = QuantizedOracle(NoisyOracle(TableOracle(U), std=0.1, random_state=seed), levels=5)
+        few = off(X, U, oracle, seed, levels=5, budget=60)[0]
+        errors.append([few, off(X, U, oracle, seed, levels=5, repeats=3, budget=180)[0]])
+    once, thrice = np.mean(errors, axis=0)
+    assert thrice <= once
+
+
+@pytest.mark.parametrize("how", ["random", "flipped"])
+def test_one_hostile_annotator_in_ten_bends_little_and_is_found(how):
+    X, U = cancer_fuzzy()
+    errors, hostile_flags, honest_flags = [], [], []
+    for seed in SEEDS:
+        honest = NoisyOracle(TableOracle(U), std=0.1, random_state=seed)
+        hostile = HostileOracle(TableOracle(U), how=how, random_state=seed)
+        crowd = CrowdOracle([honest] * 9 + [hostile], random_state=seed)
+        clean = off(X, U, honest, seed, repeats=3, budget=200)[0]
+        bent, model = off(X, U, crowd, seed, repeats=3, budget=200)
+        errors.append([clean, bent])
+        who = crowd.who_answered(model.history_)
+        found = find_suspects(model.history_, model.memberships_, annotators=list(who))
+        hostile_flags.append(found.answers[who == 9].mean())
+        honest_flags.append(found.answers[who != 9].mean())
+    clean, bent = np.mean(errors, axis=0)
+    assert bent <= 1.5 * clean + 0.02
+    assert np.mean(hostile_flags) >= 0.5
+    assert np.mean(honest_flags) < 0.05
+
+
+@pytest.mark.filterwarnings("ignore::askmeans.exceptions.AskmeansWarning")
+@pytest.mark.parametrize("ask", ["similarity", "pairwise"])
+@pytest.mark.parametrize("sigma", [0.0, 0.1])
+def test_one_hostile_annotator_in_ten_bends_similarities_little(ask, sigma):
+    X = standardised(load_iris)[::2]
+    U = fuzzy(X, 3)
+    errors = []
+    for seed in range(2):
+        honest = NoisyOracle(TableOracle(U), std=sigma, random_state=seed)
+        hostile = HostileOracle(TableOracle(U), how="flipped")
+        crowd = CrowdOracle([honest] * 9 + [hostile], random_state=seed)
+        errors.append([off(X, U, one, seed, ask=ask, repeats=3)[0] for one in (honest, crowd)])
+    clean, bent = np.mean(errors, axis=0)
+    assert bent <= 1.5 * clean + 0.02
+
+
+@pytest.mark.parametrize("ask", ["similarity", "pairwise"])
+def test_exact_similarities_asked_again_cost_what_they_must_and_change_nothing(ask):
+    X = standardised(load_iris)
+    U = fuzzy(X, 3)
+    once, one = off(X, U, TableOracle(U), 0, ask=ask)
+    again, three = off(X, U, TableOracle(U), 0, ask=ask, repeats=3)
+    assert three.n_queries_ <= 3.3 * one.n_queries_
+    assert again <= once + 0.005

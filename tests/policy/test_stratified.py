@@ -293,7 +293,7 @@ def hidden(seed):
     return X[:, ::2], U
 
 
-def rough_error(strategy, X, U, seed):
+def noisy_error(strategy, X, U, seed):
     oracle = NoisyOracle(TableOracle(U), std=0.2, random_state=seed)
     plan = strategy.policy(X, 3, fuzzifier=2.0, rng=np.random.default_rng(seed))
     return membership_error(U, run(plan, oracle, budget=80).clustering.memberships, how="mean")
@@ -303,7 +303,7 @@ def test_noise_that_is_known_of_costs_less():
     errors = []
     for seed in range(100, 110):
         X, U = hidden(seed)
-        errors.append([rough_error(Stratified(noise=s), X, U, seed) for s in (0.0, 0.2, "auto")])
+        errors.append([noisy_error(Stratified(noise=s), X, U, seed) for s in (0.0, 0.2, "auto")])
     plain, known, estimated = np.mean(errors, axis=0)
     assert known < plain - 0.005
     assert estimated < plain

@@ -10,6 +10,7 @@ Rules of this room:
 
 from askmeans.paper.by_similarity import by_similarity
 from askmeans.paper.plan import Asking, Plan
+from askmeans.paper.pool_sizes import least_questions
 from askmeans.paper.repeated import repeated
 from askmeans.paper.same_or_different import same_or_different
 from askmeans.paper.search_state import SearchState
@@ -23,6 +24,7 @@ __all__ = [
     "Plan",
     "SearchState",
     "by_similarity",
+    "least_questions",
     "repeated",
     "repeated_solver",
     "same_or_different",
