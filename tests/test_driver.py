@@ -27,7 +27,7 @@ from askmeans.results import Clustering
 
 
 def asking(*batches):
-    """A plan that asks these batches; its diagnostics tell what came back."""
+    """A plan that asks these batches; its predictor is what came back."""
     received, complete = [], True
     try:
         for batch in batches:
@@ -37,8 +37,8 @@ def asking(*batches):
         received.append(stop.answers)
         complete = False
     return Clustering(
-        centers=np.empty((0, 0)), memberships=np.empty((0, 0)), predictor=None,
-        complete=complete, diagnostics={"received": received},
+        centers=np.empty((0, 0)), memberships=np.empty((0, 0)), predictor=received,
+        complete=complete,
     )  # fmt: skip
 
 
@@ -49,7 +49,7 @@ def about(*items):
 
 def received(result):
     """What the plan was sent, as lists."""
-    return [answers.tolist() for answers in result.clustering.diagnostics["received"]]
+    return [answers.tolist() for answers in result.clustering.predictor]
 
 
 class Expert:

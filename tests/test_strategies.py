@@ -21,7 +21,7 @@ def plan(strategy, X=X, n_clusters=2, fuzzifier=2.0, rng=None):
 def cost(strategy):
     """Raw questions by phase."""
     result = run(plan(strategy), oracles.TableOracle(U))
-    return result.clustering.diagnostics["queries_raw"]
+    return result.clustering.diagnostics.queries_raw
 
 
 # ---- defaults ---------------------------------------------------------------------------------

@@ -44,7 +44,7 @@ def error(result, U):
 
 
 def account(result):
-    return result.clustering.diagnostics["similarity"]
+    return result.clustering.diagnostics.similarity
 
 
 def kinds(result):

@@ -287,7 +287,7 @@ def test_noisy_answers_outside_the_unit_interval_give_a_valid_clustering(target,
         oracle = NoisyOracle(TableOracle(U), std=0.4, clip=False, random_state=seed)
         result = ask(X, oracle, name, way, seed=seed)
         check_valid(result.clustering, *U.shape, 2)
-        assert np.isfinite(result.clustering.diagnostics["rho"])
+        assert np.isfinite(result.clustering.diagnostics.rho)
         values += [answer.value for answer in result.history]
     assert min(values) < 0.0
     assert max(values) > 1.0
@@ -420,7 +420,8 @@ def test_a_cluster_to_which_nobody_belongs_is_told_once_and_no_answer_is_lost(na
     assert not result.complete
     check_valid(result.clustering, 60, k, 2)
     assert (result.clustering.centers == result.clustering.predictor.scorer.centers).all()
-    assert result.clustering.diagnostics["center_radius"][k - 1] == np.inf
+    assert result.clustering.diagnostics.center_radius[k - 1] == np.inf
+    assert any(f"cluster {k - 1}" in note for note in result.clustering.diagnostics.notes)
     if way != "faithful":
         for answer in result.history:
             assert result.clustering.memberships[answer.items[0], answer.cluster] == answer.value
@@ -435,7 +436,7 @@ def test_a_cluster_that_only_the_search_meets_has_its_center_where_its_answers_a
     met = 0
     for seed in range(10):
         result = ask(X, U, "two-phase", seed=seed, sizes={"sample_size": 2}, may_miss=True)
-        if result.clustering.diagnostics["effective_sample_size"][2] > 0.0:
+        if result.clustering.diagnostics.effective_sample_size[2] > 0.0:
             continue  # the sample held one
         members = sorted({a.items[0] for a in result.history if a.items[0] >= 200})
         if members:
@@ -468,23 +469,24 @@ def test_diagnostics_have_the_documented_keys_and_agree_with_the_run(target, nam
     X, U = target[name]
     result = ask(X, U, name, way)
     found, account = result.clustering, result.clustering.diagnostics
-    assert set(account) == {
-        "beta", "rho", "largest_inversion", "score_fuzzifier", "effective_sample_size",
-        "center_radius", "queries_raw", "queries_distinct", "rounds",
+    assert set(account.to_dict()) | {"score_fuzzifier"} == {
+        "beta", "rho", "stopped", "notes", "largest_inversion", "score_fuzzifier",
+        "effective_sample_size", "center_radius", "queries_raw", "queries_distinct", "rounds",
     }  # fmt: skip
-    assert account["beta"] == pytest.approx(metrics.beta(found.memberships))
-    assert account["rho"] == pytest.approx(metrics.rho_weight(found.memberships, 2.0))
-    assert sum(account["queries_raw"].values()) == result.n_queries_raw
-    assert sum(account["queries_distinct"].values()) == result.n_queries
-    assert sum(account["rounds"].values()) == result.n_rounds
-    assert account["queries_raw"].keys() == account["rounds"].keys()
-    for j, size in enumerate(account["effective_sample_size"]):
+    assert account.notes == ()
+    assert account.beta == pytest.approx(metrics.beta(found.memberships))
+    assert account.rho == pytest.approx(metrics.rho_weight(found.memberships, 2.0))
+    assert sum(account.queries_raw.values()) == result.n_queries_raw
+    assert sum(account.queries_distinct.values()) == result.n_queries
+    assert sum(account.rounds.values()) == result.n_rounds
+    assert account.queries_raw.keys() == account.rounds.keys()
+    for j, size in enumerate(account.effective_sample_size):
         assert 1.0 <= size <= len(X) * 2
-        assert account["center_radius"][j] >= 0.0
+        assert account.center_radius[j] >= 0.0
     if way == "relative":
-        assert 1.02 <= account["score_fuzzifier"] <= 20.0
+        assert 1.02 <= account.score_fuzzifier <= 20.0
     else:
-        assert account["score_fuzzifier"] is None
+        assert account.score_fuzzifier is None
 
 
 @every_plan
@@ -493,8 +495,8 @@ def test_a_stopped_run_accounts_for_what_was_answered(target, name):
     for budget in (0, 3, 12, 20):
         result = ask(X, U, name, budget=budget, may_miss=True)
         account = result.clustering.diagnostics
-        assert sum(account["queries_distinct"].values()) == budget
-        assert sum(account["queries_raw"].values()) >= budget
+        assert sum(account.queries_distinct.values()) == budget
+        assert sum(account.queries_raw.values()) >= budget
 
 
 @every_plan
@@ -519,7 +521,7 @@ def test_the_largest_inversion_is_that_of_the_answers(fuzzy_target, name, way):
         for b in rows
         if scores[a, j] < scores[b, j] and not np.isnan(told[a, j] + told[b, j])
     ]
-    assert result.clustering.diagnostics["largest_inversion"] == pytest.approx(max(gaps))
+    assert result.clustering.diagnostics.largest_inversion == pytest.approx(max(gaps))
     assert max(gaps) > 0.05  # this target has some in either order
 
 
@@ -532,8 +534,8 @@ def test_the_center_radius_covers_the_error_in_95_of_100_runs(name):
         sizes = {"sample_size": 100} | ({} if name == "two-phase" else {"bin_size": 20})
         found = ask(planted.X, planted.memberships, name, seed=seed, sizes=sizes).clustering
         error = np.linalg.norm(found.centers - planted.centers, axis=1)
-        covered.append(error <= found.diagnostics["center_radius"])
-        useful.append(np.max(found.diagnostics["center_radius"]) < 1.0)  # corners are 1 from 0
+        covered.append(error <= found.diagnostics.center_radius)
+        useful.append(np.max(found.diagnostics.center_radius) < 1.0)  # corners are 1 from 0
     assert np.mean(covered) >= 0.95
     assert np.mean(useful) >= 0.95
 

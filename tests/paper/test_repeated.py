@@ -48,7 +48,7 @@ def test_every_question_of_every_kind_is_asked_so_many_times_and_averaged():
     assert_allclose(heard[0], values[:12].reshape(4, 3).mean(axis=0))
     assert_allclose(heard[2], values[20:].mean())
     assert_allclose(heard[1], values[12:20].reshape(4, 2).mean(axis=0))
-    assert result.clustering.diagnostics["repeats"] == 4
+    assert result.clustering.diagnostics.repeats == 4
 
 
 @pytest.mark.parametrize(

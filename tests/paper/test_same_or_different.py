@@ -122,7 +122,7 @@ def test_items_unlike_all_clusters_are_not_sorted_into_one():
     more = Counting(np.eye(4)[labels_of(4)])
     with pytest.warns(MoreClustersWarning, match="4 clusters, more than the 3"):
         result = sorted_rows(np.empty((N, 3)), oracle=more)
-    assert result.clustering.diagnostics["similarity"]["bootstrap_pairs"] > 0
+    assert result.clustering.diagnostics.similarity["bootstrap_pairs"] > 0
 
 
 @pytest.mark.parametrize("ask", ["similarity", "pairwise"])

@@ -94,8 +94,8 @@ def test_centers_not_found_yet_come_from_all_answers():
         asking.send(np.array([1.0, 1.0, 0.0, 0.0]))
     found = state.finish(complete=False)
     assert_allclose(found.centers, [[0.5], [9.5]])
-    assert found.diagnostics["center_radius"] == [np.inf, np.inf]  # nothing was promised
-    assert found.diagnostics["effective_sample_size"] == [0.0, 0.0]
+    assert found.diagnostics.center_radius == [np.inf, np.inf]  # nothing was promised
+    assert found.diagnostics.effective_sample_size == [0.0, 0.0]
 
 
 def test_of_two_clusters_in_the_relative_order_one_search_suffices(drive, fuzzy_target):

@@ -82,7 +82,7 @@ def test_faithful_runs_are_the_listing_line_by_line(
         )
         assert_allclose(result.clustering.centers, centers, atol=1e-12)
         assert_allclose(result.clustering.memberships, memberships, atol=1e-12)
-        assert result.clustering.diagnostics["queries_raw"] == raw
+        assert result.clustering.diagnostics.queries_raw == raw
 
 
 def test_planted_clusters_are_found_to_eps_and_eta_in_100_of_100_seeds():
@@ -116,7 +116,7 @@ def test_bins_asked_in_full_give_the_centers_themselves_note_n15(fuzzy_target):
     exact = weights.T @ X / weights.sum(axis=0)[:, None]
     off = np.linalg.norm(result.centers - exact, axis=1)
     assert (np.sort(off) < [1e-12, 1e-12, np.inf]).all()  # all but the first, which was sampled
-    assert np.sort(result.diagnostics["center_radius"])[:2].tolist() == [0.0, 0.0]
+    assert np.sort(result.diagnostics.center_radius)[:2].tolist() == [0.0, 0.0]
 
 
 def test_bins_are_weighed_by_their_size_not_by_r_note_n15():
@@ -133,9 +133,7 @@ def test_bins_are_weighed_by_their_size_not_by_r_note_n15():
 
 def test_every_cluster_left_is_asked_about_in_each_bin_note_n15(fuzzy_target):
     X, U = fuzzy_target(60, 4)
-    raw = ask(X, U, sample_size=20, bin_size=60, faithful=True).clustering.diagnostics[
-        "queries_raw"
-    ]
+    raw = ask(X, U, sample_size=20, bin_size=60, faithful=True).clustering.diagnostics.queries_raw
     assert raw["bins"] == 60 * (3 + 2 + 1)
 
 
@@ -144,7 +142,7 @@ def test_sums_above_one_fall_into_the_top_bin_note_n15(listing, fuzzy_target):
     X, U = fuzzy_target(200, 4, seed=2)
     result = ask(X, U, sample_size=50, bin_size=1, coarse_precision=0.25, faithful=True)
     raw = listing(X, U, m=50, r=1, eta_1=0.25, eta_2=0.1, fuzzifier=2.0, seed=0)[2]
-    assert result.clustering.diagnostics["queries_raw"] == raw
+    assert result.clustering.diagnostics.queries_raw == raw
     assert raw["bins"] <= 5 * 3 + 5 * 2 + 5  # never more bins than there are levels
 
 
@@ -167,7 +165,7 @@ def test_a_cluster_that_the_sample_missed_is_left_to_the_bins():
     for seed in range(10):
         result = ask(X, U, seed, sample_size=20)
         missed += not np.isin(np.random.default_rng(seed).integers(1000, size=20), [998, 999]).any()
-        assert result.clustering.diagnostics["queries_raw"]["sampling"] == 20  # not drawn again
+        assert result.clustering.diagnostics.queries_raw["sampling"] == 20  # not drawn again
         assert_allclose(result.clustering.centers[1], [20.0])
     assert missed >= 9
 

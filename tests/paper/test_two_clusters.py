@@ -127,7 +127,7 @@ def test_faithful_runs_are_the_listing_line_by_line(listing, fuzzy_target, eta, 
         )
         assert_allclose(result.centers, centers, atol=1e-12)
         assert_allclose(result.memberships, memberships, atol=1e-12)
-        assert result.diagnostics["queries_raw"]["bins"] == n_queries
+        assert result.diagnostics.queries_raw["bins"] == n_queries
 
 
 def test_planted_clusters_are_found_to_eps_and_eta_in_100_of_100_seeds():
@@ -149,7 +149,7 @@ def test_one_question_gives_both_memberships_note_n16(fuzzy_target):
     result = ask(X, U)
     asked = {answer.items for answer in result.history}
     assert len(asked) == result.n_queries  # no item is asked about both clusters
-    assert result.clustering.diagnostics["queries_raw"]["sampling"] == 100
+    assert result.clustering.diagnostics.queries_raw["sampling"] == 100
 
 
 @FAITHFUL
@@ -191,7 +191,7 @@ def test_a_tiny_cluster_costs_no_more_questions_than_a_large_one():
 def test_no_more_is_asked_than_there_is_note_n30(fuzzy_target):
     X, U = fuzzy_target(100, 2)
     assert ask(X, U, sample_size=500, bin_size=500).n_queries == 100
-    raw = ask(X, U, sample_size=100, bin_size=500).clustering.diagnostics["queries_raw"]
+    raw = ask(X, U, sample_size=100, bin_size=500).clustering.diagnostics.queries_raw
     assert sum(raw.values()) - raw["sampling"] <= 100  # beyond the sample nothing twice
 
 

@@ -48,7 +48,7 @@ def test_faithful_runs_are_the_listing_line_by_line(listing, fuzzy_target, k, et
         )
         assert_allclose(result.clustering.centers, centers, atol=1e-12)
         assert_allclose(result.clustering.memberships, memberships, atol=1e-12)
-        assert result.clustering.diagnostics["queries_raw"] == {
+        assert result.clustering.diagnostics.queries_raw == {
             "sampling": 40 * k,
             "search": n_queries,
         }
@@ -109,7 +109,7 @@ def test_a_question_drawn_twice_is_asked_once_note_n12(fuzzy_target):
     for faithful, per_row in ((True, 3), (False, 2)):
         result = ask(X, U, sample_size=100, faithful=faithful)
         sampling = {
-            name: result.clustering.diagnostics[name]["sampling"]
+            name: getattr(result.clustering.diagnostics, name)["sampling"]
             for name in ("queries_raw", "queries_distinct", "rounds")
         }
         assert sampling == {
@@ -134,7 +134,7 @@ def test_a_sample_larger_than_the_data_is_not_the_data(fuzzy_target):
     exact = (U**2.0).T @ X / (U**2.0).sum(axis=0)[:, None]
     error = np.linalg.norm(found.centers - exact, axis=1)
     assert error.min() > 0.0
-    assert (error <= found.diagnostics["center_radius"]).all()
+    assert (error <= found.diagnostics.center_radius).all()
 
 
 def test_a_sample_without_a_cluster_is_drawn_again_note_n12():
@@ -152,7 +152,7 @@ def test_a_sample_without_a_cluster_is_drawn_again_note_n12():
         except MissingClusterWarning:  # an error in tests: six samples missed it
             continue
         redrawn += 1
-        assert result.clustering.diagnostics["queries_raw"]["sampling"] > 10
+        assert result.clustering.diagnostics.queries_raw["sampling"] > 10
         assert_allclose(result.clustering.centers[1], [9.0])
     assert redrawn >= 5
 
@@ -163,7 +163,7 @@ def test_drawing_again_is_bounded_note_n12(fuzzy_target):
     with pytest.warns(MissingClusterWarning, match="belongs to cluster 2"):
         result = ask(X, U, sample_size=10)
     # Six samples of ten rows, two questions each; rows drawn again ask nothing.
-    assert 5 * 10 * 2 < result.clustering.diagnostics["queries_raw"]["sampling"] <= 6 * 10 * 2
+    assert 5 * 10 * 2 < result.clustering.diagnostics.queries_raw["sampling"] <= 6 * 10 * 2
     assert not result.complete
 
 
@@ -178,7 +178,7 @@ def test_the_score_takes_on_the_fuzzifier_of_the_answers_note_n1():
     U = FuzzyKMeans(3, fuzzifier=1.5, n_init=5, tol=1e-8, random_state=0).fit(X).memberships_
     for seed in range(10):  # whatever fuzzifier the user gives
         diagnostics = ask(X, U, seed, fuzzifier=2.0).clustering.diagnostics
-        assert diagnostics["score_fuzzifier"] == pytest.approx(1.5, abs=0.05)
+        assert diagnostics.score_fuzzifier == pytest.approx(1.5, abs=0.05)
 
 
 def test_a_cluster_made_of_rounding_is_none():

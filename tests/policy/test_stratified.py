@@ -86,7 +86,7 @@ def test_stopping_after_any_number_of_answers_gives_a_valid_clustering(target, s
                 assert found == answer.value
     assert len({a.items for a in whole.history}) <= 20
     assert not whole.complete
-    assert whole.clustering.diagnostics["stopped"] == "max_items"
+    assert whole.clustering.diagnostics.stopped == "max_items"
 
 
 @settings(max_examples=20, deadline=None)
@@ -160,7 +160,7 @@ def test_what_items_do_not_tell_is_estimated_as_such(d, hard):
     U = np.eye(3)[rng.integers(3, size=400)] if hard else rng.dirichlet(np.ones(3), size=400)
     result = ask(X, U, 3, max_items=None, budget=60).clustering
     error = np.abs(result.memberships - U).mean()
-    assert error / 2 < result.diagnostics["estimated_error"] < 2 * error
+    assert error / 2 < result.diagnostics.estimated_error < 2 * error
 
 
 def test_items_nobody_could_say_anything_of_do_not_end_it():
@@ -170,7 +170,7 @@ def test_items_nobody_could_say_anything_of_do_not_end_it():
     X = rng.normal(size=(200, 3))
     result = ask(X, Silent(table, 0.0), 3, precision=0.15, max_items=None)
     told = {answer.items[0] for answer in result.history if not np.isnan(answer.value)}
-    assert result.clustering.diagnostics["strata"] == len(told) >= 15
+    assert result.clustering.diagnostics.strata == len(told) >= 15
 
 
 def test_a_cluster_too_many_costs_little():
@@ -187,7 +187,7 @@ def test_items_beyond_the_pool_are_estimated_when_the_whole_pool_is_asked(monkey
     U = np.eye(2)[rng.integers(2, size=300)]
     result = ask(rng.normal(size=(300, 3)), U, 2, max_items=None).clustering
     error = np.abs(result.memberships - U).mean()
-    assert error / 2 < result.diagnostics["estimated_error"] < 2 * error
+    assert error / 2 < result.diagnostics.estimated_error < 2 * error
 
 
 def test_it_stops_when_the_estimated_error_is_small_enough_and_says_so():
@@ -197,10 +197,10 @@ def test_it_stops_when_the_estimated_error_is_small_enough_and_says_so():
     account = result.clustering.diagnostics
     assert result.complete
     assert result.n_queries < 100
-    assert account["estimated_error"] < 0.02
+    assert account.estimated_error < 0.02
     assert np.abs(result.clustering.memberships - U).mean() < 0.02
-    assert sum(account["completion"].values()) == pytest.approx(1.0)
-    assert account["strata"] == len({a.items for a in result.history})
+    assert sum(account.models.values()) == pytest.approx(1.0)
+    assert account.strata == len({a.items for a in result.history})
 
 
 BARS = {"iris": (40, 0.010), "wine": (40, 0.012), "cancer": (20, 0.020)}
@@ -319,7 +319,7 @@ def test_an_answer_on_a_scale_is_an_interval():
     away = np.array([found[item, cluster] - value for item, cluster, value in said])
     assert np.abs(away).max() > 0.01  # not at their word
     assert np.quantile(np.abs(away), 0.8) <= 0.13  # but within, as far as rows that sum to one go
-    assert result.clustering.diagnostics["noise"] == pytest.approx(0.25 / 12**0.5)
+    assert result.clustering.diagnostics.noise == pytest.approx(0.25 / 12**0.5)
 
 
 def test_answers_that_differ_when_asked_again_show_their_noise():
@@ -328,4 +328,4 @@ def test_answers_that_differ_when_asked_again_show_their_noise():
     policy = Stratified().policy(X, 3, fuzzifier=2.0, rng=np.random.default_rng(0), repeats=4)
     result = run(policy, oracle)
     # Of a single answer; cut to [0, 1], it is a little less.
-    assert 0.08 < result.clustering.diagnostics["noise"] < 0.11
+    assert 0.08 < result.clustering.diagnostics.noise < 0.11

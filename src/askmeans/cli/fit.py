@@ -275,7 +275,7 @@ def _account(
         "n_queries": result.n_queries,
         "n_answers_held": len(result.history) - result.n_queries,
         "n_rounds": result.n_rounds,
-        "diagnostics": plain(result.clustering.diagnostics),
+        "diagnostics": plain(result.clustering.diagnostics.to_dict()),
     }
     if held is not None and held.path.exists():
         summary["answers"] = str(held.path)

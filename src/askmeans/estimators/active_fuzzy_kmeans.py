@@ -183,7 +183,8 @@ class ActiveFuzzyKMeans(ClusterMixin, BaseEstimator):
                 "n_rounds_": result.n_rounds,
                 "complete_": result.complete,
                 "history_": result.history,
-                "diagnostics_": clustering.diagnostics | _contradictions(result, self.n_clusters),
+                "diagnostics_": clustering.diagnostics.to_dict()
+                | _contradictions(result, self.n_clusters),
                 "_predictor": clustering.predictor,
             }
         found["labels_"] = _strongest(found["memberships_"], items, found["cluster_centers_"])
@@ -282,15 +283,14 @@ class ActiveFuzzyKMeans(ClusterMixin, BaseEstimator):
         """What FuzzyKMeans finds, as attributes of this estimator."""
         from askmeans.links import Link
         from askmeans.queries import Answers
-        from askmeans.results import Predictor
+        from askmeans.results import Diagnostics, Predictor
         from askmeans.scores import Scorer
 
-        warnings.warn(
+        nobody = (
             "ActiveFuzzyKMeans has no oracle, so nobody was asked and FuzzyKMeans was fitted. Pass "
-            "oracle=..., for instance oracles.ConsoleOracle(X) to be asked in the terminal.",
-            NobodyToAskWarning,
-            stacklevel=3,
+            "oracle=..., for instance oracles.ConsoleOracle(X) to be asked in the terminal."
         )
+        warnings.warn(nobody, NobodyToAskWarning, stacklevel=3)
         fuzzifier = max(float(self.fuzzifier), 1.05)  # the closed form wants more than 1
         model = FuzzyKMeans(self.n_clusters, fuzzifier=fuzzifier, random_state=rng).fit(items)
         centers = model.cluster_centers_.astype(np.float64)
@@ -304,17 +304,13 @@ class ActiveFuzzyKMeans(ClusterMixin, BaseEstimator):
             "n_rounds_": 0,
             "complete_": False,
             "history_": Answers(),
-            "diagnostics_": {
-                "beta": float(model.n_clusters * model.memberships_.mean(axis=0).min()),
-                "rho": float((model.memberships_**fuzzifier).mean(axis=0).min()),
-                "largest_inversion": 0.0,
-                "score_fuzzifier": fuzzifier,
-                "effective_sample_size": [0.0] * len(centers),
-                "center_radius": [float("inf")] * len(centers),
-                "queries_raw": {},
-                "queries_distinct": {},
-                "rounds": {},
-            },
+            "diagnostics_": Diagnostics(
+                beta=float(model.n_clusters * model.memberships_.mean(axis=0).min()),
+                rho=float((model.memberships_**fuzzifier).mean(axis=0).min()),
+                notes=(nobody,),
+                effective_sample_size=[0.0] * len(centers),
+                center_radius=[float("inf")] * len(centers),
+            ).to_dict(),
             "_predictor": Predictor(scorer=scorer, links=(identity,) * len(centers)),
         }
 
@@ -323,7 +319,7 @@ def _contradictions(result: "Result", n_clusters: int) -> dict[str, Any]:
     """What of the answers cannot all be true, where answers are noisy."""
     from askmeans.contradictions import find_contradictions
 
-    noise = result.clustering.diagnostics.get("noise")
+    noise = result.clustering.diagnostics.noise
     if noise is None:
         return {}
     found = find_contradictions(result.history, int(n_clusters), noise=noise)

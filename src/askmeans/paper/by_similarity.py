@@ -151,6 +151,8 @@ def by_similarity(
 class Translator(Protocol):
     """Answers membership questions by asking others."""
 
+    similar: Similarities
+
     def answer(self, queries: MembershipQueries) -> Asking[Floats]:
         """Memberships asked for, by asking what is needed."""
         ...
@@ -184,7 +186,12 @@ def drive(plan: Plan, translator: Translator) -> Generator[Queries, Floats, Clus
             queries = plan.send(answers)
     except StopIteration as end:
         clustering: Clustering = end.value
-        diagnostics = clustering.diagnostics | {"similarity": translator.diagnostics}
+        found = clustering.diagnostics
+        diagnostics = replace(
+            found,
+            similarity=translator.diagnostics,
+            notes=(*found.notes, *translator.similar.notes),
+        )
         return replace(clustering, diagnostics=diagnostics)
     finally:
         plan.close()

@@ -5,7 +5,6 @@ Three disjoint sets A, B, C give an asymmetric one of rank k, T[a, b, c] = sum_r
 the same algorithm. Exact without noise; at equal questions recovery.py bears noise better.
 """
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +16,7 @@ from askmeans.exceptions import LittleInformationWarning, RankError
 from askmeans.fuzzy.simplex import onto_simplex
 from askmeans.paper.plan import Asking
 from askmeans.paper.similarities import Similarities
+from askmeans.results import warn
 
 __all__ = ["Factors", "ThreeSets", "memberships_by_jennrich"]
 
@@ -84,12 +84,12 @@ class ThreeSets:
             assert poor is not None
             raise poor
         if self.diagnostics["snr"] < _LEAST_SNR:
-            warnings.warn(
+            warn(
                 f"The answers hardly tell {self.k} clusters apart (signal to noise "
                 f"{self.diagnostics['snr']:.2f}), so the result carries little information. Ask on "
                 "a finer scale, or for fewer clusters.",
                 LittleInformationWarning,
-                stacklevel=3,
+                self.similar.notes,
             )
 
     def _take(self, found: Factors, sets: list[Rows]) -> None:

@@ -6,7 +6,6 @@ A stop while asking leaves what the answers so far tell.
 
 import itertools
 import math
-import warnings
 from typing import Any
 
 import numpy as np
@@ -33,6 +32,7 @@ from askmeans.paper.recovery import (
     spectrum,
 )
 from askmeans.paper.similarities import Similarities, square_by_square
+from askmeans.results import warn
 
 __all__ = ["Pool"]
 
@@ -135,23 +135,23 @@ class Pool:
                 "a cluster."
             )
         if seen.snr < _NOISE:
-            warnings.warn(
+            warn(
                 f"The answers hardly tell {self.k} clusters apart (signal to noise "
                 f"{seen.snr:.2f}, {seen.rank} stand out), so the result carries little "
                 "information. Ask on a finer scale, or for fewer clusters.",
                 LittleInformationWarning,
-                stacklevel=3,
+                self.similar.notes,
             )
 
     def _judge_fit(self, seen: Spectrum) -> None:
         """Warn of answers that show more clusters, where so many leave much unexplained."""
         much = max(_MUCH, 1.5 * self.sigma)
         if seen.rank > self.k and self.diagnostics.get("residual", 0.0) > much:
-            warnings.warn(
+            warn(
                 f"The answers show {seen.rank} clusters, more than the {self.k} asked for, so no "
                 f"{self.k} explain them. Ask for {seen.rank}: the same answers count.",
                 MoreClustersWarning,
-                stacklevel=3,
+                self.similar.notes,
             )
 
     def _alone(self) -> Rows:
@@ -228,12 +228,12 @@ class Pool:
             "pure_enough": corners.ambiguity <= _AMBIGUOUS,
         }
         if corners.ambiguity > _AMBIGUOUS:
-            warnings.warn(
+            warn(
                 f"Pairs alone leave memberships open by up to {corners.ambiguity:.2f}: the purest "
                 f"item of some cluster belongs to it by {purity:.2f} only. Allow triplets "
                 '(ask="similarity"), or show more items.',
                 LittleInformationWarning,
-                stacklevel=3,
+                self.similar.notes,
             )
         F = _refined(F, G, np.empty((0, 3), dtype=np.intp), np.empty(0))
         self._describe_fit(F, G, embedding)

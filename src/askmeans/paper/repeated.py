@@ -111,7 +111,7 @@ def _repeat(plan: Plan, times: int, how: Average) -> Generator[Queries, Floats, 
             queries = plan.send(_averaged(answers, times, how))
     except StopIteration as end:
         clustering: Clustering = end.value
-        return replace(clustering, diagnostics=clustering.diagnostics | {"repeats": times})
+        return replace(clustering, diagnostics=replace(clustering.diagnostics, repeats=times))
     finally:
         plan.close()
 

@@ -9,7 +9,6 @@ membership in it.
 
 import copy
 import math
-import warnings
 from collections import Counter
 from collections.abc import Callable, Generator
 from typing import Any
@@ -23,7 +22,7 @@ from askmeans.paper.by_similarity import drive
 from askmeans.paper.plan import Asking, Plan
 from askmeans.paper.similarities import Similarities
 from askmeans.queries import MembershipQueries, Queries
-from askmeans.results import Clustering
+from askmeans.results import Clustering, warn
 
 __all__ = ["same_or_different"]
 
@@ -103,10 +102,10 @@ def same_or_different(
         try:
             other = otherwise(start, similar)
         except BudgetError as error:
-            warnings.warn(
+            warn(
                 f"{error} Similarities to one item of each cluster are taken for memberships.",
                 LittleInformationWarning,
-                stacklevel=2,
+                similar.notes,
             )
             other = translated(strict=False)
         return (yield from other)

@@ -1,8 +1,5 @@
 """What a plan's search has reached, and the best clustering that it allows at any time."""
 
-import warnings
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
@@ -16,7 +13,7 @@ from askmeans.paper.known_memberships import KnownMemberships
 from askmeans.paper.plan import Asking
 from askmeans.paper.sampling import CenterEstimate, estimate_center
 from askmeans.paper.search import search_cuts
-from askmeans.results import Clustering, Predictor
+from askmeans.results import Clustering, Diagnostics, Predictor, warn
 from askmeans.scores import Order, Scorer, fit_fuzzifier
 
 __all__ = ["REDRAWS", "SearchState"]
@@ -53,6 +50,7 @@ class SearchState:
         self.cuts: Rows | None = None
         self.precision = 1.0
         self.missing = False
+        self.notes: list[str] = []
 
     def sample_rows(self, size: int, *, every_cluster: bool) -> Asking[None]:
         """Alg 1, 4 and 5, lines 1-2: draw items with replacement and ask all their memberships.
@@ -132,14 +130,16 @@ class SearchState:
             memberships=memberships,
             predictor=Predictor(scorer=self.scorer, links=tuple(links)),
             complete=complete and not self.missing,
-            diagnostics=self.diagnostics(memberships, self.inversion(self.ranking)),
+            diagnostics=self._diagnostics(memberships, self._inversion()),
         )
 
-    def inversion(self, ranking: Ranking) -> float:
+    def _inversion(self) -> float:
         """The most by which answers contradict the order."""
+        assert self.ranking is not None
         rows, told = self.known.items, self.known.values
         return max(
-            largest_inversion(ranking.ranks(j, rows), told[:, j]) for j in range(self.n_clusters)
+            largest_inversion(self.ranking.ranks(j, rows), told[:, j])
+            for j in range(self.n_clusters)
         )
 
     def _grid(self) -> Floats:
@@ -172,12 +172,12 @@ class SearchState:
     def _guesses(self, lost: list[int]) -> dict[int, Floats]:
         """Centres of an unsupervised fit for clusters of which no answer tells anything."""
         if not self.missing:
-            warnings.warn(
+            warn(
                 f"No item that was asked about belongs to cluster {', '.join(map(str, lost))}, so "
                 "centres there are those of an unsupervised fit. Ask more (a larger sample or "
                 "budget).",
                 MissingClusterWarning,
-                stacklevel=4,
+                self.notes,
             )
         self.missing = True
         free = self._matched_centers()
@@ -202,18 +202,19 @@ class SearchState:
             fuzzifier = fit_fuzzifier(points, centers, self.known.values)
         return Scorer(centers=centers, order=self.order, fuzzifier=fuzzifier)
 
-    def diagnostics(self, memberships: Floats, inversion: float) -> dict[str, Any]:
-        """How sure the result is; the keys are documented for users."""
+    def _diagnostics(self, memberships: Floats, inversion: float) -> Diagnostics:
+        """How sure the result is."""
         assert self.scorer is not None
         estimates = self.estimates
-        return {
-            "beta": float(self.n_clusters * memberships.mean(axis=0).min()),
-            "rho": float((memberships**self.fuzzifier).mean(axis=0).min()),
-            "largest_inversion": inversion,
-            "score_fuzzifier": self.scorer.fuzzifier if self.order == "relative" else None,
-            "effective_sample_size": [e.effective_size if e else 0.0 for e in estimates],
-            "center_radius": [e.radius if e else float("inf") for e in estimates],
-            "queries_raw": dict(self.known.raw),
-            "queries_distinct": dict(self.known.distinct),
-            "rounds": dict(self.known.rounds),
-        }
+        return Diagnostics(
+            beta=float(self.n_clusters * memberships.mean(axis=0).min()),
+            rho=float((memberships**self.fuzzifier).mean(axis=0).min()),
+            notes=tuple(self.notes),
+            largest_inversion=inversion,
+            score_fuzzifier=self.scorer.fuzzifier if self.order == "relative" else None,
+            effective_sample_size=[e.effective_size if e else 0.0 for e in estimates],
+            center_radius=[e.radius if e else float("inf") for e in estimates],
+            queries_raw=dict(self.known.raw),
+            queries_distinct=dict(self.known.distinct),
+            rounds=dict(self.known.rounds),
+        )

@@ -23,6 +23,7 @@ class Similarities:
     def __init__(self) -> None:
         self.asked: Counter[str] = Counter(bootstrap_pairs=0, triplets=0, row_pairs=0)
         self._told: dict[tuple[int, int], float] = {}
+        self.notes: list[str] = []  # what the answers made somebody warn of
 
     def __call__(self, p: int, q: int) -> float:
         """What is known of a pair; NaN where nothing is."""

@@ -13,7 +13,7 @@ computed from these memberships. Departures from the proof (paper note N22):
 
 import math
 from collections.abc import Callable, Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -123,6 +123,7 @@ def _solve(
             found.append(clustering)
         if stopped:
             break
+    notes = dict.fromkeys(note for one in found for note in one.diagnostics.notes)
     batches = min(batches, len(found))
     orders = [_matched(found[0].memberships, one.memberships) for one in found]
     memberships = _average(
@@ -138,7 +139,7 @@ def _solve(
             members=tuple(one.predictor for one in found), orders=tuple(orders), batches=batches
         ),
         complete=len(found) == times and all(one.complete for one in found),
-        diagnostics=found[0].diagnostics | {"runs": len(found)},
+        diagnostics=replace(found[0].diagnostics, runs=len(found), notes=tuple(notes)),
     )
 
 

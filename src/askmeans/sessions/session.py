@@ -341,7 +341,7 @@ class Session(Caretaking):
         result = self.result()
         conflicts = find_conflicts(
             self.history(), self.question, self.config.n_clusters, levels=self.config.levels,
-            noise=result.clustering.diagnostics.get("noise"),
+            noise=result.clustering.diagnostics.noise,
         )  # fmt: skip
         return replace(self._outcome.with_error(report, result), contradictions=conflicts)
 
