@@ -7,13 +7,10 @@ Every line is kept in DIR/questions.csv as soon as it is known, and not computed
 
 import argparse
 import csv
-import os
-import pickle
 import warnings
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -22,8 +19,8 @@ from scipy.optimize import linear_sum_assignment
 from threadpoolctl import threadpool_limits
 
 from askmeans import Sequential, Stratified, TwoPhase, metrics, oracles, run
-from askmeans.exceptions import BudgetError, StopAsking
-from askmeans.queries import Queries
+from askmeans.exceptions import BudgetError
+from askmeans.queries import Ledger
 from askmeans.results import Result
 from askmeans.strategies import PaperStrategy
 from question_promises import print_promises
@@ -85,13 +82,13 @@ def by_plan(target: Target, method: str, seed: int) -> Iterator[Found]:
         yield found_by(result)
 
 
-def found_by(result: Result) -> Found:
+def found_by(result: Result, ledger: Ledger | None = None) -> Found:
     """What a run has found, how wrong it thinks it is, and whether it saw every cluster."""
     clustering = result.clustering
     asked = np.unique([answer.items[0] for answer in result.history])
     told = clustering.memberships[asked].max(axis=0, initial=0.0)  # answers stand there
     snapshot = Snapshot(
-        questions=result.n_queries,
+        questions=result.n_queries if ledger is None else ledger.n_distinct,
         items=len(asked),
         memberships=clustering.memberships,
     )
@@ -100,56 +97,14 @@ def found_by(result: Result) -> Found:
     return snapshot, estimate, bool((told >= 0.5).all())
 
 
-class StopAtBudgets:
-    """Answers from a table; at every budget a fork of the process stops there and reports.
-
-    So one run gives what a run with each budget would give, in half the time.
-    """
-
-    def __init__(self, target: Target, budgets: tuple[int, ...]) -> None:
-        self.inner = oracles.TableOracle(target.memberships)
-        self.waiting = list(budgets)
-        self.asked = 0
-        self.pipe: int | None = None  # where a fork reports
-        self.reports: list[Found] = []
-
-    def answer(self, queries: Queries) -> Floats:
-        """Answers; a fork raises StopAsking in the middle of them."""
-        answers = self.inner.answer(queries)
-        while self.waiting and self.waiting[0] < self.asked + len(queries):
-            here = self.waiting.pop(0) - self.asked
-            reading, writing = os.pipe()
-            child = os.fork()
-            if child == 0:
-                os.close(reading)
-                self.pipe, self.waiting = writing, []
-                partial = np.where(np.arange(len(answers)) < here, answers, np.nan)
-                raise StopAsking(partial)
-            os.close(writing)
-            with os.fdopen(reading, "rb") as report:
-                self.reports.append(pickle.load(report))
-            os.waitpid(child, 0)
-        self.asked += len(queries)
-        if not self.waiting:
-            raise StopAsking(answers)
-        return answers
-
-
-def by_stratified(target: Target, seed: int) -> list[Found]:
-    """The stratified strategy, stopped at every budget."""
-    oracle = StopAtBudgets(target, BUDGETS)
+def by_policy(target: Target, seed: int) -> list[Found]:
+    """The default policy, asked for its result at every budget."""
     k = target.memberships.shape[1]
-    strategy = Stratified(precision=1e-9, max_items=None)
-    plan = strategy.plan(target.X, k, fuzzifier=2.0, rng=np.random.default_rng(seed))
-    found: Any = None
-    try:
-        found = found_by(run(plan, oracle))
-    finally:
-        if oracle.pipe is not None:  # a fork reports, or nothing after an error, and ends here
-            with os.fdopen(oracle.pipe, "wb") as report:
-                pickle.dump(found, report)
-            os._exit(0)
-    return oracle.reports + [found] * (len(BUDGETS) - len(oracle.reports))
+    strategy, rng = Stratified(precision=1e-9, max_items=None), np.random.default_rng(seed)
+    policy = strategy.policy(target.X, k, fuzzifier=2.0, rng=rng)
+    oracle, ledger = oracles.TableOracle(target.memberships), Ledger()
+    return [found_by(run(policy, oracle, budget=b - ledger.n_distinct, ledger=ledger), ledger)
+            for b in BUDGETS]  # fmt: skip
 
 
 def lines(name: str, seed: int, method: str) -> list[list[object]]:
@@ -168,7 +123,7 @@ def lines(name: str, seed: int, method: str) -> list[list[object]]:
     elif method == "margin sampling":
         found = [(s, nothing, True) for s in margin_sampling(target, BUDGETS, seed)]
     elif method == "stratified":
-        found = by_stratified(target, seed)
+        found = by_policy(target, seed)
     else:
         found = list(by_plan(target, method, seed))
     return [

@@ -191,6 +191,22 @@ def test_a_budget_that_just_suffices_completes():
     assert run(asking(about(1, 2), about(2, 1, 1)), Expert(), budget=2).complete
 
 
+def test_the_diagnostics_say_what_ended_the_run():
+    def stopped(oracle, budget=None):
+        return run(
+            asking(about(1, 2), about(3)), oracle, budget=budget
+        ).clustering.diagnostics.stopped
+
+    assert stopped(Expert()) == "precision"
+    assert stopped(Expert(), budget=3) == "precision"
+    assert stopped(Expert(), budget=2) == "budget"
+    assert stopped(Expert(2, StopAsking(np.array([np.nan])))) == "interrupted"
+    assert stopped(Expert(2, KeyboardInterrupt())) == "interrupted"
+    with pytest.raises(OracleError) as caught:
+        stopped(Expert(2, RuntimeError("gone")))
+    assert caught.value.result.clustering.diagnostics.stopped == "interrupted"
+
+
 def test_cannot_say_costs_budget():
     plan, oracle = asking(about(1), about(2), about(3)), CallbackOracle(membership=lambda *_: None)
     result = run(plan, oracle, budget=2)

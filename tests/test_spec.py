@@ -56,9 +56,16 @@ def test_answers_may_be_all_or_nothing_until_one_is_not():
     assert len(first_batch(ask="similarity", budget=20)) == 1
 
 
-def test_a_budget_replaces_the_limit_of_items():
-    assert spec(strategy="auto").make(X).settings.max_items == 100
-    assert spec(strategy="auto", budget=10).make(X).settings.max_items is None
+def test_a_budget_takes_the_place_of_max_items():
+    rng = np.random.default_rng(0)
+    X, U = rng.normal(size=(40, 2)), rng.dirichlet(np.ones(2), size=40)  # the items tell nothing
+    given = {"strategy": Stratified(max_items=10), "n_clusters": 2}
+    limited = run(spec(**given).make(X), TableOracle(U))
+    assert len({answer.items for answer in limited.history}) == 10
+    assert limited.clustering.diagnostics.stopped == "max_items"
+    result = run(spec(budget=25, **given).make(X), TableOracle(U), budget=25)
+    assert result.n_queries == 25
+    assert result.clustering.diagnostics.stopped == "budget"
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,9 @@
 """What comes out: a clustering, and the account of how it was found."""
 
 import dataclasses
+import re
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +15,15 @@ from askmeans.links import Link
 from askmeans.queries import Answers
 from askmeans.scores import Scorer
 
-__all__ = ["Clustering", "Diagnostics", "Predictor", "Result", "warn", "without_traces"]
+__all__ = [
+    "Clustering",
+    "Diagnostics",
+    "Predictor",
+    "Result",
+    "warn",
+    "with_names",
+    "without_traces",
+]
 
 Floats = NDArray[np.float64]
 
@@ -181,3 +190,31 @@ def warn(message: str, kind: type[Warning], notes: list[str]) -> None:
 def without_traces(memberships: Floats) -> Floats:
     """Memberships as they are written to files: 0 for what is below 1e-6."""
     return np.where(memberships < _TRACE, 0.0, memberships)
+
+
+def with_names(text: str, names: Sequence[str]) -> str:
+    """A message that tells clusters by number ("cluster 0, 2"), with their names instead.
+
+    Parameters
+    ----------
+    text : str
+        A warning of a plan.
+    names : sequence of str
+        What the clusters are called.
+
+    Returns
+    -------
+    str
+        The same in people's words.
+
+    Examples
+    --------
+    >>> with_names("Nothing belongs to cluster 0, 2.", ["small", "medium", "large"])
+    'Nothing belongs to small, large.'
+    """
+
+    def named(found: re.Match[str]) -> str:
+        numbers = [int(number) for number in found[1].split(", ")]
+        return ", ".join(names[j] if j < len(names) else f"cluster {j}" for j in numbers)
+
+    return re.sub(r"\bcluster (\d{1,6}(?:, \d{1,6})*)\b", named, text)

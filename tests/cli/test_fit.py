@@ -1,6 +1,7 @@
 """`askmeans fit`, run as a user runs it: files in, files out, nothing lost."""
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -36,6 +37,13 @@ def test_a_simulated_expert_beats_no_questions(askmeans, folder):
     assert "species" not in centers.columns
 
 
+def test_warnings_call_the_clusters_by_their_names(askmeans, folder):
+    words = ("fit", "iris.csv", "-k", 3, "--expert", "labels:species", "--budget", 1)
+    done = askmeans(*words, cwd=folder, ok=False)
+    told = done.stderr.partition("No item that was asked about belongs to ")[2]
+    assert told.startswith(("setosa", "versicolor"))
+
+
 @pytest.mark.parametrize("file", ["iris.csv", "iris.parquet", "iris.feather"])
 def test_every_format_gives_the_same_result(askmeans, folder, file):
     done = askmeans(
@@ -61,6 +69,17 @@ def test_repeats_and_levels_are_asked_for_and_told_of(askmeans, folder):
     told = json.loads(askmeans(*arguments, *coarse, cwd=folder).stdout)
     assert told["diagnostics"]["noise"] > 0.0
     assert told["matched_accuracy"] > 0.9
+
+
+@pytest.mark.parametrize("strategy", ["auto", "two-phase", "sequential", "two-clusters"])
+def test_levels_are_told_of_with_every_strategy(askmeans, folder, strategy):
+    frame = pd.read_csv(folder / "iris.csv")
+    frame["wild"] = frame["species"] != "setosa"
+    frame.drop(columns="species").to_csv(folder / "two.csv", index=False)
+    done = askmeans("fit", "two.csv", "-k", 2, "--expert", "labels:wild", "--levels", 5,
+                    "--strategy", strategy, "--budget", 60, cwd=folder)  # fmt: skip
+    if strategy == "auto":
+        assert "Answers are off by 0.07, it seems." in done.stdout
 
 
 @pytest.mark.parametrize(("option", "value"), [("--repeats", 0), ("--levels", 1)])
@@ -135,7 +154,7 @@ def test_answers_in_a_pipe_are_saved_and_a_second_run_goes_on(askmeans, folder):
     last = again.iloc[-1]
     assert f"{last['item']}/{last['cluster']}" not in answered  # nothing is asked twice
     assert last["value"] == 0.5
-    assert f"flower = {last['item']}" in asked[0]
+    assert asked[0].startswith(f"  item {last['item']}: ")
 
 
 def test_answers_held_already_are_not_asked(askmeans, folder):
@@ -381,7 +400,38 @@ def test_typical_items_are_shown_again_after_a_break(askmeans, folder):
     arguments = ("fit", "iris.csv", "-k", 3, "--id", "flower", "--strategy", "two-phase")
     askmeans(*arguments, cwd=folder, text_in="1\n0\n", ok=False)
     second = askmeans(*arguments, cwd=folder, text_in="", ok=False)
-    assert "cluster 0 (items like: flower = f127" in second.stderr
+    assert "Group A (items like: f127: sepal_length = " in second.stderr
+
+
+def test_the_first_question_at_the_console_can_be_answered(askmeans, folder):
+    arguments = ("fit", "iris.csv", "-k", 3, "--id", "flower", "--levels", 5)
+    shown = askmeans(*arguments, "--budget", 40, cwd=folder, text_in=".3\nq\n", ok=False).stderr
+    assert "There will be about 40 questions." in shown
+    greeting, _, first = shown.partition("Question 1 of about 40\n")
+    for name in ("Group A", "Group B", "Group C"):
+        assert re.search(rf"  {name}\n    f\d+: sepal_length", greeting)
+    item, group, like = re.search(
+        r"  item (f\d+): .*\nHow much does it belong to (Group .) \(items like: (.*)\)", first
+    ).groups()
+    assert f"{item}:" not in like
+    assert set(re.findall(r"f\d+", like)) & set(re.findall(r"f\d+", greeting))
+    assert "flower = " not in first  # that is the item's name
+    assert "'.3' is no point of the scale. It is 0, 0.25, 0.5, 0.75 or 1." in first
+    assert first.count(f"item {item}:") == 2
+    memberships = pd.read_csv(folder / "iris.memberships.csv", index_col="id")
+    # What is shown of a group is of the clustering that is asked about.
+    assert memberships.loc[item].idxmax() == group
+
+
+@pytest.mark.parametrize(
+    ("answers", "options", "code"),
+    [("1\n" * 4, ("--budget", 4), 0), ("1\n" * 4, ("--budget", 5), 3), ("q\n", (), 3)],
+)
+def test_a_spent_budget_is_an_end_and_a_stop_is_none(askmeans, folder, answers, options, code):
+    arguments = ("fit", "iris.csv", "-k", 2, *options, "--json")
+    done = askmeans(*arguments, cwd=folder, text_in=answers, ok=False)
+    assert done.returncode == code
+    assert json.loads(done.stdout)["stopped"] == ("interrupted" if code else "budget")
 
 
 def test_ids_stay_as_they_are_written(askmeans, folder):

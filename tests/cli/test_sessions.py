@@ -117,7 +117,8 @@ def test_questions_are_asked_and_told(run, made):
     assert "'cannot say'" in run("tell", "s.db", asked(run)["questions"][0]["id"], "?")[1]
     for wrong in ("1.5", "much"):
         assert run("tell", "s.db", following, wrong)[0] == 1
-    assert run("tell", "s.db", "first", "0.5")[0] == 1
+    for wrong in ("first", "²", 10**400):
+        assert run("tell", "s.db", wrong, "0.5")[0] == 1
     assert run("tell", "s.db", 5)[0] == 2
     out = run("undo", "s.db", "--json")[1]
     assert json.loads(out)["void"] == []
@@ -204,6 +205,24 @@ def test_answers_are_given_in_the_terminal_one_after_the_other(run, made):
     code, out, _ = run("answer", "s.db", text_in="1\n" * 50)
     assert code == 0
     assert "40 questions answered; budget spent." in out
+
+
+def test_an_answer_off_the_scale_is_refused_in_the_terminal_and_asked_again(run, folder):
+    run("init", "s.db", "iris.csv", "-k", 2, "--levels", 5, "--strategy", "two-phase")
+    code, out, _ = run("answer", "s.db", text_in=".3\n.25\nq\n")
+    assert code == 3
+    assert "one of the 5 points of the session's scale" in out
+    assert "Group A (with " in out
+    with sessions.open(folder / "s.db") as session:
+        assert [receipt.value for receipt in session.history()] == [0.25]
+
+
+def test_waiting_for_others_is_no_interruption(run, made):
+    with sessions.open(made) as session:
+        session.ask(1000, annotator="bob")
+        code, out, _ = run("answer", "s.db", "--annotator", "ann")
+    assert "waiting for others" in out
+    assert code == 0
 
 
 def test_answering_survives_a_kill_of_the_terminal(made):
@@ -359,6 +378,19 @@ def test_an_export_does_not_follow_a_link_laid_in_its_way(run, made, kind):
     assert code == 0, errors
     assert precious.read_text() == "mine"
     assert not (made.parent / file).is_symlink()
+
+
+def test_who_waits_is_told_for_whom_and_how_long(run, made):
+    assert made.exists()
+    run("ask", "s.db", "-n", 40, "--annotator", "ann")
+    code, out, _ = run("ask", "s.db", "--annotator", "bob")
+    assert code == 3
+    assert "No question for bob: waiting for others." in out
+    assert "ann has questions 1, 2, 3, 4, 5 and 35 more, for up to 10 min more" in out
+    assert "ann has questions 1, 2" in run("status", "s.db")[1]
+    holding = json.loads(run("status", "s.db", "--json")[1])["holding"]
+    assert {each["annotator"] for each in holding} == {"ann"}
+    assert "ann has questions 1, 2" in run("answer", "s.db", "--annotator", "bob")[1]
 
 
 def test_a_budget_is_raised(run, made):

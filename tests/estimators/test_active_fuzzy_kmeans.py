@@ -191,5 +191,6 @@ def test_a_parameter_that_breaks_its_rule_is_named(iris, target, parameters, mes
 
 def test_data_that_cannot_be_used_is_refused_before_anybody_is_asked():
     oracle = oracles.CallbackOracle()  # asked anything, it would fail otherwise
-    with pytest.raises(DataError, match="NaN"):
-        ActiveFuzzyKMeans(2, oracle=oracle).fit([[np.nan], [1.0]])
+    for value, message in ((np.nan, "NaN"), (1e160, "X must have no values above")):
+        with pytest.raises(DataError, match=message):
+            ActiveFuzzyKMeans(2, oracle=oracle).fit([[value], [1.0]])

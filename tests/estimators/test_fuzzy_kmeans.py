@@ -413,6 +413,7 @@ def test_a_negative_seed_is_refused(iris):
         (np.array([[1.0 + 2.0j], [3.0]]), "Complex data not supported"),
         ([[1.0 + 2.0j], [3.0]], "not 'complex'"),
         ([[{"width": 1.0}], [3.0]], "not 'dict'"),
+        ([[10**400], [1]], "too large to convert to float"),
         ([[1.7e308], [1.6e308]], "X must have a mean that a float64 can hold"),
     ],
 )

@@ -1,10 +1,14 @@
-"""The default strategy with noisy answers: the bounds of benchmarks/noise.py on fewer targets."""
+"""The default strategy with noisy answers: the bounds of benchmarks/noise.py on fewer targets.
+
+`make test` looks at one target of each, `make soak` at all.
+"""
 
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.mixture import GaussianMixture
 from sklearn.preprocessing import StandardScaler
+from soaking import in_soak
 
 from askmeans import ActiveFuzzyKMeans, FuzzyKMeans, metrics
 from askmeans.contradictions import find_suspects
@@ -38,7 +42,7 @@ def wine_mixture():
     return X, model.predict_proba(X)
 
 
-TARGETS = [wine_hidden, cancer_fuzzy, wine_mixture]
+TARGETS = [cancer_fuzzy, in_soak(wine_hidden), in_soak(wine_mixture)]
 
 
 def off(X, U, oracle, seed, **parameters):
@@ -58,7 +62,7 @@ def test_repeats_within_the_same_budget_do_not_hurt(target):
     assert thrice <= once + 0.005
 
 
-@pytest.mark.parametrize("target", [wine_mixture, cancer_fuzzy])
+@pytest.mark.parametrize("target", [cancer_fuzzy, in_soak(wine_mixture)])
 def test_more_answers_on_five_points_do_not_hurt(target):
     X, U = target()
     errors = []
@@ -94,6 +98,7 @@ def test_one_hostile_annotator_in_ten_bends_little_and_is_found(how):
 @pytest.mark.filterwarnings("ignore::askmeans.exceptions.AskmeansWarning")
 @pytest.mark.parametrize("ask", ["similarity", "pairwise"])
 @pytest.mark.parametrize("sigma", [0.0, 0.1])
+@pytest.mark.soak
 def test_one_hostile_annotator_in_ten_bends_similarities_little(ask, sigma):
     X = standardised(load_iris)[::2]
     U = fuzzy(X, 3)

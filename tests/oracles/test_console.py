@@ -1,6 +1,7 @@
 """An oracle at the terminal: what it shows, what it takes for an answer, how it stops."""
 
 import io
+import math
 import os
 import re
 import sys
@@ -12,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from askmeans.exceptions import DataError, QueryError, StopAsking
+from askmeans.exceptions import DataError, ParameterError, QueryError, StopAsking
 from askmeans.oracles import ConsoleOracle
 from askmeans.queries import MembershipQueries, PairQueries, TripletQueries
 from askmeans.testing import OracleContract
@@ -286,6 +287,66 @@ def test_typical_items_are_shown_within_a_batch_and_taken_back_by_undo():
     oracle.answer(about(0, 1, 2))
     apple, both = "cluster 0 (items like: apple)? ", "cluster 0 (items like: apple; pear)? "
     assert shown == ["cluster 0? ", apple, both, apple, apple]
+
+
+def test_exemplars_tell_what_a_cluster_is_before_anybody_has_answered():
+    oracle, screen = console(["0", "1", "0"], exemplars=[[0, 1, 2], [3, 4, 5]],
+                             cluster_names=["Group A", "Group B"])  # fmt: skip
+    oracle.answer(about(4, cluster=0))
+    first = screen.getvalue()
+    greeting = first.partition("Question")[0]
+    for cluster, rows in (("Group A", (0, 1, 2)), ("Group B", (3, 4, 5))):
+        shown = "".join(f"    {row}: {FRUIT[row]}\n" for row in rows)
+        assert f"  {cluster}\n{shown}" in greeting
+    assert last_question(screen) == "Group A (items like: apple; pear; plum)? "
+    oracle.answer(about(4, cluster=1))  # never the item itself
+    assert last_question(screen) == "Group B (items like: leek; onion)? "
+    oracle.answer(about(3, cluster=1))  # what answers place there comes first
+    assert last_question(screen) == "Group B (items like: carrot; onion)? "
+
+
+def test_an_exemplar_that_answers_place_elsewhere_is_none():
+    oracle, screen = console(["1", "0"], exemplars=[[0, 1, 2], [3, 4, 5]])
+    oracle.answer(about(1, cluster=1))
+    oracle.answer(about(4, cluster=0))
+    assert last_question(screen) == "cluster 0 (items like: apple; plum)? "
+
+
+def test_items_go_by_their_ids_where_they_have_some():
+    ids = [f"f{row}" for row in range(6)]
+    _, screen = ask([".1"], about(4), ids=ids, exemplars=[[0, 1], [3]])
+    assert "  item f4: carrot\n" in screen
+    assert "(items like: f0: apple; f1: pear)?" in screen
+
+
+def test_the_number_of_questions_is_told_and_questions_are_counted_across_batches():
+    oracle, screen = console([".1", ".2", "u", ".3", ".4", ".5"], n_questions=3)
+    oracle.answer(about(0, 1, 2))
+    oracle.answer(about(3))
+    assert "There will be about 3 questions." in screen.getvalue()
+    numbers = re.findall(r"Question (\d+) of about (\d+)", screen.getvalue())
+    assert [int(number) for number, _ in numbers] == [1, 2, 3, 2, 3, 4]
+    assert [int(of) for _, of in numbers] == [3, 3, 3, 3, 3, 4]
+
+
+@pytest.mark.parametrize(
+    ("levels", "off", "on", "value"),
+    [
+        (5, ".3", ".25", 0.25), (5, "99%", "100%", 1.0), (4, ".35", "33%", 1 / 3),
+        (2, ".5", "1", 1.0), (101, "0.125", "0.13", 0.13),
+    ],
+)  # fmt: skip
+def test_an_answer_between_two_points_of_the_scale_is_refused(levels, off, on, value):
+    answers, screen = ask([off, on], about(0), levels=levels)
+    assert answers == [value]
+    assert f"{off!r} is no point of the scale. It is 0" in screen
+    assert screen.count("Question 1 of 1") == 2
+    assert math.isnan(ask(["?"], about(0), levels=levels)[0][0])
+
+
+def test_a_scale_of_one_point_is_refused():
+    with pytest.raises(ParameterError, match=r"'levels' parameter of ConsoleOracle .* Got 1"):
+        ConsoleOracle(FRUIT, levels=1)
 
 
 def test_no_items_are_refused():

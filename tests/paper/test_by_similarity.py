@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from similarity_runs import account, dirichlet, error, kinds, rows
+from soaking import in_soak
 from strange_oracles import Counting, Nobody
 
 from askmeans.exceptions import (
@@ -20,9 +21,10 @@ from askmeans.paper.pool_sizes import least_questions
 # ---- exact answers give exact memberships -----------------------------------------------------
 
 
+@pytest.mark.parametrize("seeds", [range(10), in_soak(range(10, 100))])
 @pytest.mark.parametrize("k", range(2, 11))
-def test_exact_answers_give_exact_memberships_and_the_number_of_clusters(k):
-    for seed in range(100):
+def test_exact_answers_give_exact_memberships_and_the_number_of_clusters(k, seeds):
+    for seed in seeds:
         U = dirichlet(k, seed)
         result = rows(U, seed=seed)
         assert error(result, U) < 1e-8
@@ -30,20 +32,22 @@ def test_exact_answers_give_exact_memberships_and_the_number_of_clusters(k):
         assert result.complete
 
 
+@pytest.mark.parametrize("seeds", [range(10), in_soak(range(10, 100))])
 @pytest.mark.parametrize(
     "name", ["iris", "wine", "breast cancer", "blobs 3", "blobs 5", "blobs 8", "blobs 10"]
 )
-def test_exact_answers_about_fuzzy_k_means_give_its_memberships(targets, name):
+def test_exact_answers_about_fuzzy_k_means_give_its_memberships(targets, name, seeds):
     U = targets[name]
-    for seed in range(100):
+    for seed in seeds:
         result = rows(U, seed=seed)
         assert error(result, U) < 1e-8
         assert account(result)["suggested_clusters"] == U.shape[1]
 
 
+@pytest.mark.parametrize("seeds", [range(10), in_soak(range(10, 100))])
 @pytest.mark.parametrize("k", [2, 3, 5, 8, 10])
-def test_exact_answers_about_hard_labels_give_the_labels(k):
-    for seed in range(100):
+def test_exact_answers_about_hard_labels_give_the_labels(k, seeds):
+    for seed in seeds:
         U = np.eye(k)[np.random.default_rng(seed).permutation(80) % k]
         assert error(rows(U, seed=seed), U) < 1e-8
 
@@ -285,7 +289,7 @@ def test_a_budget_below_the_smallest_pool_is_refused_by_name(k, least):
 
 
 @pytest.mark.parametrize("noisy", [False, True])
-@pytest.mark.parametrize("k", [2, 3, 5, 8])
+@pytest.mark.parametrize("k", [2, 3, 5, in_soak(8)])
 @pytest.mark.parametrize("times", [1.0, 1.2, 2.0, 5.0])
 def test_a_budget_is_a_ceiling_and_buys_the_pool_at_least(k, times, noisy):
     budget = int(times * least_questions(k))

@@ -84,6 +84,7 @@ def test_stopping_after_any_number_of_answers_gives_a_valid_clustering(target, s
             if not np.isnan(answer.value):
                 found = result.clustering.memberships[answer.items[0], answer.cluster]
                 assert found == answer.value
+        assert result.clustering.diagnostics.stopped == "budget"
     assert len({a.items for a in whole.history}) <= 20
     assert not whole.complete
     assert whole.clustering.diagnostics.stopped == "max_items"
@@ -127,6 +128,8 @@ def test_permuting_items_permutes_the_questions_and_the_result(fuzzy_target, see
     assert_allclose(there.clustering.memberships, here.clustering.memberships[rows], atol=1e-3)
 
 
+# Rows of such answers may well sum to nothing.
+@pytest.mark.filterwarnings("ignore::askmeans.exceptions.MoreClustersWarning")
 def test_noisy_answers_outside_the_unit_interval_give_a_valid_clustering(target):
     X, U = target
     for seed in range(3):
@@ -185,7 +188,7 @@ def test_items_beyond_the_pool_are_estimated_when_the_whole_pool_is_asked(monkey
     monkeypatch.setattr("askmeans.policy.pool._LARGEST", 50)
     rng = np.random.default_rng(0)
     U = np.eye(2)[rng.integers(2, size=300)]
-    result = ask(rng.normal(size=(300, 3)), U, 2, max_items=None).clustering
+    result = ask(rng.normal(size=(300, 3)), U, 2, max_items=50).clustering
     error = np.abs(result.memberships - U).mean()
     assert error / 2 < result.diagnostics.estimated_error < 2 * error
 
@@ -196,11 +199,40 @@ def test_it_stops_when_the_estimated_error_is_small_enough_and_says_so():
     result = ask(X, U, 3, precision=0.02, max_items=150)
     account = result.clustering.diagnostics
     assert result.complete
+    assert account["stopped"] == "precision"
     assert result.n_queries < 100
     assert account.estimated_error < 0.02
     assert np.abs(result.clustering.memberships - U).mean() < 0.02
     assert sum(account.models.values()) == pytest.approx(1.0)
     assert account.strata == len({a.items for a in result.history})
+
+
+def test_a_run_that_max_items_ended_is_not_complete():
+    rng = np.random.default_rng(0)
+    X, U = rng.normal(size=(60, 2)), rng.dirichlet(np.ones(2), size=60)  # the items tell nothing
+    result = ask(X, U, 2, max_items=15, precision=0.005)
+    assert result.clustering.diagnostics.estimated_error > 0.05
+    assert not result.complete
+    assert result.clustering.diagnostics.stopped == "max_items"
+
+
+def test_a_run_that_asked_about_every_item_is_complete_whatever_the_estimate():
+    rng = np.random.default_rng(0)
+    X, U = rng.normal(size=(16, 2)), rng.dirichlet(np.ones(2), size=16)
+    result = ask(X, Silent(U, 0.5), 2, max_items=None, precision=1e-12)
+    assert result.clustering.diagnostics.estimated_error > 1e-3
+    assert result.complete
+    assert result.clustering.diagnostics.stopped == "items"
+
+
+def test_a_pool_that_was_asked_about_is_not_everything(monkeypatch):
+    monkeypatch.setattr("askmeans.policy.pool._LARGEST", 12)
+    rng = np.random.default_rng(0)
+    X, U = rng.normal(size=(40, 2)), rng.dirichlet(np.ones(2), size=40)
+    result = ask(X, U, 2, max_items=None, precision=1e-12)
+    assert len({answer.items for answer in result.history}) == 40
+    assert result.complete
+    assert result.clustering.diagnostics.stopped == "items"
 
 
 BARS = {"iris": (40, 0.010), "wine": (40, 0.012), "cancer": (20, 0.020)}
@@ -299,6 +331,7 @@ def noisy_error(strategy, X, U, seed):
     return membership_error(U, run(plan, oracle, budget=80).clustering.memberships, how="mean")
 
 
+@pytest.mark.soak
 def test_noise_that_is_known_of_costs_less():
     errors = []
     for seed in range(100, 110):

@@ -6,7 +6,7 @@ import threading
 import pytest
 from numpy.testing import assert_array_equal
 
-from askmeans.exceptions import KeyConflictError, SessionError
+from askmeans.exceptions import KeyConflictError, ParameterError, SessionError
 from askmeans.sessions import SessionState
 
 
@@ -55,6 +55,50 @@ def test_who_leaves_lets_others_have_the_questions_and_may_still_answer(make, ag
     assert session.ask(annotator="bob") == other  # bob has not left
     assert session.ask(annotator="ann") == mine[2:]  # what nobody took
     assert session.tell(mine[0].id, 0.5, annotator="ann").counts
+
+
+def test_status_tells_who_holds_what_and_how_long(make, again):
+    session = make()
+    mine = session.ask(2, annotator="ann")
+    (theirs,) = again(session).ask(annotator="bob")
+    report = session.status()
+    assert [(each.annotator, each.question) for each in report.holding] == [
+        ("ann", mine[0].id), ("ann", mine[1].id), ("bob", theirs.id),
+    ]  # fmt: skip
+    assert all(590 < each.seconds <= 600 for each in report.holding)
+    assert report.holders == (
+        f"ann has questions {mine[0].id}, {mine[1].id}, for up to 10 min more",
+        f"bob has question {theirs.id}, for up to 10 min more",
+    )
+    session.tell(mine[0].id, 0.5, annotator="ann")
+    session.leave(annotator="bob")
+    assert [each.question for each in session.status().holding] == [mine[1].id]
+    session.ask(9, annotator="ann")
+    assert "and 4 more, for" in session.status().holders[0]
+
+
+def test_a_lease_can_be_short_and_is_renewed_as_long_as_it_is_held(make, again, end_leases):
+    session = make()
+    (question, *_) = session.ask_row(annotator="ann", lease_seconds=5.0)
+
+    def left():
+        return {round(each.seconds) for each in session.status().holding}
+
+    assert left() <= {4, 5}
+    again(session).renew(annotator="ann", lease_seconds=90.0)
+    assert left() <= {88, 89, 90}
+    session.renew(annotator="bob")  # who holds nothing
+    session.renew(annotator="ann")
+    assert min(left()) > 590
+    session.renew(annotator="ann", lease_seconds=1e9)  # never longer than the session's
+    assert max(left()) <= 600
+    end_leases(session)
+    assert session.ask(annotator="bob") == [question]
+    session.renew(annotator="ann")  # too late: it is bob's
+    assert {each.annotator for each in session.status().holding} == {"bob"}
+    for call in (session.ask_row, session.renew):
+        with pytest.raises(ParameterError, match="'lease_seconds'"):
+            call(lease_seconds=0)
 
 
 def test_somebody_whose_lease_ended_gets_the_question_back_if_nobody_took_it(make, end_leases):

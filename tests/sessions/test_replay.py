@@ -6,11 +6,11 @@ from contextlib import contextmanager
 
 import numpy as np
 import pytest
-from askmeans.asking import named_strategy
 from numpy.testing import assert_array_equal
 
+from askmeans import Stratified
 from askmeans.exceptions import ReplayWarning, SessionError
-from askmeans.paper.search_state import Draft
+from askmeans.paper.search_state import SearchState
 from askmeans.queries import Answer, MembershipQueries, PairQueries
 from askmeans.sessions.config import Config
 from askmeans.sessions.replay import Replay, digest_of, keys_of
@@ -202,7 +202,7 @@ def test_a_question_of_another_versions_batch_can_still_be_answered(make, again,
 
 def test_a_session_of_another_default_keeps_its_strategy(make, again):
     session = make(strategy="auto")
-    default = named_strategy("auto", "test")
+    default = Stratified()
     sizes = {name: value for name, value in session.config.strategy.items() if name != "kind"}
     assert session.config.strategy["kind"] == type(default).__name__
     assert sizes == dataclasses.asdict(default)
@@ -280,13 +280,13 @@ def test_an_interrupt_within_a_step_of_the_plan_does_not_end_the_session(
     expected = kit.answer(whole)
     first_round = session.status().open
     asked = kit.answer(session, first_round)
-    rank = Draft.rank
+    rank = SearchState.rank
 
     def interrupted(_):
-        monkeypatch.setattr(Draft, "rank", rank)
+        monkeypatch.setattr(SearchState, "rank", rank)
         raise signal
 
-    monkeypatch.setattr(Draft, "rank", interrupted)
+    monkeypatch.setattr(SearchState, "rank", interrupted)
     with pytest.raises(signal):
         session.ask()
     assert session.status().state == "asking"

@@ -18,7 +18,7 @@ from askmeans.exceptions import (
     PlanError,
     QueryError,
 )
-from askmeans.paper.search_state import Draft
+from askmeans.paper.search_state import SearchState
 from askmeans.queries import Answer
 from askmeans.sessions import SessionState
 from askmeans.sessions.tables import memberships_table
@@ -205,6 +205,15 @@ def test_a_result_is_there_at_any_time_with_what_is_missing(make, kit):
     assert session.result().missing.high == 0
 
 
+@pytest.mark.parametrize("strategy", ["auto", "two-phase"])
+def test_notes_call_the_groups_by_their_names(make, strategy):
+    session = make(strategy=strategy)
+    session.rename(1, "the good ones")
+    (note,) = (note for note in session.result().notes if "unsupervised" in note)
+    assert "belongs to Group A, the good ones, Group C," in note
+    assert "the good ones" in " ".join(session.status(estimate=True).notes)
+
+
 def test_a_result_is_computed_again_only_when_answers_changed(make, kit):
     session = make()
     kit.answer(session, 8)
@@ -230,7 +239,7 @@ def test_a_result_does_not_disturb_what_is_asked(make, kit):
 def test_a_plan_that_fails_is_told_and_no_answer_is_lost(make, kit, monkeypatch):
     session = make()
     first_round = session.status().open
-    monkeypatch.setattr(Draft, "rank", lambda _: 1 / 0)
+    monkeypatch.setattr(SearchState, "rank", lambda _: 1 / 0)
     kit.answer(session, first_round)
     with pytest.raises(PlanError, match=r"failed in round 2 \(ZeroDivisionError"):
         session.ask()
@@ -280,17 +289,16 @@ def test_two_processes_cannot_give_two_groups_one_name(make, again, kit, ask):
     other = again(session)
     kit.answer(session, 12)
     assert session.result().n_queries == other.result().n_queries  # both have seen everything
-    first, second = (session.cluster_names.index(name) for name in ("Group A", "Group B"))
     write = other._store.write
 
     def late(*arguments, **options):  # the other is quicker by the blink of an eye
         other._store.write = write
-        session.rename(first, "mine")
+        session.rename(0, "mine")
         return write(*arguments, **options)
 
     other._store.write = late
     with pytest.raises(ParameterError, match="no other cluster's"):
-        other.rename(second, "mine")
+        other.rename(1, "mine")
     for seen in (session, other, again(session)):
         assert seen.cluster_names.count("mine") == 1
         assert list(seen.result().cluster_names) == seen.cluster_names

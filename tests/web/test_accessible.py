@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw
 from playwright.sync_api import expect
+from soaking import in_soak
 
 from askmeans import TwoPhase, sessions
 from askmeans.sessions import SessionState
@@ -22,9 +23,7 @@ LOOKS = {
 }
 
 
-@pytest.fixture(
-    params=["light", *(pytest.param(name, marks=pytest.mark.soak) for name in list(LOOKS)[1:])]
-)
+@pytest.fixture(params=["light", *(in_soak(name) for name in LOOKS if name != "light")])
 def look(request):
     """A name and what a browser needs for it."""
     return request.param, LOOKS[request.param]

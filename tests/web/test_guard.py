@@ -126,8 +126,10 @@ def test_a_form_of_another_session_at_this_address_is_refused(client, tools):
     session = client.app.state.house.session
     session.ask(annotator="ann")
     before = events(client)
-    for path in ("/answer", "/undo", "/stop", "/rename", "/pause"):
-        form = answer_form(client, tools, session="0123456789abcdef", cluster="0", name="eve")
+    for path in ("/answer", "/undo", "/stop", "/rename", "/pause", "/budget", "/leave", "/renew"):
+        form = answer_form(
+            client, tools, session="0123456789abcdef", cluster="0", name="eve", n="9"
+        )
         assert client.post(path, data=form).status_code == 409, path
     assert events(client) == before
     assert session.status().leased > 0

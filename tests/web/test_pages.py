@@ -1,5 +1,6 @@
 """The pages' forms, sent as a browser without script sends them."""
 
+import re
 from html.parser import HTMLParser
 
 import pytest
@@ -91,6 +92,56 @@ def test_a_stale_take_back_is_refused(seated, database):
     assert kept(database) == [0.75]
     client.post("/undo", data=form(client.get("/history"), "/undo"))
     assert kept(database) == []
+
+
+PART = {"x-askmeans": "part"}
+
+
+def sheet(client, name, **headers):
+    """The answering page of somebody, and what its script sends."""
+    client.cookies.set("askmeans_name", name)
+    page = client.get("/", headers=headers)
+    key = re.search(r'data-key="([^"]+)" data-undo', page.text)[1]
+    mark = re.search(r'data-session="([^"]+)"', page.text)[1]
+    token = client.cookies["askmeans_token"]
+    return page, {"token": token, "session": mark, "annotator": name, "key": key}
+
+
+@pytest.fixture
+def one_open(client):
+    """One question at a time, so that a second person waits."""
+    client.app.state.house.session.set_budget(1)
+    return client
+
+
+def test_a_page_that_is_left_lets_others_have_its_question_at_once(one_open):
+    _, left = sheet(one_open, "ann")
+    waiting, _ = sheet(one_open, "bob")
+    assert "Waiting for others" in waiting.text
+    assert "ann has question 1, for up to 10 min more." in waiting.text
+    assert one_open.post("/leave", data=left).status_code == 204
+    assert "Waiting for others" not in sheet(one_open, "bob")[0].text
+
+
+def test_a_page_that_is_left_for_another_of_ones_own_keeps_the_question(one_open):
+    _, left = sheet(one_open, "ann")
+    sheet(one_open, "ann")  # a reload: the beacon of the old page comes after the new one is there
+    one_open.post("/leave", data=left)
+    assert "Waiting for others" in sheet(one_open, "bob")[0].text
+
+
+def test_a_page_with_a_script_holds_its_question_for_a_short_time_and_renews_it(one_open):
+    session = one_open.app.state.house.session
+    _, seat = sheet(one_open, "ann")  # without script it cannot say that it is open
+    assert session.status().holding[0].seconds > 590
+    assert one_open.post("/renew", data=seat).status_code == 204
+    assert 80 < session.status().holding[0].seconds <= 90
+    session.renew(annotator="ann", lease_seconds=5.0)
+    sheet(one_open, "ann", **PART)
+    assert 80 < session.status().holding[0].seconds <= 90
+    session.leave(annotator="ann")
+    one_open.post("/renew", data=seat)
+    assert session.status().holding == ()
 
 
 def test_names_and_pauses_are_of_the_session_that_is_served(seated):

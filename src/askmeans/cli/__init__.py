@@ -156,7 +156,7 @@ def fit(
     """Cluster the rows of a file softly, asking an expert."""
     from askmeans.cli.fit import Options, run
 
-    complete = run(
+    ended = run(
         Options(
             data=data,
             n_clusters=k,
@@ -180,7 +180,7 @@ def fit(
             as_json=json,
         )
     )
-    if not complete:
+    if not ended:
         raise typer.Exit(STOPPED)
 
 

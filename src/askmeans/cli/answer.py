@@ -6,7 +6,7 @@ from contextlib import closing, suppress
 
 from askmeans.cli.printing import complain, write
 from askmeans.cli.sessions import after_undo, describe, opened
-from askmeans.exceptions import AskmeansError, SessionError, StoreError
+from askmeans.exceptions import AnswerError, AskmeansError, SessionError, StoreError
 from askmeans.oracles.console import parse_reply
 from askmeans.sessions import Question, Session, SessionState
 
@@ -19,7 +19,8 @@ _HELP = (
 
 
 def run(database: str, name: str | None, annotator: str) -> bool:
-    """Ask until all is done or the person stops; True when all is done."""
+    """Ask until there is nothing to ask; False when the person stops before."""
+    interrupted = False
     with closing(opened(database, name)) as session:
         if not sys.stdin.isatty():
             complain("reading answers from standard input.")
@@ -37,12 +38,16 @@ def run(database: str, name: str | None, annotator: str) -> bool:
                     break
                 _one(session, questions[0], annotator)
         except (EOFError, KeyboardInterrupt):
+            interrupted = True
             write("Stopped; your answers are kept.\n")
             with suppress(StoreError):  # leases end by themselves, too
                 session.leave(annotator=annotator)
-        state = session.status(annotator=annotator).state
-        write(f"{session.status().answered} questions answered; {state}.\n")
-        return state in (SessionState.DONE, SessionState.SPENT)
+        report = session.status(annotator=annotator)
+        state = report.state
+        write(f"{report.answered} questions answered; {state}.\n")
+        if state is SessionState.WAITING:
+            write("".join(f"  {holder}.\n" for holder in report.holders))
+        return not interrupted
 
 
 def _one(session: Session, question: Question, annotator: str) -> None:
@@ -67,7 +72,10 @@ def _one(session: Session, question: Question, annotator: str) -> None:
     elif math.isnan(value):
         session.unsure(question.id, annotator=annotator)
     else:
-        session.tell(question.id, value, annotator=annotator)
+        try:
+            session.tell(question.id, value, annotator=annotator)
+        except AnswerError as error:  # no point of the scale
+            write(f"{error}\n")
 
 
 def _stuck(session: Session, error: AskmeansError, annotator: str) -> None:

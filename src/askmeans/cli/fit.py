@@ -2,6 +2,7 @@
 
 import json
 import sys
+import warnings
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,9 +32,14 @@ from askmeans.estimators import FuzzyKMeans
 from askmeans.exceptions import AskmeansError, DataError, ParameterError
 from askmeans.fuzzy import weighted_centers
 from askmeans.metrics import match_clusters, matched_accuracy
-from askmeans.oracles import ConsoleOracle, TableOracle
+from askmeans.oracles import CallbackOracle, ConsoleOracle, TableOracle
+from askmeans.paper import Plan
+from askmeans.policy import Policy
 from askmeans.queries import Ledger
-from askmeans.results import Result, without_traces
+from askmeans.results import Result, with_names, without_traces
+from askmeans.sessions.display import strongest_items, unique_names
+from askmeans.sessions.notes import quietly
+from askmeans.sessions.outcome import expected
 from askmeans.spec import PlanSpec
 
 if TYPE_CHECKING:
@@ -42,6 +48,13 @@ if TYPE_CHECKING:
 __all__ = ["Options", "run"]
 
 Floats = NDArray[np.float64]
+
+_EXEMPLARS = 10  # of each cluster: more than are shown beside an item
+_ENDS = {
+    "interrupted": "Stopped before all was asked",
+    "budget": "The budget is spent",
+    "max_items": "As many items as the strategy allows were asked about",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +89,7 @@ class Options:
 
 
 def run(options: Options) -> bool:
-    """Read, ask, write; True when all was asked."""
+    """Read, ask, write; False when somebody interrupted it."""
     check_number(options.n_clusters, "clusters", "askmeans fit", integer=True, minimum=1)
     options.spec()
     frame = read_table(options.data, options.id_column)
@@ -91,6 +104,8 @@ def run(options: Options) -> bool:
     chosen = choose_features(frame, options.features, columns, options.impute, ids)
     truth = None if labels is None else frame[labels].astype(str).to_numpy()
     names = _cluster_names(options, truth)
+    if options.ask == "membership":  # similarities number clusters in an order of their own
+        _name_in_warnings(names)
     files = _Files.of(options)
     files.check(force=options.force, plot=options.plot)
     warning = scale_warning(chosen, options.scale)
@@ -108,7 +123,7 @@ def run(options: Options) -> bool:
         if truth is None or options.answers is not None:
             held = AnswerFile(options.answers or files.answers, ids, names)
         try:
-            result = _ask(options, X, frame, truth, held)
+            result = _ask(options, X, _shown(options, frame), truth, held)
         except AskmeansError as error:
             if error.result is None:
                 raise
@@ -124,7 +139,7 @@ def run(options: Options) -> bool:
     _report(options, summary)
     if failure is not None:
         raise failure
-    return bool(summary["complete"])
+    return bool(summary["stopped"] != "interrupted")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,7 +189,7 @@ class _Files:
     def _stopped_before(self) -> bool:
         """Whether the results there are those of a run that was stopped."""
         try:
-            return json.loads(self.summary.read_text())["complete"] is False
+            return json.loads(self.summary.read_text())["stopped"] in ("interrupted", "budget")
         except (OSError, ValueError, KeyError):
             return False
 
@@ -194,9 +209,9 @@ def _label_column(options: Options, frame: "pd.DataFrame") -> str | None:
 
 
 def _cluster_names(options: Options, truth: NDArray[np.str_] | None) -> list[str]:
-    """What the clusters are called: as given, as the classes, or by number."""
+    """What the clusters are called: as given, as the classes, or "Group A" and so on."""
     k = options.n_clusters
-    names = [f"cluster_{j}" for j in range(k)]
+    names = unique_names({}, k)
     if truth is not None:
         names = sorted(set(truth.tolist()))
         if len(names) != k:
@@ -220,6 +235,16 @@ def _cluster_names(options: Options, truth: NDArray[np.str_] | None) -> list[str
     return names
 
 
+def _name_in_warnings(names: list[str]) -> None:
+    """Let warnings call the clusters what the results call them."""
+    show = warnings.showwarning
+
+    def shown(message: Warning | str, *place: Any, **more: Any) -> None:
+        show(with_names(str(message), names), *place, **more)
+
+    warnings.showwarning = shown
+
+
 def _ask(
     options: Options,
     X: Floats,
@@ -228,22 +253,53 @@ def _ask(
     held: AnswerFile | None,
 ) -> Result:
     """Let the expert answer what is not known yet."""
-    plan = options.spec().make(X, noisy=True if truth is None else None)  # people are
+    strategy = options.spec().strategy
+
+    def plan() -> "Plan | Policy":
+        return options.spec().make(X, noisy=True if truth is None else None)  # people are
+
     ledger = Ledger() if held is None else held.ledger()
     oracle: Oracle
     if truth is not None:
         oracle = TableOracle.from_labels(truth)
     else:
         assert held is not None
+        exemplars = None
+        if options.cluster_names is None and options.ask == "membership":
+            # Of the clustering that is asked about: what the plan finds without answers.
+            start, _ = quietly(lambda: drive(plan(), CallbackOracle(), budget=0))
+            exemplars = strongest_items(start.clustering, X, _EXEMPLARS)
         oracle = ConsoleOracle(
-            frame, cluster_names=options.cluster_names, journal=held.append, stdout=sys.stderr
+            frame,
+            cluster_names=held.names,
+            exemplars=exemplars,
+            ids=held.ids,
+            n_questions=_n_questions(options, strategy, len(X), len(ledger.history)),
+            levels=options.levels,
+            journal=held.append,
+            stdout=sys.stderr,
         )
         for answer in ledger.history:
             if answer.cluster is not None and not np.isnan(answer.number):
                 oracle.recall(answer.items[0], answer.cluster, answer.number)
         if not sys.stdin.isatty():
             complain("reading answers from standard input.")
-    return drive(plan, oracle, budget=options.budget, ledger=ledger)
+    return drive(plan(), oracle, budget=options.budget, ledger=ledger)
+
+
+def _shown(options: Options, frame: "pd.DataFrame") -> "pd.DataFrame":
+    """What a person sees of the items, beside their ids."""
+    alone = options.id_column is None or len(frame.columns) == 1
+    return frame if alone else frame.drop(columns=options.id_column)
+
+
+def _n_questions(options: Options, strategy: Any, n: int, n_held: int) -> int | None:
+    """About how many questions there will be; None where there is no forecast."""
+    found = expected(strategy, n, options)
+    if found is None:
+        return options.budget
+    left = max(1, options.repeats * found.n_queries - n_held)
+    return left if options.budget is None else min(left, options.budget)
 
 
 def _named(options: Options, memberships: Floats, truth: NDArray[np.str_] | None) -> Floats:
@@ -272,6 +328,7 @@ def _account(
         "ask": options.ask,
         "seed": options.seed,
         "complete": result.complete,
+        "stopped": result.clustering.diagnostics.stopped,
         "n_queries": result.n_queries,
         "n_answers_held": len(result.history) - result.n_queries,
         "n_rounds": result.n_rounds,
@@ -302,6 +359,7 @@ def _alone(options: Options, X: Floats) -> tuple[dict[str, Any], Floats]:
         "strategy": "none",
         "seed": options.seed,
         "complete": True,
+        "stopped": None,
         "n_queries": 0,
         "n_rounds": 0,
     }
@@ -373,12 +431,12 @@ def _report(options: Options, summary: dict[str, Any]) -> None:
     noise = summary.get("diagnostics", {}).get("noise")
     if noise:
         say(f"Answers seem to be off by {noise:.2f}.")
-    if not summary["complete"]:
+    if summary["stopped"] in _ENDS:
         more = ""
         if "answers" in summary:
             more = (
                 f" Your answers are in {summary['answers']}. Run the same command again to go on."
             )
-        say(f"Stopped before all was asked; this is the best so far.{more}")
+        say(f"{_ENDS[summary['stopped']]}; this is the best so far.{more}")
     for name, path in summary["files"].items():
         say(f"{name}: {path}")

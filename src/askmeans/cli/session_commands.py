@@ -11,7 +11,7 @@ from askmeans.exceptions import ParameterError
 
 __all__ = ["register"]
 
-STOPPED = 3  # exit code of a run that ended before all was asked
+STOPPED = 3  # exit code of a run that was interrupted
 VARIABLE = "ASKMEANS_DB"
 PORT = 8420
 
@@ -202,7 +202,7 @@ def undo(
 
 
 def answer(database: Database, annotator: Annotator = "me", name: Name = None) -> None:
-    """Answer in the terminal, until all is asked or you stop."""
+    """Answer in the terminal, until all is asked or you stop (exit code 3)."""
     from askmeans.cli.answer import run
 
     if not run(database, name, annotator):

@@ -16,7 +16,7 @@ from askmeans.cli.printing import say
 from askmeans.cli.tables import plain
 from askmeans.exceptions import AnswerError, DataError, ParameterError
 from askmeans.oracles.console import parse_reply, show_values, wording
-from askmeans.sessions import Question, Receipt, Session, Undone, conflicts
+from askmeans.sessions import Question, Receipt, Session, SessionState, Undone, conflicts
 from askmeans.sessions import open as open_session
 from askmeans.sessions.store import backup_store, file_of, upgrade_store
 
@@ -60,15 +60,20 @@ def ask(database: str, name: str | None, n: int, annotator: str, *, as_json: boo
     """Print questions; False where there are none."""
     with closing(opened(database, name, as_json=as_json)) as session:
         questions = session.ask(n, annotator=annotator)
-        state = session.status(annotator=annotator).state
+        report = session.status(annotator=annotator)
         if as_json:
             shown = [_question(session, question) for question in questions]
-            show_json(session, {"state": state, "questions": shown})
+            holding = [dataclasses.asdict(each) for each in report.holding]
+            told = {"state": report.state, "questions": shown, "holding": holding}
+            show_json(session, told)
         else:
             for question in questions:
                 say(f"question {question.id}\n{describe(session, question)}")
             if not questions:
-                say(f"No question for {annotator}: {state}.")
+                say(f"No question for {annotator}: {report.state}.")
+            if report.state is SessionState.WAITING:
+                for holder in report.holders:
+                    say(f"  {holder}")
         return bool(questions)
 
 
@@ -136,6 +141,8 @@ def status(database: str, name: str | None, annotator: str | None, *, as_json: b
         say(f"session: {report.name}, {report.state}")
         say(f"answered: {report.answered}{budget}; held before: {report.held}")
         say(f"open now: {report.open} (round {report.round}), {report.leased} with somebody")
+        for holder in report.holders:
+            say(f"  {holder}")
         say(
             f"left: {left.low} to {left.high} questions, {low:.0f} to {high:.0f} minutes "
             f"({left.basis})"

@@ -8,25 +8,30 @@ from typing import Any, TextIO
 import numpy as np
 from numpy.typing import NDArray
 
+from askmeans.checks import check_number
 from askmeans.exceptions import DataError, QueryError, StopAsking
 from askmeans.queries import MembershipQueries, Queries
 from askmeans.text import printable
 
-__all__ = ["ConsoleOracle", "parse_reply", "show_values", "wording"]
+__all__ = ["ConsoleOracle", "on_scale", "parse_reply", "scale_text", "show_values", "wording"]
 
 _HELP = (
     "Type a number from 0 to 1 or a percentage (25%), ? if you cannot say, "
     "u to undo the last answer, q to stop and keep what was answered."
 )
 _TYPICAL = 3  # items shown to tell what a cluster is
+_PLACED = 0.5  # of a membership, from which an item tells what a cluster is
+_MANY = 11  # points of a scale that are not all listed
+_ROUNDED = 0.005  # how far from a scale's point an answer may be typed: two digits
 
 
 class ConsoleOracle:
     r"""Asks in the terminal.
 
-    Shows the items of each question and, for a membership, the cluster's name or the items that
-    were placed in it most so far. Takes a number from 0 to 1 or a percentage, ``?`` for "cannot
-    say", ``u`` to undo, ``q`` (or Ctrl-C, or the end of input) to stop and keep the answers.
+    Shows the items of each question and, for a membership, the cluster's name or items that tell
+    what it is: those placed in it most so far, then `exemplars`. Takes a number from 0 to 1 or a
+    percentage, ``?`` for "cannot say", ``u`` to undo, ``q`` (or Ctrl-C, or the end of input) to
+    stop and keep the answers.
 
     Parameters
     ----------
@@ -34,6 +39,14 @@ class ConsoleOracle:
         The items as a person should see them, one row each.
     cluster_names : list of str or None, default=None
         Names of the clusters; without them, they go by their typical items.
+    exemplars : sequence of sequences of int or None, default=None
+        For each cluster, row numbers of items that tell what it is before anybody has answered.
+    ids : sequence of str or None, default=None
+        What the items are called; their row numbers by default.
+    n_questions : int or None, default=None
+        About how many questions there will be, which is told with each of them.
+    levels : int or None, default=None
+        How many points the answers' scale has: an answer between two of them is refused.
     journal : callable or None, default=None
         Called as ``journal(question, value)`` at once for every answer, the question as a batch of
         one, NaN for "cannot say"; and with None for an answer undone. For saving answers as they
@@ -57,6 +70,10 @@ class ConsoleOracle:
         items: Any,
         *,
         cluster_names: Sequence[str] | None = None,
+        exemplars: Sequence[Sequence[int]] | None = None,
+        ids: Sequence[str] | None = None,
+        n_questions: int | None = None,
+        levels: int | None = None,
         journal: Callable[[Queries, float | None], None] | None = None,
         stdin: TextIO | None = None,
         stdout: TextIO | None = None,
@@ -66,11 +83,18 @@ class ConsoleOracle:
         if len(items) == 0:
             raise DataError("items must not be empty. Got none; pass the rows people should see.")
         self.items = items
+        if levels is not None:
+            check_number(levels, "levels", "ConsoleOracle", integer=True, minimum=2)
         self.cluster_names = cluster_names
+        self.exemplars = exemplars
+        self.ids = ids
+        self.n_questions = n_questions
+        self.levels = levels
         self.journal = journal
         self.stdin = stdin
         self.stdout = stdout
         self._placed: dict[int, dict[int, float]] = {}
+        self._n_before = 0  # answers of earlier batches
         self._greeted = False
 
     def answer(self, queries: Queries) -> NDArray[np.float64]:
@@ -105,7 +129,7 @@ class ConsoleOracle:
         queries.check_items(len(self.items))
         self._check_names(queries)
         if not self._greeted:
-            self._write(_HELP + "\n")
+            self._greet(queries)
             self._greeted = True
         answers = np.full(len(queries), np.nan)
         row = 0
@@ -119,6 +143,7 @@ class ConsoleOracle:
         except Exception as error:  # a journal that fails: the answers so far are not lost with it
             reached = (np.arange(len(queries)) < row) | ~np.isnan(answers)
             raise StopAsking(answers, reached) from error
+        self._n_before += len(queries)
         return answers
 
     def recall(self, item: int, cluster: int, value: float) -> None:
@@ -139,6 +164,20 @@ class ConsoleOracle:
         """
         self._placed.setdefault(cluster, {})[item] = value
 
+    def _greet(self, queries: Queries) -> None:
+        """Say once how to answer, how much there is to answer, and what the clusters are."""
+        text = _HELP + "\n"
+        if self.levels is not None:
+            text += f"The scale is {scale_text(self.levels)}.\n"
+        if self.n_questions is not None:
+            text += f"There will be about {self.n_questions} questions.\n"
+        if self.exemplars is not None and isinstance(queries, MembershipQueries):
+            text += "The clusters, and items that are like them:\n"
+            for cluster, rows in enumerate(self.exemplars):
+                text += f"  {self._plain_name(cluster)}\n"
+                text += "".join(f"    {self._called(row)}\n" for row in rows[:_TYPICAL])
+        self._write(text)
+
     def _step(self, queries: Queries, answers: NDArray[np.float64], row: int) -> int:
         """Ask one question; returns the row of the next, which is the last one after an undo."""
         reply = self._ask(queries, row)
@@ -156,6 +195,12 @@ class ConsoleOracle:
         if value is None:
             self._write(f"{reply!r} is no answer. {_HELP}\n")
             return row
+        if self.levels is not None and not math.isnan(value):
+            value = on_scale(value, self.levels)
+            if value is None:
+                points = scale_text(self.levels)
+                self._write(f"{reply!r} is no point of the scale. It is {points}.\n")
+                return row
         answers[row] = value
         self._note(queries, row, value)
         self._remember(queries, row, value)
@@ -176,11 +221,14 @@ class ConsoleOracle:
         """Show one question and read one line."""
         items = queries.item_table[row].tolist()
         text = f"\nQuestion {row + 1} of {len(queries)}\n"
+        if self.n_questions is not None:
+            number = self._n_before + row + 1
+            text = f"\nQuestion {number} of about {max(number, self.n_questions)}\n"
         for item in items:
-            text += f"  item {item}: {self._show(item)}\n"
+            text += f"  item {self._called(item)}\n"
         name = None
         if isinstance(queries, MembershipQueries):
-            name = self._name(int(queries.clusters[row]))
+            name = self._name(int(queries.clusters[row]), items[0])
         self._write(text + wording(len(items), name) + " [0..1, ?, u, q] ")
         line = (self.stdin or sys.stdin).readline()
         if not line:
@@ -198,15 +246,39 @@ class ConsoleOracle:
             return str(value)
         return ", ".join(str(part) for part in value)
 
-    def _name(self, cluster: int) -> str:
-        """A cluster's name, or the items that were placed in it most."""
+    def _called(self, item: int) -> str:
+        """An item with its name, or its number."""
+        return f"{item if self.ids is None else self.ids[item]}: {self._show(item)}"
+
+    def _plain_name(self, cluster: int) -> str:
+        """A cluster's name, or its number."""
         if self.cluster_names is not None:
             return str(self.cluster_names[cluster])
+        return f"cluster {cluster}"
+
+    def _name(self, cluster: int, asked: int) -> str:
+        """A cluster's name, and where that does not say it other items that are like it."""
+        name = self._plain_name(cluster)
+        if self.cluster_names is not None and self.exemplars is None:
+            return name
         told = self._placed.get(cluster, {})
-        placed = {item: value for item, value in told.items() if value >= 0.5}
-        best = sorted(placed, key=lambda item: (-placed[item], item))[:_TYPICAL]
-        like = "; ".join(self._show(item) for item in best)
-        return f"cluster {cluster} (items like: {like})" if like else f"cluster {cluster}"
+        best = sorted(
+            (item for item, value in told.items() if value >= _PLACED),
+            key=lambda item: (-told[item], item),
+        )
+        if self.exemplars is not None:
+            best += [item for item in self.exemplars[cluster] if not self._elsewhere(item, cluster)]
+        best = [item for item in dict.fromkeys(best) if item != asked][:_TYPICAL]
+        show = self._show if self.ids is None else self._called
+        like = "; ".join(show(item) for item in best)
+        return f"{name} (items like: {like})" if like else name
+
+    def _elsewhere(self, item: int, cluster: int) -> bool:
+        """Whether answers place an item in another cluster, or not in this one."""
+        said = {j: told[item] for j, told in self._placed.items() if item in told}
+        return any(
+            value < _PLACED if j == cluster else value >= _PLACED for j, value in said.items()
+        )
 
     def _remember(self, queries: Queries, row: int, value: float) -> None:
         """Keep what tells a cluster's typical items; NaN takes it back."""
@@ -237,6 +309,21 @@ def wording(n_items: int, cluster_name: str | None) -> str:
 def show_values(values: Iterable[tuple[object, object]]) -> str:
     """Names and values in a line."""
     return ", ".join(f"{name} = {value}" for name, value in values)
+
+
+def on_scale(value: float, levels: int) -> float | None:
+    """The point of an even scale that is meant, None for what lies between two."""
+    point = round(value * (levels - 1)) / (levels - 1)
+    return point if abs(point - value) <= min(_ROUNDED, 0.25 / (levels - 1)) + 1e-12 else None
+
+
+def scale_text(levels: int) -> str:
+    """The points of an even scale in words: all of a few, or the first and the last."""
+    points = [f"{point / (levels - 1):.3g}" for point in range(levels)]
+    if levels > _MANY:
+        points = [*points[:3], f"and so on in steps of {points[1]}"]
+        return f"{', '.join(points)} to 1"
+    return f"{', '.join(points[:-1])} or {points[-1]}"
 
 
 def parse_reply(reply: str) -> float | None:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from askmeans.contradictions import rounding_noise
 from askmeans.fuzzy.simplex import keep_answers, onto_simplex
 from askmeans.policy.ensemble import FEW, Ensemble, one_thread
-from askmeans.policy.evidence import NOTHING, Told
+from askmeans.policy.evidence import Told
 from askmeans.policy.models.closed_form import ClosedForm, name_clusters
 from askmeans.policy.models.training import Predict, Training
 from askmeans.policy.pool import Pool
@@ -89,9 +89,10 @@ class Belief:
             return
         partly = self.told.left[self.told.is_known] > _PARTLY
         if partly.any() and len(training.rows) >= FEW and len(self.pool) > FEW:
-            self.likely = ensemble.sketch(training)
-            training = self._training()
-            assert training is not None
+            for _ in range(2):  # what fills the rows depends on what filled them
+                self.likely = min([self.likely, *ensemble.sketch(training)], key=self._misfit)
+                training = self._training()
+                assert training is not None
         stack = stack_models(ensemble.learn(training), training)
         belief = self._weight(training.Y, stack.pool[training.rows])[:, 0]
         if (belief < 0.5).any():  # once more, without those that are hardly believed
@@ -101,20 +102,28 @@ class Belief:
         self.stack, self.likely = stack, stack.pool
         self.seen = training.sample_weight @ training.Y >= _SEEN
 
+    def _misfit(self, U: Floats) -> float:
+        """How far memberships of the pool are from what was told."""
+        return float(np.nansum(np.abs(U[self.asked] - self.told.values)))
+
     def _training(self) -> Training | None:
         """Rows that are known for the most part, the rest shared as is likely."""
         told = self.told.values
         known = ~np.isnan(told)
         mass = np.clip(np.where(known, told, 0.0), 0.0, 1.0).sum(axis=1)
-        weight = np.where(known.all(axis=1) & ~self.unassigned, 1.0, np.minimum(mass, 1.0))
-        weight[self._but_for_the_last()] = 1.0 - self._share_nowhere()
+        whole = known.all(axis=1) & ~self.told.unassigned
+        weight = np.where(whole, 1.0, np.minimum(mass, 1.0))
+        weight[self.told.all_but_one] = 1.0 - self.told.nowhere
         some = weight > _TRUST
         if not some.any():
             return None
         U = self.likely[self.asked].copy()
         keep_answers(U, np.arange(len(U)), told)
         size = np.maximum(self.strata.sizes(self.asked[some]), 1.0)
-        return Training.of(self.asked[some], U[some], weight[some], size)
+        told_or_nothing_left = known | (self.told.left <= _PARTLY)[:, None]
+        return Training.of(
+            self.asked[some], U[some], weight[some], size, told_or_nothing_left[some]
+        )
 
     def _weight(self, told: Floats, predicted: Floats) -> Floats:
         """How far each row of noisy answers is believed; one far from what is predicted is not."""
@@ -216,36 +225,16 @@ class Belief:
         return U
 
     @property
-    def unassigned(self) -> NDArray[np.bool_]:
-        """Which items asked about belong to none of the clusters: told of each, half at most."""
-        told = self.told.values
-        whole = (~np.isnan(told)).sum(axis=1) == self.k
-        nowhere: NDArray[np.bool_] = whole & (np.nansum(told, axis=1) < _SEEN)
-        return nowhere
-
-    @property
     def many_unassigned(self) -> bool:
         """Whether a cluster may be missing: of k + 1 equal ones it would hold 1 / (k + 1)."""
-        lost = int(self.unassigned.sum())
+        lost = int(self.told.unassigned.sum())
         return lost >= _SEVERAL and lost / self.n_told > 0.5 / (self.k + 1)
-
-    def _but_for_the_last(self) -> NDArray[np.bool_]:
-        """Which items were told to be in none of the clusters but one that nobody spoke of."""
-        told = self.told.values
-        one_left = np.isnan(told).sum(axis=1) == 1
-        found: NDArray[np.bool_] = one_left & (np.nansum(told, axis=1) <= NOTHING)
-        return found
-
-    def _share_nowhere(self) -> float:
-        """How many of those belong to the last neither: as where it was told (Jeffreys)."""
-        each = int(self.told.asked.all(axis=1).sum())
-        return float((self.unassigned.sum() + 0.5) / (each + 1.0))
 
     def _hedged(self, rows: Floats) -> Floats:
         """The rows, with a last entry that nobody spoke of as likely as it is, not certain."""
-        nowhere = self._share_nowhere()
+        nowhere = self.told.nowhere
         likely = (1.0 - nowhere) * np.isnan(self.told.values) + nowhere / self.k
-        return np.where(self._but_for_the_last()[:, None], likely, rows)
+        return np.where(self.told.all_but_one[:, None], likely, rows)
 
     def chunks(self) -> Iterator[Rows]:
         """All items, a part at a time."""

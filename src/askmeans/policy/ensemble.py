@@ -7,7 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
-from askmeans.policy.models.closed_form import in_metric, local, named, scaled
+from askmeans.policy.models.closed_form import (
+    ClosedForm,
+    in_metric,
+    local,
+    local_centers,
+    named,
+    scaled,
+)
 from askmeans.policy.models.discriminant import discriminant, learn_discriminant
 from askmeans.policy.models.graph import Graph, spread
 from askmeans.policy.models.kernel import linear, smooth
@@ -46,16 +53,16 @@ class Ensemble:
         """The pool's graph of neighbours."""
         return Graph(self.pool)
 
-    def sketch(self, training: Training) -> Floats:
-        """Memberships of the pool by three quick models, to fill in rows that are told in part."""
+    def sketch(self, training: Training) -> list[Floats]:
+        """Memberships of the pool by quick models, to fill in rows that are told in part."""
         pool = self.pool
-        quick = [
+        learnt = [
             learn_discriminant(pool, training)(pool.X),
             learn_logistic(pool, training, looseness=1.0)(pool.X),
             spread(pool, training, self.graph).pool,
         ]
-        mean: Floats = np.mean(quick, axis=0)
-        return mean
+        optimum = ClosedForm.of(local_centers(pool, training))
+        return [np.asarray(np.mean(learnt, axis=0)), optimum(pool.X)]
 
     def learn(self, training: Training) -> list[Fitted]:
         """Fit every model that so many answers allow."""

@@ -42,7 +42,40 @@ class Told:
     def left(self) -> Floats:
         """How much of each row is not known."""
         rest = np.clip(1.0 - np.nansum(self.values, axis=1), 0.0, 1.0)
-        return np.where(np.isnan(self.values).any(axis=1), rest, 0.0)
+        left = np.where(np.isnan(self.values).any(axis=1), rest, 0.0)
+        return np.where(self.all_but_one, self.nowhere, left)
+
+    @property
+    def unassigned(self) -> NDArray[np.bool_]:
+        """Which items belong to none of the clusters: told of each, half at most."""
+        whole = (~np.isnan(self.values)).all(axis=1)
+        found: NDArray[np.bool_] = whole & (np.nansum(self.values, axis=1) < 0.5)
+        return found
+
+    @property
+    def all_but_one(self) -> NDArray[np.bool_]:
+        """Which items were told to be in none of the clusters but one that nobody spoke of."""
+        one_left = np.isnan(self.values).sum(axis=1) == 1
+        nothing = np.nansum(self.values, axis=1) <= NOTHING
+        found: NDArray[np.bool_] = one_left & nothing & (self.values.shape[1] > 1)
+        return found
+
+    @property
+    def nowhere(self) -> float:
+        """How likely an item is in no cluster: as often as those told of are (Jeffreys)."""
+        known = (np.nansum(self.values, axis=1) > NOTHING) | ~np.isnan(self.values).any(axis=1)
+        return float((self.unassigned.sum() + 0.5) / (known.sum() + 1.0))
+
+    @property
+    def to_check(self) -> NDArray[np.bool_]:
+        """Which of those that are told of all but one cluster to ask about that one, too.
+
+        So many that less than one of the others is in no cluster, as far as those checked tell.
+        """
+        waiting = self.all_but_one
+        wrong = (self.unassigned.sum() + 0.5) / (self.asked.all(axis=1).sum() + 1.0)
+        enough: NDArray[np.bool_] = np.cumsum(waiting) <= waiting.sum() - int(1.0 / wrong)
+        return waiting & enough
 
     @property
     def differ(self) -> bool:

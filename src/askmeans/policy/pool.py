@@ -23,7 +23,7 @@ _NONE = np.empty(0, dtype=np.intp)
 _LARGEST = 2500  # items at most; of more a random part is taken
 _WIDEST = 16  # principal axes that mixtures and graphs look along
 _WIDE = 96  # features above which the unsupervised fit starts along so many principal axes
-_FEW = 600  # items that cross-validation iterates over: what it compares is worse for all alike
+_FEW = 1000  # items that cross-validation iterates over: what it compares is worse for all alike
 
 
 def principal_axes(Z: Floats, count: int) -> Floats:

@@ -84,15 +84,15 @@ def sharpened(U: Floats, sharpness: float) -> Floats:
 
 def stack_models(fitted: list[Fitted], training: Training) -> Stack:
     """Stack models: least squared held-out error, near the prior while answers are few."""
-    Y = training.Y
+    Y, known = training.Y, training.known
     prior = np.array([PRIOR[f.name] for f in fitted])
     weight = training.sample_weight * np.sqrt(training.stratum_size)
     weight = weight / weight.mean()
     outs, pools = np.stack([f.held_out for f in fitted]), np.stack([f.pool for f in fitted])
     hard = float(Y.max(axis=1).mean()) > _HARD
-    w, sharpness = _stack(outs, Y, weight, prior, hard)
+    w, sharpness = _stack(outs, Y, known, weight, prior, hard)
     held_out, plain = np.tensordot(w, outs, 1), np.tensordot(w, pools, 1)
-    errors = _honest_errors(outs, training, weight, prior, hard)
+    errors = _honest_errors(outs, training, weight, prior, hard, near=w)
     doubt = _doubt(w, pools, plain, sharpness)
     error_of = error_by_doubt(
         _doubt(w, outs, held_out, sharpness), errors, weight, hard, Y.shape[1]
@@ -110,30 +110,44 @@ def stack_models(fitted: list[Fitted], training: Training) -> Stack:
 
 
 def _stack(
-    outs: Floats, Y: Floats, weight: Floats, prior: Floats, hard: bool
+    outs: Floats,
+    Y: Floats,
+    known: NDArray[np.bool_],
+    weight: Floats,
+    prior: Floats,
+    hard: bool,
+    near: Floats | None = None,
 ) -> tuple[Floats, float]:
-    """Weights of the models, and how much to sharpen their blend."""
-    left = outs - Y
+    """Weights of the models, and how much to sharpen their mean; by what was told alone."""
+    left = np.where(known, outs - Y, 0.0)
     A = np.einsum("i,mik,nik->mn", weight, left, left)
     # A few answers of all or nothing may be predicted by luck; soft ones hardly.
     caution = CAUTION * float(np.diag(A).min()) / len(Y) + hard * LUCK / len(Y) ** 2
-    w = stacked(A, prior / prior.sum(), caution)
+    w = stacked(A, prior / prior.sum(), caution, near)
     w[w < _LEAST] = 0.0
     w /= w.sum()
-    return w, best_sharpness(np.tensordot(w, outs, 1), Y, weight)
+    return w, best_sharpness(np.tensordot(w, outs, 1), Y, weight, known)
 
 
 def _honest_errors(
-    outs: Floats, training: Training, weight: Floats, prior: Floats, hard: bool
+    outs: Floats,
+    training: Training,
+    weight: Floats,
+    prior: Floats,
+    hard: bool,
+    *,
+    near: Floats,
 ) -> Floats:
     """The stack's error on each answer, with weights and sharpness from the other folds only."""
-    Y, errors = training.Y, np.empty(len(training.Y))
+    Y, known, errors = training.Y, training.known, np.empty(len(training.Y))
     for fold in np.unique(training.folds):
         inside = training.folds == fold
         others = inside if inside.all() else ~inside
-        w, sharpness = _stack(outs[:, others], Y[others], weight[others], prior, hard)
+        w, sharpness = _stack(
+            outs[:, others], Y[others], known[others], weight[others], prior, hard, near
+        )
         found = sharpened(np.tensordot(w, outs[:, inside], 1), sharpness)
-        errors[inside] = np.abs(found - Y[inside]).mean(axis=1)
+        errors[inside] = _mean_error(found, Y[inside], known[inside])
     return errors
 
 
@@ -163,19 +177,30 @@ def error_by_doubt(
     return lambda new: np.minimum(c * new**power, 2.0 / k)  # no row is more wrong
 
 
-def best_sharpness(held_out: Floats, Y: Floats, weight: Floats) -> float:
+def _mean_error(found: Floats, Y: Floats, known: NDArray[np.bool_]) -> Floats:
+    """The mean error of each row, of the entries that were told."""
+    off = np.where(known, np.abs(found - Y), 0.0).sum(axis=1)
+    mean: Floats = off / np.maximum(known.sum(axis=1), 1)
+    return mean
+
+
+def best_sharpness(
+    held_out: Floats, Y: Floats, weight: Floats, known: NDArray[np.bool_] | None = None
+) -> float:
     """The power with the least absolute error; few answers stay near 1."""
+    known = np.ones(Y.shape, dtype=bool) if known is None else known
     best, least = 1.0, np.inf
     for candidate in _SHARPNESS:
-        off = float(weight @ np.abs(sharpened(held_out, candidate) - Y).mean(axis=1))
+        off = float(weight @ _mean_error(sharpened(held_out, candidate), Y, known))
         off += 0.02 * abs(np.log(candidate)) * (len(Y) < 50)
         if off < least - 1e-12:
             best, least = candidate, off
     return best
 
 
-def stacked(A: Floats, prior: Floats, caution: float) -> Floats:
-    """Weights on the simplex that minimise w'Aw + caution KL(w, prior)."""
+def stacked(A: Floats, prior: Floats, caution: float, near: Floats | None = None) -> Floats:
+    """Weights on the simplex that minimise w'Aw + caution KL(w, prior), looked for from `near`."""
+    start = np.log(prior if near is None else np.maximum(near, 1e-3))
     unit = max(float(np.diag(A).min()), 1e-9)  # the best alone, so that what matters is about 1
     A, caution = A / unit, caution / unit
 
@@ -186,8 +211,10 @@ def stacked(A: Floats, prior: Floats, caution: float) -> Floats:
         g = 2.0 * A @ w + caution * logs
         return value, w * (g - float(w @ g))
 
-    found = minimize(loss, np.log(prior), jac=True, method="L-BFGS-B",
-                     bounds=[(-20.0, 20.0)] * len(prior), options={"maxiter": 200})  # fmt: skip
+    found = minimize(
+        loss, start, jac=True, method="L-BFGS-B", bounds=[(-20.0, 20.0)] * len(prior),
+        options={"maxiter": 200, "ftol": 1e-7},
+    )  # fmt: skip
     weights: Floats = softmax(found.x[None])[0]
     return weights
 

@@ -36,14 +36,15 @@ class Strata:
         The gain of an item only falls while others are chosen, so old gains are upper bounds. Of
         items with the same gain (twins, say) the first is chosen.
         """
+        weight = doubt.astype(np.float32)
         far = self.D[:, asked].min(axis=1) if len(asked) else self.D.max(axis=1)
-        gains = without_last_bits(np.maximum(far - self.D, 0.0) @ doubt)
+        gains = without_last_bits(np.maximum(far - self.D, 0.0) @ weight)
         gains[asked] = -1.0
         heap = [(-float(gain), item) for item, gain in enumerate(gains) if gain >= 0.0]
         heapq.heapify(heap)
         while heap:
             _, item = heapq.heappop(heap)
-            gain = float(without_last_bits(np.maximum(far - self.D[item], 0.0) @ doubt))
+            gain = float(without_last_bits(np.maximum(far - self.D[item], 0.0) @ weight))
             if heap and heap[0] < (-gain, item):
                 heapq.heappush(heap, (-gain, item))
                 continue

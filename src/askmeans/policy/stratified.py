@@ -97,9 +97,10 @@ class StratifiedPolicy:
     @property
     def stopped(self) -> str | None:
         """Why there is no need to ask on: "precision", "max_items" or "items"; None to go on."""
-        if self._belief(self._milestone()).is_precise(self.settings.precision):
-            return "precision"
-        return None if self.batch_size > 0 else self._ended() or "items"
+        if self.batch_size > 0:
+            return None
+        precise = self._belief(self._milestone()).is_precise(self.settings.precision)
+        return "precision" if precise else self._ended() or "items"
 
     @property
     def batch_size(self) -> int:
@@ -122,7 +123,7 @@ class StratifiedPolicy:
                 notes,
             )
         if belief.many_unassigned:
-            lost, told = int(belief.unassigned.sum()), belief.n_told
+            lost, told = int(belief.told.unassigned.sum()), belief.n_told
             warn(
                 f"{lost} of the {told} items that were asked about belong to none of the {self.k} "
                 f"clusters, so a cluster may be missing. Ask for {self.k + 1} clusters.",
@@ -221,7 +222,7 @@ class StratifiedPolicy:
             models=weights,
             sharpness=1.0 if belief.stack is None else belief.stack.sharpness,
             strata=belief.n_told,
-            unassigned=float(belief.unassigned.sum() / max(belief.n_told, 1)),
+            unassigned=float(belief.told.unassigned.sum() / max(belief.n_told, 1)),
             noise=noise if noise > 0.0 else None,
             queries_raw={"strata": len(self._answers)},
             queries_distinct={"strata": len(self._asked)},
@@ -267,6 +268,9 @@ class _Ranking:
         """What is open, new items as far as they shall be asked about, and what to ask again."""
         if self.k == 1:
             return
+        if self.belief.is_precise(self.settings.precision):
+            yield from self._open(1.0, 1.0, every=True)  # those that may be in no cluster
+            return
         yield from self._unnamed() if self.belief.is_naming else self._open(REST, 1.0)
         yield from self._again(doubted=True)
         room = None
@@ -274,7 +278,10 @@ class _Ranking:
             room = max(0, self.settings.max_items - len(self.belief.asked))
         yield from islice(self._new(), room)
         if room is None or room >= len(self.belief.pool) - len(self.belief.asked):
-            yield from self._open(ROUNDING, REST)  # no item is left: now every little counts
+            # No item is left: now every little counts.
+            yield from self._open(ROUNDING, REST, every=True)
+        if room is None:
+            yield from self._outside()
         yield from self._again(doubted=False)
 
     def _others(self) -> Iterator[Question]:
@@ -283,17 +290,22 @@ class _Ranking:
             return
         known = set(self.wanted)
         yield from (question for question in self._new() if question not in known)
-        pool = self.belief.pool
-        rng = np.random.default_rng([self.settings.seed, 1])
-        outside = np.setdiff1d(np.arange(pool.items.n), pool.rows)
-        for row in rng.permutation(outside).tolist():
-            yield self._about(row, 0)
+        yield from self._outside()
         if self.settings.ask == "group":
             return
+        pool = self.belief.pool
         order = np.argsort(-self.belief.likely, axis=1, kind="stable")
         for column in range(self.k - 1):
             for place, row in enumerate(pool.rows.tolist()):
                 yield Question("membership", (row,), int(order[place, column]))
+
+    def _outside(self) -> Iterator[Question]:
+        """Items outside the pool, in a random order, with their likeliest cluster."""
+        pool = self.belief.pool
+        rows = np.setdiff1d(np.arange(pool.items.n), pool.rows)
+        for row in np.random.default_rng([self.settings.seed, 1]).permutation(rows):
+            likely = self.belief.predictor(pool.items.take(row[None]))[0]
+            yield self._about(int(row), int(without_last_bits(likely).argmax()))
 
     def _about(self, row: int, cluster: int, repeat: int = 0) -> Question:
         """The question about an item."""
@@ -301,14 +313,19 @@ class _Ranking:
             return Question("group", (int(row),), None, repeat)
         return Question("membership", (int(row),), int(cluster), repeat)
 
-    def _open(self, more: float, most: float) -> Iterator[Question]:
-        """Rows of which something is left: the likeliest cluster not asked about yet."""
+    def _open(self, more: float, most: float, *, every: bool = False) -> Iterator[Question]:
+        """Rows of which something is left: the likeliest cluster not asked about yet.
+
+        With `every` all items are among them that may be in no cluster.
+        """
         if self.settings.ask == "group":
             return
         belief = self.belief
         unknown = ~belief.told.asked & np.isnan(belief.told.values)
-        left = belief.told.left
-        open_ = np.flatnonzero((left > more) & (left <= most) & unknown.any(axis=1))
+        left, waiting = belief.told.left, belief.told.all_but_one
+        open_ = (left > more) & (left <= most) & ~waiting
+        open_ |= waiting if every else belief.told.to_check
+        open_ &= unknown.any(axis=1)
         likely = np.where(unknown[open_], belief.likely[belief.asked[open_]], -1.0)
         clusters = without_last_bits(likely).argmax(axis=1)
         for item, cluster in zip(belief.told.items[open_], clusters, strict=True):
@@ -326,7 +343,7 @@ class _Ranking:
         unknown = ~told.asked & np.isnan(told.values)
         left = told.left
         lost = (left > np.nan_to_num(told.values).max(axis=1, initial=0.0)) & (left > REST)
-        lost &= unknown.any(axis=1)
+        lost &= (~told.all_but_one | told.to_check) & unknown.any(axis=1)
         places, unknown = belief.asked[lost], unknown[lost]
         if len(places) < width:
             new = np.array(list(islice(self._places(), width - len(places))), dtype=np.intp)

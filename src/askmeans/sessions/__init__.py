@@ -4,6 +4,7 @@ from askmeans.sessions.display import Item
 from askmeans.sessions.making import create, names, open  # noqa: A004 - the pinned name
 from askmeans.sessions.reports import (
     Estimate,
+    Holding,
     Question,
     Receipt,
     SessionResult,
@@ -15,6 +16,7 @@ from askmeans.sessions.session import Session
 
 __all__ = [
     "Estimate",
+    "Holding",
     "Item",
     "Question",
     "Receipt",

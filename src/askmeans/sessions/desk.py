@@ -37,7 +37,9 @@ class Desk:
         self.live = live
         self.lock = threading.RLock()
 
-    def ask(self, n: int, annotator: str, *, whole_row: bool = False) -> list[Question]:
+    def ask(
+        self, n: int, annotator: str, *, whole_row: bool = False, seconds: float | None = None
+    ) -> list[Question]:
         """Questions for somebody, leased; none where `state_for` says why."""
         annotator = check_annotator(annotator, person=True)
         live = self.live
@@ -58,7 +60,7 @@ class Desk:
                     chosen = self._choose(n, annotator, held_now, leases)
                     if whole_row and chosen:
                         chosen += self._same_row(chosen[0], annotator, held_now, leases)
-                    until = now + live.config.lease_seconds
+                    until = now + self._lease_seconds(seconds)
                     for number in chosen:
                         transaction.lease(Lease(question=number, annotator=annotator, until=until))
                 return [self.question(number) for number in chosen]
@@ -137,6 +139,15 @@ class Desk:
                 live.take([undo])
                 return self._undone(undo)
 
+    def renew(self, annotator: str, seconds: float | None) -> None:
+        """Let somebody's leases end so many seconds from now."""
+        annotator = check_annotator(annotator, person=True)
+        with self.lock, self.live.store.write(self.live.record.id, durable=False) as transaction:
+            now = transaction.now()
+            for lease in self._in_force(transaction.leases(), now):
+                if lease.annotator == annotator:
+                    transaction.lease(replace(lease, until=now + self._lease_seconds(seconds)))
+
     def leave(self, annotator: str) -> None:
         """End somebody's leases, so that others may have the questions at once."""
         annotator = check_annotator(annotator, person=True)
@@ -160,8 +171,12 @@ class Desk:
 
     def held(self) -> list[Lease]:
         """Leases in force."""
+        return self.held_now()[1]
+
+    def held_now(self) -> tuple[float, list[Lease]]:
+        """The database's time, and leases in force."""
         now, leases = self.live.store.leases(self.live.record.id)
-        return self._in_force(leases, now)
+        return now, self._in_force(leases, now)
 
     def state_for(self, annotator: str | None, held: list[Lease]) -> SessionState:
         """What the session is doing, for somebody or for anybody."""
@@ -213,6 +228,11 @@ class Desk:
             return False
         now, leases = self.live.store.leases(self.live.record.id)
         return bool(self._choose(1, annotator, self._in_force(leases, now), leases))
+
+    def _lease_seconds(self, wanted: float | None) -> float:
+        """How long a lease lasts: as wanted, at most as long as those of the session."""
+        most = self.live.config.lease_seconds
+        return most if wanted is None else min(wanted, most)
 
     def _in_force(self, leases: list[Lease], now: float) -> list[Lease]:
         """Those of the leases that are in force."""

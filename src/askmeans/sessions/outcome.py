@@ -15,7 +15,7 @@ from askmeans.budgets import Forecast, forecast
 from askmeans.driver import run
 from askmeans.exceptions import AskmeansError, AskmeansWarning, StopAsking
 from askmeans.queries import Queries
-from askmeans.results import Result
+from askmeans.results import Result, with_names
 from askmeans.sessions.config import Config
 from askmeans.sessions.display import RESERVED, unique_names
 from askmeans.sessions.live import Live
@@ -23,7 +23,7 @@ from askmeans.sessions.notes import quietly
 from askmeans.sessions.pace import pace_of
 from askmeans.sessions.placements import Placements
 from askmeans.sessions.replay import keys_of
-from askmeans.sessions.reports import Estimate, SessionResult, SessionState, Status
+from askmeans.sessions.reports import Estimate, Holding, SessionResult, SessionState, Status
 from askmeans.sessions.rows import Rows
 from askmeans.sessions.store.contract import Lease, QuestionKey
 
@@ -87,9 +87,13 @@ class Outcome:
                 self._found = (made_of, *quietly(lambda: run_plan(work.config, X, work.told)))
             _, found, notes = self._found
         clustering = found.clustering
+        if work.state is SessionState.SPENT:  # the stored answers end there, and so did the plan
+            diagnostics = replace(clustering.diagnostics, stopped="budget")
+            clustering = replace(clustering, diagnostics=diagnostics)
         parts = [clustering.memberships]
         parts += [clustering.predictor(np.asarray(X)) for X in work.added]
         memberships = np.concatenate(parts) if len(parts) > 1 else parts[0]
+        names = tuple(self._names(work.names, work.anchors, memberships))
         return SessionResult(
             clustering=clustering,
             memberships=memberships,
@@ -99,15 +103,20 @@ class Outcome:
             n_rounds=found.n_rounds,
             history=found.history,
             missing=work.missing,
-            cluster_names=tuple(self._names(work.names, work.anchors, memberships)),
+            cluster_names=names,
             ids=work.ids,
-            notes=tuple(dict.fromkeys([*self._live.notes, *notes])),
+            notes=_notes([*self._live.notes, *notes], names),
         )
 
-    def status(self, state: SessionState, held: list[Lease]) -> Status:
+    def status(self, state: SessionState, held: list[Lease], now: float) -> Status:
         """Where the session stands, without computing a result."""
         live = self._live
         is_open = live.unsettled()
+        holding = tuple(
+            Holding(question=each.question, annotator=each.annotator, seconds=each.until - now)
+            for each in sorted(held, key=lambda lease: (lease.annotator, lease.question))
+            if each.question in is_open
+        )
         counts = {name: dict(count) for name, count in live.state.counts().items()}
         error, basis = None, "no forecast for this strategy"
         if self._forecast is not None:
@@ -123,14 +132,15 @@ class Outcome:
             held=len(live.state.answered) - live.state.n_spent,
             budget=live.state.budget,
             open=len(is_open) if live.replay.numbers is not None else len(set(live.replay.keys)),
-            leased=len({lease.question for lease in held if lease.question in is_open}),
+            leased=len({each.question for each in holding}),
+            holding=holding,
             round=live.replay.batch,
             left=self.left(state),
             annotators=counts,
             estimated_error=error,
             error_basis=basis,
             contradictions=None,
-            notes=tuple(dict.fromkeys([*live.notes, *live.replay.notes])),
+            notes=_notes([*live.notes, *live.replay.notes], self.cluster_names()),
         )
 
     def with_error(self, report: Status, result: SessionResult) -> Status:
@@ -229,6 +239,11 @@ class Outcome:
             placed = _placed(list(anchors), memberships)
             named |= {cluster: anchors[row][1] for cluster, row in placed.items()}
         return unique_names(named, config.n_clusters)
+
+
+def _notes(notes: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
+    """Each note once, with the clusters called by their names."""
+    return tuple(dict.fromkeys(with_names(note, names) for note in notes))
 
 
 def _placed(rows: list[int], memberships: Floats) -> dict[int, int]:

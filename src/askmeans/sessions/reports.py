@@ -1,5 +1,6 @@
 """What a session tells: questions, receipts, its status and its result so far."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -14,8 +15,11 @@ from askmeans.results import Clustering
 if TYPE_CHECKING:
     from askmeans.sessions.conflicts import Conflict
 
-__all__ = ["Estimate", "Held", "Question", "Receipt", "SessionResult", "SessionState", "Status",
-           "Undone"]  # fmt: skip
+__all__ = ["Estimate", "Held", "Holding", "Question", "Receipt", "SessionResult", "SessionState",
+           "Status", "Undone"]  # fmt: skip
+
+
+_NAMED = 5  # questions of one person that are listed by number
 
 
 class SessionState(StrEnum):
@@ -142,6 +146,30 @@ class Held:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Holding:
+    """That somebody has an open question, so that others do not get it.
+
+    Parameters
+    ----------
+    question : int
+        The question's number.
+    annotator : str
+        Who has it.
+    seconds : float
+        How long at most, unless they ask for it again or their page stays open.
+
+    Examples
+    --------
+    >>> Holding(question=3, annotator="Ada", seconds=75.0).annotator
+    'Ada'
+    """
+
+    question: int
+    annotator: str
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Undone:
     """What an undo took back.
 
@@ -233,6 +261,8 @@ class Status:
         Questions of the present round that are not settled.
     leased : int
         Open questions that somebody holds now.
+    holding : tuple of Holding
+        Who holds which of them, and how long.
     round : int
         The present round.
     left : Estimate
@@ -268,6 +298,22 @@ class Status:
     error_basis: str
     contradictions: "tuple[Conflict, ...] | None"
     notes: tuple[str, ...]
+    holding: tuple[Holding, ...] = ()
+
+    @property
+    def holders(self) -> tuple[str, ...]:
+        """Who has which questions and how long, in words: one for each person."""
+        told = []
+        for name in dict.fromkeys(each.annotator for each in self.holding):
+            theirs = [each for each in self.holding if each.annotator == name]
+            numbers = [str(each.question) for each in theirs[:_NAMED]]
+            what = f"question{'s' if len(theirs) > 1 else ''} {', '.join(numbers)}"
+            if len(theirs) > _NAMED:
+                what += f" and {len(theirs) - _NAMED} more"
+            seconds = math.ceil(max(each.seconds for each in theirs))
+            time = f"{seconds} s" if seconds < 100 else f"{math.ceil(seconds / 60)} min"
+            told.append(f"{name} has {what}, for up to {time} more")
+        return tuple(told)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

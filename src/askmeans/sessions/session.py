@@ -5,7 +5,7 @@ from dataclasses import replace
 from numbers import Real
 from typing import Any
 
-from askmeans.checks import check_number
+from askmeans.checks import check_number, check_positive
 from askmeans.exceptions import AnswerError, ParameterError, StoreReadOnlyError
 from askmeans.sessions.caretaking import ME, Caretaking
 from askmeans.sessions.conflicts import find_conflicts
@@ -75,13 +75,15 @@ class Session(Caretaking):
         check_number(n, "n", "Session.ask", integer=True, minimum=1)
         return self._desk.ask(int(n), annotator)
 
-    def ask_row(self, *, annotator: str = ME) -> list[Question]:
+    def ask_row(self, *, annotator: str = ME, lease_seconds: float | None = None) -> list[Question]:
         """One question for somebody, and with a membership the other open ones of its item.
 
         Parameters
         ----------
         annotator : str, default="me"
             Who will answer.
+        lease_seconds : float or None, default=None
+            How long they are leased; None, and at most, for as long as the session's leases last.
 
         Returns
         -------
@@ -93,7 +95,9 @@ class Session(Caretaking):
         >>> [question.items for question in open("fruit.db").ask_row()]
         [(3,)]
         """
-        return self._desk.ask(1, annotator, whole_row=True)
+        if lease_seconds is not None:
+            check_positive(lease_seconds, "lease_seconds", "Session.ask_row")
+        return self._desk.ask(1, annotator, whole_row=True, seconds=lease_seconds)
 
     def tell(
         self, question_id: int, value: float, *, annotator: str = ME, key: str | None = None
@@ -243,6 +247,28 @@ class Session(Caretaking):
         """
         return self._desk.give(EventKind.SKIP, question_id, None, annotator, key)
 
+    def renew(self, *, annotator: str = ME, lease_seconds: float | None = None) -> None:
+        """Go on holding the questions that one holds; what one no longer holds stays as it is.
+
+        Parameters
+        ----------
+        annotator : str, default="me"
+            Who holds them.
+        lease_seconds : float or None, default=None
+            How long from now on, as in `ask_row`.
+
+        Examples
+        --------
+        >>> session = open("fruit.db")
+        >>> question, = session.ask(annotator="Ada")
+        >>> session.renew(annotator="Ada", lease_seconds=90.0)
+        >>> round(session.status().holding[0].seconds) <= 90
+        True
+        """
+        if lease_seconds is not None:
+            check_positive(lease_seconds, "lease_seconds", "Session.renew")
+        self._desk.renew(annotator, lease_seconds)
+
     def leave(self, *, annotator: str = ME) -> None:
         """Stop for now: others may have the questions that one holds.
 
@@ -334,8 +360,8 @@ class Session(Caretaking):
             annotator = check_annotator(annotator)
         with self._desk.lock:
             self._catch_up()
-            held = self._desk.held()
-            report = self._outcome.status(self._desk.state_for(annotator, held), held)
+            now, held = self._desk.held_now()
+            report = self._outcome.status(self._desk.state_for(annotator, held), held, now)
         if not estimate:
             return report
         result = self.result()

@@ -14,6 +14,10 @@ from askmeans.web.scale import say, say_fully
 
 __all__ = ["Desk", "Sheet"]
 
+# Seconds that an open page holds its question without a word. Pages say every 25 that they are open
+# (page.js), hidden ones at least every 60, as browsers have it.
+_LEASE = 90.0
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sheet:
@@ -38,14 +42,19 @@ class Desk:
         told = (session.url, session.name, session.fingerprint, session.config.seed)
         self.mark = hashlib.sha256(repr(told).encode()).hexdigest()[:16]  # of this session
         self._settle = settle_seconds
+        self._last: dict[str, str] = {}  # the key of everybody's last sheet
 
-    def sheet(self, annotator: str, wanted: int | None = None) -> Sheet:
-        """The next question for somebody, or the one they want to see or change."""
+    def sheet(self, annotator: str, wanted: int | None = None, *, by_script: bool = False) -> Sheet:
+        """The next question for somebody, or the one they want to see or change.
+
+        A page with a script says that it is still open, so it holds a question for a short time.
+        """
         session = self.session
         trouble = None
         row: list[Question] = []
         try:
-            row = session.ask_row(annotator=annotator)
+            seconds = _LEASE if by_script else None
+            row = session.ask_row(annotator=annotator, lease_seconds=seconds)
         except StoreError:
             raise
         except AskmeansError as error:  # the answers do not allow to go on: say so, offer undo
@@ -56,16 +65,29 @@ class Desk:
         elif row:
             card = self.cards.card(row[0], annotator, row)
         status = session.status(annotator=annotator)
+        key = self._last[annotator] = secrets.token_urlsafe(12)
         return Sheet(
             annotator=annotator,
             status=status,
             card=card,
-            key=secrets.token_urlsafe(12),
+            key=key,
             undo_key=secrets.token_urlsafe(12),
             shown=time.monotonic(),
             can_undo=annotator in status.annotators,
             trouble=trouble,
         )
+
+    def renew(self, annotator: str) -> None:
+        """Go on holding somebody's questions: their page is open."""
+        self.session.renew(annotator=annotator, lease_seconds=_LEASE)
+
+    def leave(self, annotator: str, key: str) -> None:
+        """Let others have somebody's questions, unless a newer page of theirs shows them.
+
+        A page that is left for another of ours says so after the other has its question.
+        """
+        if self._last.get(annotator, key) == key:
+            self.session.leave(annotator=annotator)
 
     def is_too_quick(self, shown: float) -> bool:
         """Whether a question had just appeared: the second half of a double click, no answer."""

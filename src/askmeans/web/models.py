@@ -120,6 +120,14 @@ class EstimateOut(_Out):
     basis: str
 
 
+class HoldingOut(_Out):
+    """Who has an open question, and for how many seconds at most."""
+
+    question: int
+    annotator: str
+    seconds: float
+
+
 class StatusOut(_Out):
     """Where the session stands."""
 
@@ -130,6 +138,7 @@ class StatusOut(_Out):
     budget: int | None
     open: int
     leased: int
+    holding: list[HoldingOut]
     round: int
     left: EstimateOut
     annotators: dict[str, dict[str, int]]

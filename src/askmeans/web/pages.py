@@ -53,7 +53,8 @@ def _add_answering(router: APIRouter, house: House) -> None:
         annotator = annotator_of(request)
         if annotator is None:
             return RedirectResponse("/name", 303)
-        return _sheet(house, request, desk.sheet(annotator, question))
+        sheet = desk.sheet(annotator, question, by_script=_is_script(request))
+        return _sheet(house, request, sheet)
 
     @router.post("/answer")
     def answer(request: Request, form: SentForm) -> Response:
@@ -85,6 +86,18 @@ def _add_answering(router: APIRouter, house: House) -> None:
     def stop(form: SentForm) -> Response:
         house.session.leave(annotator=_seated(house, form))
         return RedirectResponse("/results", 303)
+
+    @router.post("/renew")
+    def renew(form: SentForm) -> Response:
+        """A page is still open."""
+        desk.renew(_seated(house, form))
+        return Response(status_code=204)
+
+    @router.post("/leave")
+    def leave(form: SentForm) -> Response:
+        """A page was left: a beacon, whose reply nobody reads."""
+        desk.leave(_seated(house, form), form.text("key"))
+        return Response(status_code=204)
 
 
 def _add_person(router: APIRouter, house: House) -> None:
@@ -291,7 +304,7 @@ def _go_on(
 ) -> Response:
     """After a move: the next question, as a page or as the part that changes."""
     if _is_script(request):
-        sheet = house.desk.sheet(annotator)
+        sheet = house.desk.sheet(annotator, by_script=True)
         return _sheet(house, request, sheet, said=text, failed=status >= 400, status=status)
     response = RedirectResponse("/", 303)
     mark = "!" if status >= 400 else ""

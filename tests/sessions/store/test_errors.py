@@ -35,7 +35,7 @@ def small(make):
 def write_on(session):
     """Write until there is no room."""
     for number in range(1000):
-        session.rename(0, "x" * 4000 + str(number))
+        session.rename(0, "x" * 190 + str(number))
 
 
 def test_a_full_database_is_told_and_the_next_try_works(small, again):

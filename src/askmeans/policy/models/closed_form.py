@@ -7,16 +7,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment, minimize
 
-from askmeans.fuzzy.model import closed_form_memberships
+from askmeans.fuzzy.model import closed_form_memberships, squared_distances
 from askmeans.items import Items
 from askmeans.policy.models.rows import softmax
 from askmeans.policy.models.training import Fitted, Predict, Training, cross_validated
 from askmeans.policy.pool import Pool, Standard
-from askmeans.scores import fit_fuzzifier
 
 __all__ = ["ClosedForm", "InMetric", "in_metric", "local", "name_clusters", "named", "scaled"]
 
 Floats = NDArray[np.float64]
+_STEPS, _FURTHER_STEPS = 15, 6  # of a metric's fit; of one fold's that goes on from the first
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +25,11 @@ class ClosedForm:
 
     centers: Floats
     fuzzifier: float
+
+    @classmethod
+    def of(cls, found: tuple[Floats, float]) -> "ClosedForm":
+        """At these centres, with this fuzzifier."""
+        return cls(centers=found[0], fuzzifier=found[1])
 
     def __call__(self, X: NDArray[np.floating]) -> Floats:
         """Memberships of any items."""
@@ -74,10 +79,9 @@ def scaled(pool: Pool, training: Training, found: tuple[Floats, float]) -> Fitte
 def local(pool: Pool, training: Training) -> Fitted:
     """The closed form at the optimum that the answers lead to."""
     found = local_centers(pool, training)
-    few = pool.X[pool.few]
 
     def find(part: Training) -> tuple[Floats, float]:
-        return iterate(few, _start(pool, part), found[1], 20), found[1]
+        return iterate(pool.X, _start(pool, part), found[1], 20), found[1]
 
     return _closed_form("local optimum", pool, training, found, find)
 
@@ -90,7 +94,8 @@ def local_centers(pool: Pool, training: Training) -> tuple[Floats, float]:
     for alpha in sorted({pool.free[1], 1.5, 1.2, 1.05}):
         found = iterate(few, start, alpha, 60)
         U = closed_form_memberships(X, found, alpha)
-        loss = float((training.sample_weight[:, None] * np.abs(U - Y)).sum())
+        off = np.where(training.known, np.abs(U - Y), 0.0)
+        loss = float((training.sample_weight[:, None] * off).sum())
         if loss < least:
             near, fuzzifier, least = found, alpha, loss
     if len(few) < len(pool):
@@ -157,11 +162,28 @@ def _closed_form(
 def _named(X: Floats, Y: Floats, centers: Floats, fuzzifier: float) -> tuple[Floats, float]:
     """These centres, named by the answers, with the fuzzifier that they support."""
     centers = centers[name_clusters(closed_form_memberships(X, centers, fuzzifier), Y)]
-    fitted = fit_fuzzifier(X, centers, Y)
+    fitted = _fit_fuzzifier(X, centers, Y)
     # A few answers move it only a little from where it was.
     share = len(Y) / (len(Y) + 5.0)
     moved = np.exp((1 - share) * np.log(fuzzifier - 1.0) + share * np.log(fitted - 1.0))
     return centers, 1.0 + float(moved)
+
+
+def _fit_fuzzifier(X: Floats, centers: Floats, Y: Floats) -> float:
+    """The fuzzifier from 1.02 to 20 at which the closed form comes closest to whole rows.
+
+    As `askmeans.scores.fit_fuzzifier`, by grids of values at once: it is called for every fold.
+    """
+    logs = np.log(np.maximum(squared_distances(X, centers), 1e-300))
+    logs -= logs.min(axis=1, keepdims=True)
+    low, high = np.log(0.02), np.log(19.0)
+    for _ in range(3):
+        grid = np.linspace(low, high, 21)
+        odds = np.exp(-np.exp(-grid)[:, None, None] * logs)
+        losses = np.square(odds / odds.sum(axis=2, keepdims=True) - Y).sum(axis=(1, 2))
+        best = int(losses.argmin())
+        low, high = grid[max(best - 1, 0)], grid[min(best + 1, 20)]
+    return 1.0 + float(np.exp(grid[best]))
 
 
 def in_metric(pool: Pool, training: Training) -> Fitted:
@@ -177,7 +199,7 @@ def in_metric(pool: Pool, training: Training) -> Fitted:
 def _metric(pool: Pool, training: Training, *, rounds: int) -> tuple[Floats, Floats]:
     """Centres and weights of features, in turns."""
     Z, Y, rows = pool.Z, training.Y, training.rows
-    few = Z[pool.few]
+    few = Z[pool.few] if rounds == 1 else Z
     d = Z.shape[1]
     weights = training.sample_weight * np.sqrt(training.stratum_size)
     weights = weights / weights.mean()
@@ -187,11 +209,12 @@ def _metric(pool: Pool, training: Training, *, rounds: int) -> tuple[Floats, Flo
     centers = ((Y * share[:, None]).T @ Z[rows]) / np.maximum(mass, 1e-9)[:, None]
     centers[mass <= 1e-9] = Z.mean(axis=0)
     for _ in range(rounds):
-        theta = _fit_metric(Z[rows], Y, weights, centers, theta)
+        theta = _fit_metric(Z[rows], Y, weights, centers, theta, _STEPS)
         scale, alpha = np.exp(theta[:d] / 2), 1.0 + np.exp(-theta[d])
         centers = iterate(few * scale, centers * scale, float(np.clip(alpha, 1.05, 3.0)), 10)
         centers /= scale
-    return centers, _fit_metric(Z[rows], Y, weights, centers, theta)
+    steps = _STEPS if rounds > 1 else _FURTHER_STEPS
+    return centers, _fit_metric(Z[rows], Y, weights, centers, theta, steps)
 
 
 def _in_metric(Z: Floats, centers: Floats, theta: Floats) -> Floats:
@@ -201,7 +224,9 @@ def _in_metric(Z: Floats, centers: Floats, theta: Floats) -> Floats:
     return closed_form_memberships(Z * scale, centers * scale, alpha)
 
 
-def _fit_metric(Z: Floats, Y: Floats, weights: Floats, centers: Floats, start: Floats) -> Floats:
+def _fit_metric(
+    Z: Floats, Y: Floats, weights: Floats, centers: Floats, start: Floats, steps: int
+) -> Floats:
     """Log weights and log exponent with the least squared error, kept near even weights."""
     squares = (Z[:, None, :] - centers[None]) ** 2 + 1e-12  # n x k x d
     d = Z.shape[1]
@@ -221,7 +246,7 @@ def _fit_metric(Z: Floats, Y: Floats, weights: Floats, centers: Floats, start: F
 
     bounds = [(-6.0, 6.0)] * d + [(-2.0, 3.5)]
     found = minimize(
-        loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 15}
+        loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": steps}
     )
     theta: Floats = found.x
     return theta

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
-from askmeans.fuzzy.model import squared_distances
 from askmeans.fuzzy.simplex import onto_simplex
+from askmeans.policy.models.rows import quick_distances
 from askmeans.policy.models.training import Fitted, Training
 from askmeans.policy.pool import Pool, Standard
 
@@ -32,7 +32,7 @@ class Smooth:
 
     def __call__(self, X: NDArray[np.floating]) -> Floats:
         """Memberships of any items."""
-        K = np.exp(-0.5 * squared_distances(self.scale(X), self.Z) / self.width)
+        K = np.exp(-0.5 * quick_distances(self.scale(X), self.Z) / self.width)
         return onto_simplex(K @ self.coefficients + self.mean)
 
 
@@ -85,7 +85,7 @@ def prior_mean(training: Training) -> Floats:
 def smooth(pool: Pool, training: Training) -> Fitted:
     """Squared exponential kernel in the common scale; its width and noise by the answers."""
     Z = pool.Z[training.rows]
-    D = squared_distances(Z, Z)
+    D = quick_distances(Z, Z)
     typical = float(np.median(D[np.triu_indices(len(D), 1)])) if len(D) > 1 else 1.0
     typical = max(typical, 1e-12)
     widths = [typical * c for c in (0.03, 0.1, 0.3, 1.0, 3.0)]

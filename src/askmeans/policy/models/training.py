@@ -20,30 +20,44 @@ _FOLDS = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Training:
-    """Rows of the pool with their memberships, how much each is worth, and its fold."""
+    """Rows of the pool with their memberships, how much each is worth, and its fold.
+
+    `known` tells the entries that somebody told from those that were filled in.
+    """
 
     rows: Rows
     Y: Floats
     sample_weight: Floats
     stratum_size: Floats
+    known: NDArray[np.bool_]
     folds: Rows
 
     @classmethod
-    def of(cls, rows: Rows, Y: Floats, sample_weight: Floats, stratum_size: Floats) -> "Training":
-        """Training with folds that share out every cluster evenly."""
+    def of(
+        cls,
+        rows: Rows,
+        Y: Floats,
+        sample_weight: Floats,
+        stratum_size: Floats,
+        known: NDArray[np.bool_] | None = None,
+    ) -> "Training":
+        """Training rows with folds that share out every cluster evenly."""
+        known = np.ones(Y.shape, dtype=bool) if known is None else known
         near = without_last_bits(Y)
         order = np.lexsort((-near.max(axis=1), near.argmax(axis=1)))  # ties: as asked
         folds = np.empty(len(rows), dtype=np.intp)
         folds[order] = np.arange(len(rows)) % (len(rows) if len(rows) <= 10 else _FOLDS)
         return cls(
-            rows=rows, Y=Y, sample_weight=sample_weight, stratum_size=stratum_size, folds=folds
-        )
+            rows=rows, Y=Y, sample_weight=sample_weight, stratum_size=stratum_size, known=known,
+            folds=folds,
+        )  # fmt: skip
 
     def part(self, chosen: NDArray[np.bool_]) -> "Training":
         """Some of it."""
         return Training(
             rows=self.rows[chosen], Y=self.Y[chosen], sample_weight=self.sample_weight[chosen],
-            stratum_size=self.stratum_size[chosen], folds=self.folds[chosen],
+            stratum_size=self.stratum_size[chosen], known=self.known[chosen],
+            folds=self.folds[chosen],
         )  # fmt: skip
 
 

@@ -7,10 +7,14 @@
 // - Focus that was in what is exchanged, or in a form that is hidden with it, goes to the heading.
 // - One answer is under way at a time. It is kept until it was confirmed, and sent again with the
 //   same key where the server did not reply: twice the same is harmless.
+// - A page that is open says so, and holds its question; one that is left says so, too, and others
+//   may have it at once.
 
 const SETTLE = 250; // milliseconds in which nobody reads a question: a second click, a bouncing key
 const AGAIN = 1000; // between two attempts to reach the server
 const LOOK = 3000; // between two looks for something new
+const BEAT = 25000; // between two words that this page is open (answering.py has how long they last)
+const IDLE = 600000; // without a move or a key: whoever sat here is gone
 const PENDING = "askmeans-pending";
 const KEYS = "askmeans-keys"; // "off" where somebody does not want keys to answer
 
@@ -90,7 +94,9 @@ function renew(html) {
   if (!part || part.dataset.question || part.dataset.state !== desk().dataset.state) {
     return exchange(html);
   }
-  desk().querySelector(".counts").replaceWith(part.querySelector(".counts"));
+  for (const what of [".counts", ".holders"]) {
+    desk().querySelector(what)?.replaceWith(part.querySelector(what));
+  }
   watch();
   return true;
 }
@@ -201,6 +207,33 @@ function centre() {
   slider.dispatchEvent(new Event("input"));
 }
 
+// Who sits here, as the server wants to know it.
+function seat() {
+  return new URLSearchParams(new FormData(document.getElementById("stop")));
+}
+
+// Say now and then that the page is open, as long as somebody is there.
+function stay() {
+  let used = Date.now();
+  for (const kind of ["pointermove", "pointerdown", "keydown", "scroll"]) {
+    document.addEventListener(kind, () => (used = Date.now()), { capture: true, passive: true });
+  }
+  const beat = () => {
+    if (!desk().dataset.question || Date.now() - used > IDLE) return;
+    fetch("/renew", { method: "POST", body: seat() }).catch(() => {});
+  };
+  beat();
+  setInterval(beat, BEAT);
+}
+
+// Say that the page is left: a beacon arrives though the page is gone.
+function leave() {
+  if (busy || !desk().dataset.question) return; // an answer on its way is for this question
+  const told = seat();
+  told.set("key", desk().dataset.key);
+  navigator.sendBeacon("/leave", told);
+}
+
 // Keys may be turned off, for those whose words or hands press them unasked.
 function choose() {
   const box = document.getElementById("use-keys");
@@ -233,6 +266,10 @@ function answering() {
   choose();
   settle();
   watch();
+  stay();
+  addEventListener("pagehide", leave);
+  // A page that a browser kept and shows again has let its question go.
+  addEventListener("pageshow", (event) => event.persisted && location.reload());
   const pending = sessionStorage.getItem(PENDING);
   if (pending) send(...JSON.parse(pending));
 }
