@@ -228,7 +228,7 @@ class PlanSpec:
         """
         rng = np.random.default_rng(self.seed)
         strategy = self._prepared()
-        similar = self.ask != "membership" and self.n_clusters > 1
+        similar = self._similar
         if isinstance(strategy, Stratified) and not similar:
             return strategy.policy(
                 X, self.n_clusters, fuzzifier=self.fuzzifier, rng=rng, repeats=self.repeats
@@ -239,6 +239,11 @@ class PlanSpec:
         # One wrong answer among three to a pair must not count.
         return repeated(plan, self.repeats, how="median" if similar else "mean")
 
+    @property
+    def _similar(self) -> bool:
+        """Whether similarities are asked; with one cluster there is nothing to compare."""
+        return self.ask != "membership" and self.n_clusters > 1
+
     def _prepared(self, *, exact: bool = False) -> Any:
         """The strategy, told what levels, repeats and budget mean for it."""
         strategy = _as_strategy(self.strategy, "PlanSpec")
@@ -248,7 +253,7 @@ class PlanSpec:
             strategy = replace(strategy, max_items=None)  # the budget is the limit
         if exact or strategy.noise != 0.0 or strategy.levels is not None:
             return strategy  # it says itself what it expects of the answers
-        if self.ask != "membership":  # rows that follow from similarities lie on no scale
+        if self._similar:  # rows that follow from similarities lie on no scale
             if self.repeats > 1:
                 return replace(strategy, noise="auto")
             return replace(strategy, noise=rounding_noise(self.levels))

@@ -478,8 +478,8 @@ class Stratified(Strategy):
         --------
         >>> rng = np.random.default_rng(0)
         >>> policy = Stratified().policy([[0.0], [1.0], [9.0]], 2, fuzzifier=2.0, rng=rng)
-        >>> policy.propose(1)
-        [Question(kind='membership', items=(2,), cluster=0, repeat=0)]
+        >>> [question.kind for question in policy.propose(2)]
+        ['membership', 'membership']
         """
         items = self._checked_items(X, n_clusters, fuzzifier, rng)
         settings = Settings(
