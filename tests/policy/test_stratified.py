@@ -199,7 +199,7 @@ def test_it_stops_when_the_estimated_error_is_small_enough_and_says_so():
     result = ask(X, U, 3, precision=0.02, max_items=150)
     account = result.clustering.diagnostics
     assert result.complete
-    assert account["stopped"] == "precision"
+    assert account.stopped == "precision"
     assert result.n_queries < 100
     assert account.estimated_error < 0.02
     assert np.abs(result.clustering.memberships - U).mean() < 0.02
