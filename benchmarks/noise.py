@@ -123,7 +123,7 @@ def error(data: str, target: str, oracle: Oracle, seed: int, **options: Any) -> 
 def noise(data: str, target: str, seed: int, sigma: float) -> list[float]:
     """Errors asked once, with noise to be estimated, and with repeats."""
     oracle = noisy(target_of(data, target)[1], sigma, seed)
-    ways = ({}, {"strategy": Stratified(noise="auto")}, {"repeats": 3})
+    ways: tuple[dict[str, Any], ...] = ({}, {"strategy": Stratified(noise="auto")}, {"repeats": 3})
     return [error(data, target, oracle, seed, **way) for way in ways]
 
 
@@ -131,7 +131,7 @@ def scale(data: str, target: str, seed: int, levels: int) -> list[float]:
     """Errors of noisy answers on a scale: at their word, told, told and repeated."""
     U = target_of(data, target)[1]
     oracle = oracles.QuantizedOracle(noisy(U, 0.05, seed), levels=levels)
-    ways = ({}, {"levels": levels}, {"levels": levels, "repeats": 3})
+    ways: tuple[dict[str, Any], ...] = ({}, {"levels": levels}, {"levels": levels, "repeats": 3})
     return [error(data, target, oracle, seed, **way) for way in ways]
 
 

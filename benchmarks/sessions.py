@@ -1,4 +1,4 @@
-"""Sessions: answers per second of many clients at once, replay, and how long a question takes.
+"""Sessions: answers per second of clients and of a team, resuming, how long a question takes.
 
 The clients are those of tests/helpers/clients.py, in processes of their own.
 """
@@ -8,6 +8,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import warnings
 from pathlib import Path
@@ -23,6 +24,7 @@ from askmeans.queries import MembershipQueries
 CLIENTS = Path(__file__).parent.parent / "tests" / "helpers" / "clients.py"
 N, D, K = 100_000, 10, 4
 ROUNDS = 5
+THINKING = 0.2  # seconds over a question
 
 
 def crowd(clients: int, each: int) -> None:
@@ -101,10 +103,65 @@ def asking(X: NDArray[np.float64], folder: Path) -> None:
     )
 
 
+def team(annotators: int, each: int, folder: Path) -> None:
+    """Print the answers per second of a team that thinks 200 ms over each question.
+
+    The default strategy, memberships; threads of one process, as the page has them. Whoever gets
+    no question while the budget lasts looks again after 5 ms, and is counted.
+    """
+    rng = np.random.default_rng(0)
+    X = 4.0 * np.eye(4)[rng.integers(4, size=1000)] + rng.normal(size=(1000, 4))
+    oracle = oracles.TableOracle(FuzzyKMeans(4, random_state=0).fit(X).memberships_)
+    waited = [0] * annotators
+    asks: list[float] = []
+
+    def work(number: int, session: sessions.Session) -> None:
+        name, told = f"annotator {number}", 0
+        while told < each:
+            began = time.perf_counter()
+            questions = session.ask(annotator=name)
+            asks.append(time.perf_counter() - began)
+            if not questions:
+                waited[number] += 1
+                time.sleep(0.005)
+                continue
+            (question,) = questions
+            time.sleep(THINKING)
+            assert question.cluster is not None
+            value = float(oracle.answer(MembershipQueries(question.items, [question.cluster]))[0])
+            session.tell(question.id, value, annotator=name)
+            told += 1
+
+    with sessions.create(
+        folder / "team.db", X, n_clusters=4, budget=annotators * each, random_state=0,
+        cluster_names=list("abcd"), ask="membership",
+    ) as session:  # fmt: skip
+        session.ask()  # the first ranking is there when people come
+        session.leave()
+        threads = [
+            threading.Thread(target=work, args=(number, session)) for number in range(annotators)
+        ]
+        began = time.perf_counter()
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        seconds = time.perf_counter() - began
+    middle, high = np.percentile(1000.0 * np.array(asks), [50, 99])
+    print(
+        f"{annotators} annotators x {each} questions, {1000 * THINKING:.0f} ms each, by default: "
+        f"{annotators * each / seconds:.1f} answers per second of {annotators / THINKING:.0f} at "
+        f"most; no question for somebody: {sum(waited)} times; ask: median {middle:.0f} ms, "
+        f"p99 {high:.0f} ms"
+    )
+
+
 def main() -> None:
     """Print all of it."""
     warnings.simplefilter("ignore")
     crowd(8, 100)
+    with tempfile.TemporaryDirectory() as folder:
+        team(10, 20, Path(folder))
     rng = np.random.default_rng(0)
     truth = 2.0 * rng.normal(size=(K, D))
     X = truth[rng.integers(K, size=N)] + rng.normal(size=(N, D))

@@ -26,7 +26,7 @@ from askmeans.paper import by_similarity
 from askmeans.paper.geometry import extreme_rows
 from askmeans.paper.jennrich import memberships_by_jennrich
 from askmeans.paper.recovery import embed, memberships_from_triplets, refine
-from askmeans.queries import MembershipQueries, PairQueries, Queries
+from askmeans.queries import PairQueries, Queries, TripletQueries
 from askmeans.results import Clustering
 
 Floats = NDArray[np.float64]
@@ -236,7 +236,7 @@ def one_run(U: Floats, noise: float, seed: int) -> tuple[float, float, float]:
         try:
             queries = next(asking)
             while True:
-                assert not isinstance(queries, MembershipQueries)
+                assert isinstance(queries, PairQueries | TripletQueries)
                 asked = queries.pairs if isinstance(queries, PairQueries) else queries.triplets
                 seen.update(asked.ravel().tolist())
                 queries = asking.send(oracle.answer(queries))

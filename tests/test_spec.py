@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from askmeans import Sequential, Stratified, TwoClusters, TwoPhase, run
-from askmeans.exceptions import BudgetError, ParameterError, ReplayWarning
+from askmeans.exceptions import BudgetError, ParameterError, StoredSettingWarning
 from askmeans.oracles import NoisyOracle, TableOracle
 from askmeans.paper import repeated
 from askmeans.spec import ASK, PlanSpec
@@ -129,7 +129,7 @@ def test_noise_of_the_papers_strategies_in_what_was_stored_is_dropped_with_a_not
         warnings.simplefilter("error")
         assert PlanSpec.from_json(stored | {"strategy": unused}) == spec()
     used = stored["strategy"] | {"noise": "auto", "levels": 5}
-    with pytest.warns(ReplayWarning, match=r"noise='auto', levels=5.*at their word"):
+    with pytest.warns(StoredSettingWarning, match=r"noise='auto', levels=5.*at their word"):
         assert PlanSpec.from_json(stored | {"strategy": used}) == spec()
 
 

@@ -33,7 +33,7 @@ The tree::
     |-- MissingClusterWarning         no item asked about belongs to a cluster
     |-- MoreClustersWarning           the answers show more clusters than were asked for
     |-- NobodyToAskWarning            no oracle was given: an unsupervised fit was made
-    `-- ReplayWarning                 a session's questions are not those that were stored
+    `-- StoredSettingWarning          a setting that was stored is none of this version
 
 A message names the parameter, the rule, the value received and the remedy.
 """
@@ -68,7 +68,6 @@ __all__ = [
     "PlanError",
     "QueryError",
     "RankError",
-    "ReplayWarning",
     "SessionError",
     "SessionExistsError",
     "StopAsking",
@@ -79,6 +78,7 @@ __all__ = [
     "StoreMovedError",
     "StoreReadOnlyError",
     "StoreVersionError",
+    "StoredSettingWarning",
 ]
 
 
@@ -250,5 +250,5 @@ class NobodyToAskWarning(AskmeansWarning):
     """No oracle was given, so nobody was asked and an unsupervised fit was made."""
 
 
-class ReplayWarning(AskmeansWarning):
-    """A session would ask otherwise than was stored; it goes on from the stored answers."""
+class StoredSettingWarning(AskmeansWarning):
+    """A setting that was stored with a strategy is none of this version, and is left out."""

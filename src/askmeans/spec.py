@@ -14,7 +14,7 @@ import numpy as np
 from askmeans import strategies
 from askmeans.checks import check_choice, check_fuzzifier, check_number, check_seed
 from askmeans.contradictions import rounding_noise
-from askmeans.exceptions import ParameterError, ReplayWarning
+from askmeans.exceptions import ParameterError, StoredSettingWarning
 from askmeans.paper import Plan, by_similarity, repeated, same_or_different
 from askmeans.paper.pool_sizes import Route, least_questions
 from askmeans.paper.similarities import Similarities
@@ -148,7 +148,7 @@ class PlanSpec:
 
         Warns
         -----
-        ReplayWarning
+        StoredSettingWarning
             If the strategy was stored with something that this version does not have.
 
         Examples
@@ -310,7 +310,7 @@ def strategy_from_json(values: dict[str, Any]) -> Any:
         warnings.warn(
             f"{kind.__name__} was stored with {dropped}, which this version does not have, so it "
             "is left out: the paper's strategies take answers at their word.",
-            ReplayWarning,
+            StoredSettingWarning,
             stacklevel=3,
         )
     return kind(**{name: value for name, value in sizes.items() if name in known})

@@ -3,7 +3,7 @@
 import pytest
 
 from askmeans import TwoPhase
-from askmeans.exceptions import ReplayWarning, SessionError
+from askmeans.exceptions import SessionError, StoredSettingWarning
 from askmeans.sessions.config import Config
 from askmeans.spec import PlanSpec
 
@@ -31,7 +31,7 @@ def test_levels_of_a_session_with_a_paper_strategy_only_say_which_answers_there_
 def test_noise_of_a_paper_strategy_in_an_old_database_is_dropped_with_a_note():
     values = config().to_json()
     values["strategy"] |= {"noise": "auto", "levels": 5}
-    with pytest.warns(ReplayWarning, match="takes? answers at their word"):
+    with pytest.warns(StoredSettingWarning, match="takes? answers at their word"):
         assert Config.from_json(values).spec() == config().spec()
 
 

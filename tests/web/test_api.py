@@ -4,11 +4,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+from askmeans import sessions
+
 COMMAND = Path(sys.executable).parent / "schemathesis"
 TOKEN = "t" * 43
 
 
-def test_schemathesis_finds_nothing(address, tmp_path):
+def test_schemathesis_finds_nothing(address, database, tmp_path):
+    with sessions.open(database) as session:
+        session.ask(9, annotator="bob")  # so that there are questions to answer
     done = subprocess.run(
         [COMMAND, "run", f"{address}/api/openapi.json", "--max-examples=15", "--seed=0",
          "--generation-deterministic", "--no-color", f"--header=X-CSRF-Token: {TOKEN}",

@@ -38,8 +38,8 @@ from askmeans.policy import Policy
 from askmeans.queries import Ledger
 from askmeans.results import Result, with_names, without_traces
 from askmeans.sessions.display import strongest_items, unique_names
-from askmeans.sessions.notes import quietly
-from askmeans.sessions.outcome import expected
+from askmeans.sessions.results import expected
+from askmeans.sessions.warning_notes import quietly
 from askmeans.spec import PlanSpec
 
 if TYPE_CHECKING:

@@ -125,7 +125,7 @@ def _tell_missing_images(session: Session, column: str | None) -> None:
 
 def _report(options: InitOptions, session: Session, n: int, columns: list[Column]) -> None:
     """Print what the session will take."""
-    from askmeans.sessions.outcome import expected
+    from askmeans.sessions.results import expected
 
     forecast = expected(session.config.make_strategy(), n, session.config)
     questions = None if forecast is None else forecast.n_queries

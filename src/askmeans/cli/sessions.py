@@ -141,6 +141,8 @@ def status(database: str, name: str | None, annotator: str | None, *, as_json: b
         say(f"session: {report.name}, {report.state}")
         say(f"answered: {report.answered}{budget}; held before: {report.held}")
         say(f"open now: {report.open} (round {report.round}), {report.leased} with somebody")
+        if report.settled and report.state is SessionState.ASKING:
+            say("good enough by the strategy's own measure; more answers still help")
         for holder in report.holders:
             say(f"  {holder}")
         say(

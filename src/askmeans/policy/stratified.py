@@ -9,6 +9,7 @@ Not in the paper. Rules of this file:
 
 import hashlib
 import math
+import threading
 from collections.abc import Iterator, Set
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -64,7 +65,8 @@ class StratifiedPolicy:
         self._answers = Answers()
         self._asked: set[Question] = set()
         self._beliefs: dict[bytes, Belief] = {}
-        self._ranking: tuple[Belief, _Ranking] | None = None
+        self._ranking: _Ranking | None = None
+        self._learning = threading.Lock()  # of models: one thread learns, others do not wait
         self._grounds: dict[bytes, tuple[Ensemble, Strata]] = {}
 
     def learn(self, answers: Answers) -> None:
@@ -78,16 +80,19 @@ class StratifiedPolicy:
         pending: Set[Question] = frozenset(),
         annotator: str = ME,  # noqa: ARG002 - everybody is asked alike
     ) -> list[Question]:
-        """The n best questions that are neither answered nor pending, about other items."""
+        """The n best questions that are neither answered nor pending.
+
+        Items that somebody is being asked about come last. While another thread learns models, the
+        ranking of the last milestone serves.
+        """
         busy = {question.items for question in pending}
-        ranking = self._current()
-        free: dict[Question, None] = {}
-        for question in ranking:
-            if len(free) == n:
-                break
-            if question not in self._asked and question.items not in busy:
-                free.setdefault(question)
-        return list(free)
+        ranking, asked = self._current(), self._asked
+        free = (q for q in ranking if q not in asked and q.items not in busy)
+        found = dict.fromkeys(islice(_different(free), n))
+        if len(found) < n and busy:
+            left = (q for q in ranking if q not in asked and q not in pending and q not in found)
+            found |= dict.fromkeys(islice(_different(left), n - len(found)))
+        return list(found)
 
     @property
     def settled(self) -> bool:
@@ -99,21 +104,28 @@ class StratifiedPolicy:
         """Why there is no need to ask on: "precision", "max_items" or "items"; None to go on."""
         if self.batch_size > 0:
             return None
-        precise = self._belief(self._milestone()).is_precise(self.settings.precision)
+        precise = self._current().belief.is_precise(self.settings.precision)
         return "precision" if precise else self._ended() or "items"
 
     @property
     def batch_size(self) -> int:
         """Questions to the next milestone, or to the last item that shall be asked about."""
         there = len(self._answers)
-        gap = self._milestone() + self._step(self._milestone()) - there
+        reached = self._milestones(there)[-1]
+        gap = reached + self._step(reached) - there
         new = (question for question in self._current().wanted if question not in self._asked)
         return sum(1 for _ in islice(new, gap))
+
+    @property
+    def round(self) -> int:
+        """How often the ranking of questions was made anew, from 1."""
+        return len(self._milestones(len(self._answers)))
 
     def clustering(self) -> Clustering:
         """The best result from all answers."""
         notes: list[str] = []
-        belief = self._belief(len(self._answers))
+        with self._learning:
+            belief = self._belief(self._answers)
         missing = np.flatnonzero(~belief.seen & (self.k > 1))
         if len(missing):
             warn(
@@ -156,16 +168,16 @@ class StratifiedPolicy:
             least = max(2, self.k // 4)
         return max(least, math.ceil(GROWTH * count))
 
-    def _milestone(self) -> int:
-        """The last milestone that the answers have reached."""
-        reached = 0
-        while reached + self._step(reached) <= len(self._answers):
-            reached += self._step(reached)
+    def _milestones(self, count: int) -> list[int]:
+        """The milestones that so many answers have reached, from 0."""
+        reached = [0]
+        while reached[-1] + self._step(reached[-1]) <= count:
+            reached.append(reached[-1] + self._step(reached[-1]))
         return reached
 
-    def _belief(self, count: int) -> Belief:
-        """What the first so many answers tell; the last few are remembered."""
-        told = told_by(self._answers.first(count), self.k)
+    def _belief(self, answers: Answers) -> Belief:
+        """What these answers tell; the last few beliefs are remembered."""
+        told = told_by(answers, self.k)
         key = _digest(told)
         if key not in self._beliefs:
             ensemble, strata = self._ground(told)
@@ -195,11 +207,17 @@ class StratifiedPolicy:
         return self._grounds[key]
 
     def _current(self) -> "_Ranking":
-        """The ranking at the last milestone."""
-        belief = self._belief(self._milestone())
-        if self._ranking is None or self._ranking[0] is not belief:
-            self._ranking = belief, _Ranking(belief, self.settings)
-        return self._ranking[1]
+        """The ranking at the last milestone; the one before while another thread learns."""
+        if self._learning.acquire(blocking=self._ranking is None):
+            try:
+                answers = self._answers
+                belief = self._belief(answers.first(self._milestones(len(answers))[-1]))
+                if self._ranking is None or self._ranking.belief is not belief:
+                    self._ranking = _Ranking(belief, self.settings)
+            finally:
+                self._learning.release()
+        assert self._ranking is not None
+        return self._ranking
 
     def _centers(self, belief: Belief, U: Floats) -> Floats:
         """Centres as the memberships have them."""
@@ -230,24 +248,25 @@ class StratifiedPolicy:
 
 
 class _Lazy:
-    """A list that is made as far as somebody looks."""
+    """A list that is made as far as somebody looks, also in several threads."""
 
     def __init__(self, source: Iterator[Question]) -> None:
         self._source = source
         self._made: list[Question] = []
+        self._making = threading.Lock()
 
     def __iter__(self) -> Iterator[Question]:
         place = 0
-        while place < len(self._made) or self._extend():
+        while place < len(self._made) or self._reaches(place):
             yield self._made[place]
             place += 1
 
-    def _extend(self) -> bool:
-        """One more, if there is one."""
-        more = next(self._source, None)
-        if more is not None:
-            self._made.append(more)
-        return more is not None
+    def _reaches(self, place: int) -> bool:
+        """Whether there are more than so many, of which the next is made."""
+        with self._making:
+            if len(self._made) == place:
+                self._made.extend(islice(self._source, 1))
+            return len(self._made) > place
 
 
 class _Ranking:
@@ -397,6 +416,15 @@ class _Ranking:
             yield self._about(
                 told.items[place], int(cluster), repeat=int(told.times[place, cluster])
             )
+
+
+def _different(questions: Iterator[Question]) -> Iterator[Question]:
+    """Each question once, where it first comes."""
+    seen: set[Question] = set()
+    for question in questions:
+        if question not in seen:
+            seen.add(question)
+            yield question
 
 
 def _digest(told: Told) -> bytes:

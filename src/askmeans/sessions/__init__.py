@@ -1,7 +1,7 @@
 """Durable ask and tell: people answer over days, machines crash, and nothing is lost."""
 
 from askmeans.sessions.display import Item
-from askmeans.sessions.making import create, names, open  # noqa: A004 - the pinned name
+from askmeans.sessions.opening import create, names, open  # noqa: A004 - the pinned name
 from askmeans.sessions.reports import (
     Estimate,
     Holding,

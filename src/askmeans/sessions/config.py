@@ -1,12 +1,10 @@
-"""A session's parameters as JSON: all that is needed to make the same plan again.
+"""A session's parameters as JSON: all that is needed to make the same policy again.
 
 The strategy is stored with its resolved name and sizes, so that another default in a later version
 does not change an old session.
 """
 
 import dataclasses
-import hashlib
-import json
 from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +12,8 @@ from typing import Any
 from askmeans.checks import check_name, check_number, check_positive
 from askmeans.exceptions import ParameterError, SessionError
 from askmeans.paper.plan import Plan
-from askmeans.policy.as_plan import as_plan
+from askmeans.policy.adapter import PlanPolicy
+from askmeans.policy.stratified import StratifiedPolicy
 from askmeans.sessions.display import RESERVED
 from askmeans.sessions.stored import from_stored
 from askmeans.spec import PlanSpec, as_seed
@@ -82,7 +81,7 @@ class Config:
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> "Config":
         """What `to_json` made."""
-        return from_stored(cls, values, "parameters")
+        return from_stored(cls, values)
 
     def to_json(self) -> dict[str, Any]:
         """Plain values."""
@@ -102,16 +101,25 @@ class Config:
         stands = isinstance(spec.strategy, Stratified)
         return spec if stands else dataclasses.replace(spec, levels=None)
 
+    @property
+    def has_plan(self) -> bool:
+        """Whether questions are those of a plan, in rounds, and not of the default policy."""
+        similar = self.ask != "membership" and self.n_clusters > 1
+        return similar or self.strategy["kind"] != Stratified.__name__
+
+    def make_policy(self, X: Any) -> PlanPolicy | StratifiedPolicy:
+        """The policy, from its beginning; the same at every call."""
+        if self.has_plan:
+            return PlanPolicy(lambda: self.make_plan(X), self.n_clusters)
+        made = self.spec().make(X)
+        assert isinstance(made, StratifiedPolicy)
+        return made
+
     def make_plan(self, X: Any) -> Plan:
         """The plan, from its beginning; the same at every call."""
         made = self.spec().make(X)
-        return made if isinstance(made, Generator) else as_plan(made)
-
-    def start(self, fingerprint: str) -> str:
-        """A digest of all that decides which questions come first."""
-        parts = ("n_clusters", "ask", "strategy", "budget", "levels", "fuzzifier", "seed")
-        decisive = {name: getattr(self, name) for name in parts} | {"data": fingerprint}
-        return hashlib.sha256(json.dumps(decisive, sort_keys=True).encode()).hexdigest()
+        assert isinstance(made, Generator)
+        return made
 
 
 def check_names(names: Any, n_clusters: int) -> list[str] | None:

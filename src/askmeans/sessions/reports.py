@@ -35,7 +35,7 @@ class SessionState(StrEnum):
     WAITING = "waiting for others"  # the open questions are with somebody else
     PAUSED = "paused"
     SPENT = "budget spent"
-    DONE = "all done"  # the plan has asked all it wanted
+    DONE = "all done"  # everything was asked, or the plan has asked all it wanted
     STUCK = "stuck"  # the answers do not allow to go on; an undo may
 
 
@@ -96,10 +96,11 @@ class Receipt:
     repeated : bool
         Whether it was there already: the same key, or the same answer, again.
     counts : bool
-        Whether it is an answer that goes into the result; one after others had settled the question
-        is kept in reserve.
+        Whether it is an answer that goes into the result; where a plan asks, one after others had
+        settled the question is kept in reserve.
     void : tuple of int
-        Of a change, the later questions that followed from the old answer and may not come again.
+        Of a change where a plan asks, the later questions that followed from the old answer and may
+        not come again.
 
     Examples
     --------
@@ -184,8 +185,8 @@ class Undone:
     value : float or None
         The answer taken back; None for an unsure or a skip.
     void : tuple of Question
-        Later questions that followed from the answer. They may not be asked any more; answers to
-        them stay, and are used when they are.
+        Where a plan asks, later questions that followed from the answer. They may not be asked any
+        more; answers to them stay, and are used when they are.
     reopened : bool
         Whether the question is open again; if not, an answer that had come later moved up.
     value_now : float or None
@@ -254,17 +255,20 @@ class Status:
     answered : int
         Different questions that have an answer which was given here; "cannot say" counts.
     held : int
-        Different questions answered before the session.
+        Different questions with imported answers only.
     budget : int or None
         Most questions that may be answered.
     open : int
-        Questions of the present round that are not settled.
+        Questions that want an answer: of a plan's round, or else of those handed out.
     leased : int
         Open questions that somebody holds now.
     holding : tuple of Holding
         Who holds which of them, and how long.
     round : int
-        The present round.
+        The present round of a plan; else how often the ranking of questions was made, from 1.
+    settled : bool
+        Whether the result is good enough by the strategy's own measure. It is advice: questions
+        come until the budget or the items end.
     left : Estimate
         What is left, about.
     annotators : dict of str to dict of str to int
@@ -292,6 +296,7 @@ class Status:
     open: int
     leased: int
     round: int
+    settled: bool
     left: Estimate
     annotators: dict[str, dict[str, int]]
     estimated_error: float | None

@@ -1,7 +1,7 @@
 """The rows of a session: numbers, what people see, ids; those it began with and those added since.
 
-The plan clusters the rows the session began with. Rows added later get their memberships from what
-the answers taught, so that no answer is lost by adding some.
+The default policy asks about all rows. A plan clusters those that the session began with; the
+others get their memberships from what the answers taught, so that no answer is lost.
 """
 
 import bisect
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from askmeans.exceptions import DataError, SessionError
 from askmeans.sessions.data import chunks_of, fingerprint, load_matrix, prepare_matrix
 from askmeans.sessions.display import Display, Item, as_display
-from askmeans.sessions.events import EventKind, NewEvent
+from askmeans.sessions.log import EventKind, NewEvent
 from askmeans.sessions.store.contract import DataPart, SessionRecord, Store
 from askmeans.sessions.stored import from_stored
 
@@ -69,12 +69,20 @@ class Rows:
         self._matrices: list[Matrix] = []
         self._displays: list[Display] = []
         self._ends: list[int] = []
+        self._matrix: Matrix | None = None
         self.load()
 
     @property
     def base(self) -> Matrix:
-        """What the plan clusters."""
+        """What the session began with."""
         return self._matrices[0]
+
+    @property
+    def matrix(self) -> Matrix:
+        """All rows; added ones make a copy in memory."""
+        if self._matrix is None or len(self._matrix) < len(self):
+            self._matrix = self.base if len(self._matrices) == 1 else np.concatenate(self._matrices)
+        return self._matrix
 
     @property
     def added(self) -> list[Matrix]:
@@ -103,7 +111,7 @@ class Rows:
         """Take in parts that are not loaded yet."""
         for part in self._store.parts(self._record.id)[len(self._matrices) :]:
             self._matrices.append(load_matrix(self._store, self._record.id, part))
-            self._displays.append(from_stored(Display, part.display, "items"))
+            self._displays.append(from_stored(Display, part.display))
             self._ends.append((self._ends[-1] if self._ends else 0) + part.shape[0])
 
     def ids(self) -> list[str]:

@@ -6,12 +6,13 @@ from numbers import Real
 from typing import Any
 
 from askmeans.checks import check_number, check_positive
-from askmeans.exceptions import AnswerError, ParameterError, StoreReadOnlyError
-from askmeans.sessions.caretaking import ME, Caretaking
+from askmeans.exceptions import AnswerError, ParameterError
+from askmeans.queries import ME
+from askmeans.sessions.assignment import check_annotator
 from askmeans.sessions.conflicts import find_conflicts
-from askmeans.sessions.desk import check_annotator
 from askmeans.sessions.display import Item
-from askmeans.sessions.events import EventKind
+from askmeans.sessions.log import EventKind
+from askmeans.sessions.owner import SessionOwner
 from askmeans.sessions.reports import Question, Receipt, SessionResult, Status, Undone
 
 __all__ = ["Session"]
@@ -19,7 +20,7 @@ __all__ = ["Session"]
 _ROUNDED = 0.005  # how far from a point of a scale people write it: 33% of 1/3
 
 
-class Session(Caretaking):
+class Session(SessionOwner):
     """Questions and answers that are never lost; `create` makes one, `open` goes on with it.
 
     An answer is on disk before `tell` returns. Methods may be called from several threads, and
@@ -65,7 +66,7 @@ class Session(Caretaking):
         Raises
         ------
         RankError
-            If the answers do not allow the plan to go on; `undo` may.
+            If the answers do not allow a plan of the paper to go on; `undo` may.
 
         Examples
         --------
@@ -73,7 +74,7 @@ class Session(Caretaking):
         [Question(id=1, kind='membership', items=(3,), cluster=0, repeat=0)]
         """
         check_number(n, "n", "Session.ask", integer=True, minimum=1)
-        return self._desk.ask(int(n), annotator)
+        return self._assignment.ask(int(n), annotator)
 
     def ask_row(self, *, annotator: str = ME, lease_seconds: float | None = None) -> list[Question]:
         """One question for somebody, and with a membership the other open ones of its item.
@@ -97,7 +98,7 @@ class Session(Caretaking):
         """
         if lease_seconds is not None:
             check_positive(lease_seconds, "lease_seconds", "Session.ask_row")
-        return self._desk.ask(1, annotator, whole_row=True, seconds=lease_seconds)
+        return self._assignment.ask(1, annotator, whole_row=True, seconds=lease_seconds)
 
     def tell(
         self, question_id: int, value: float, *, annotator: str = ME, key: str | None = None
@@ -144,7 +145,7 @@ class Session(Caretaking):
         True
         """
         number = _as_answer(value, self.config.levels)
-        return self._desk.give(EventKind.ANSWER, question_id, number, annotator, key)
+        return self._assignment.give(EventKind.ANSWER, question_id, number, annotator, key)
 
     def change(
         self,
@@ -191,9 +192,9 @@ class Session(Caretaking):
         [0.75]
         """
         if value is None:
-            return self._desk.change(EventKind.UNSURE, question_id, None, annotator, key)
+            return self._assignment.change(EventKind.UNSURE, question_id, None, annotator, key)
         number = _as_answer(value, self.config.levels)
-        return self._desk.change(EventKind.ANSWER, question_id, number, annotator, key)
+        return self._assignment.change(EventKind.ANSWER, question_id, number, annotator, key)
 
     def unsure(self, question_id: int, *, annotator: str = ME, key: str | None = None) -> Receipt:
         """Say that one cannot say; it costs budget, as an answer does.
@@ -218,7 +219,7 @@ class Session(Caretaking):
         >>> session.unsure(session.ask()[0].id).kind
         'unsure'
         """
-        return self._desk.give(EventKind.UNSURE, question_id, None, annotator, key)
+        return self._assignment.give(EventKind.UNSURE, question_id, None, annotator, key)
 
     def skip(self, question_id: int, *, annotator: str = ME, key: str | None = None) -> Receipt:
         """Leave a question open: for somebody else, or for later.
@@ -245,7 +246,7 @@ class Session(Caretaking):
         >>> session.ask()[0].id == first.id
         False
         """
-        return self._desk.give(EventKind.SKIP, question_id, None, annotator, key)
+        return self._assignment.give(EventKind.SKIP, question_id, None, annotator, key)
 
     def renew(self, *, annotator: str = ME, lease_seconds: float | None = None) -> None:
         """Go on holding the questions that one holds; what one no longer holds stays as it is.
@@ -267,7 +268,7 @@ class Session(Caretaking):
         """
         if lease_seconds is not None:
             check_positive(lease_seconds, "lease_seconds", "Session.renew")
-        self._desk.renew(annotator, lease_seconds)
+        self._assignment.renew(annotator, lease_seconds)
 
     def leave(self, *, annotator: str = ME) -> None:
         """Stop for now: others may have the questions that one holds.
@@ -288,7 +289,7 @@ class Session(Caretaking):
         >>> session.ask(annotator="Bo") == [question]
         True
         """
-        self._desk.leave(annotator)
+        self._assignment.leave(annotator)
 
     def undo(
         self,
@@ -317,7 +318,8 @@ class Session(Caretaking):
         Returns
         -------
         Undone
-            What was taken back, and which later questions followed from it.
+            What was taken back, and which later questions of a plan followed from it. With the
+            default strategy none do: an undo removes evidence.
 
         Raises
         ------
@@ -333,7 +335,7 @@ class Session(Caretaking):
         >>> undone.value, undone.void, session.ask()[0].id == question.id
         (0.9, (), True)
         """
-        return self._desk.undo(question_id, annotator, key, event)
+        return self._assignment.undo(question_id, annotator, key, event)
 
     def status(self, *, annotator: str | None = None, estimate: bool = False) -> Status:
         """Where the session stands.
@@ -358,10 +360,11 @@ class Session(Caretaking):
         """
         if annotator is not None:
             annotator = check_annotator(annotator)
-        with self._desk.lock:
-            self._catch_up()
-            now, held = self._desk.held_now()
-            report = self._outcome.status(self._desk.state_for(annotator, held), held, now)
+        self._runtime.catch_up()
+        state, settled = self._assignment.state_for(annotator), self._runtime.settled
+        with self._runtime.lock:
+            now, held = self._assignment.held_now()
+            report = self._results.status(state, held, now, settled=settled)
         if not estimate:
             return report
         result = self.result()
@@ -369,7 +372,7 @@ class Session(Caretaking):
             self.history(), self.question, self.config.n_clusters, levels=self.config.levels,
             noise=result.clustering.diagnostics.noise,
         )  # fmt: skip
-        return replace(self._outcome.with_error(report, result), contradictions=conflicts)
+        return replace(self._results.with_error(report, result), contradictions=conflicts)
 
     def result(self) -> SessionResult:
         """The best clustering from the answers so far, and what is missing.
@@ -385,10 +388,8 @@ class Session(Caretaking):
         >>> result.complete, result.memberships.shape, result.missing.high
         (False, (4, 2), 5)
         """
-        with self._desk.lock:
-            self._catch_up()
-            work = self._outcome.prepare(self._desk.state_for(None, self._desk.held()))
-        return self._outcome.result(work)
+        self._runtime.catch_up()
+        return self._results.result(self._assignment.state_for(None))
 
     def item(self, row: int) -> Item:
         """One item as a person should see it.
@@ -434,8 +435,7 @@ class Session(Caretaking):
         >>> session.ask() == [session.question(1)]
         True
         """
-        with self._desk.lock:
-            return self._desk.question(question_id)
+        return self._assignment.question(question_id)
 
     def exemplars(self, group: int, n: int = 3, *, without: Collection[int] = ()) -> list[int]:
         """Items that tell what a group is: placed in it by answers, or near its centre.
@@ -474,8 +474,8 @@ class Session(Caretaking):
                 "The 'group' parameter of Session.exemplars must be below "
                 f"{self.config.n_clusters}. Got {group} instead."
             )
-        with self._desk.lock:
-            return self._outcome.exemplars(int(group), int(n), set(without))
+        with self._runtime.lock:
+            return self._results.exemplars(int(group), int(n), set(without))
 
     def history(self, *, annotator: str | None = None) -> list[Receipt]:
         """Answers and skips that stand, in the order given.
@@ -499,9 +499,11 @@ class Session(Caretaking):
         """
         if annotator is not None:
             annotator = check_annotator(annotator)
-        with self._desk.lock:
-            self._live.refresh()
-            return [self._desk.receipt(event) for event in self._live.state.given_by(annotator)]
+        with self._runtime.lock:
+            self._runtime.refresh()
+            return [
+                self._assignment.receipt(event) for event in self._runtime.state.given_by(annotator)
+            ]
 
     def said_about(self, items: tuple[int, ...], *, annotator: str = ME) -> list[Receipt]:
         """What somebody answered to the questions about just these items, and what they skipped.
@@ -527,19 +529,11 @@ class Session(Caretaking):
         [0.5]
         """
         annotator = check_annotator(annotator)
-        with self._desk.lock:
-            self._live.refresh()
-            numbers = self._live.book.about(tuple(items))
-            mine = [self._live.state.mine(number, annotator) for number in numbers]
-            return [self._desk.receipt(event) for event in mine if event is not None]
-
-    def _catch_up(self) -> None:
-        """Take in what happened since and step the plan; a file that cannot be written is read."""
-        self._live.refresh()
-        try:
-            self._live.advance()
-        except StoreReadOnlyError:
-            self._live.advance(write=False)
+        with self._runtime.lock:
+            self._runtime.refresh()
+            numbers = self._runtime.about(tuple(items))
+            mine = [self._runtime.state.mine(number, annotator) for number in numbers]
+            return [self._assignment.receipt(event) for event in mine if event is not None]
 
 
 def _as_answer(value: Any, levels: int | None) -> float:

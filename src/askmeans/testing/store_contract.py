@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from askmeans.exceptions import NoSessionError, SessionExistsError
-from askmeans.sessions.events import EventKind, NewEvent
+from askmeans.queries import Question
+from askmeans.sessions.log import EventKind, NewEvent
 from askmeans.sessions.store.contract import DataPart, Lease, SessionRecord, Store
 
 __all__ = ["StoreContract"]
@@ -112,12 +113,11 @@ class StoreContract:
         with suppress(ZeroDivisionError), store.write(session) as transaction:
             transaction.append(self.event("a"))
             transaction.lease(Lease(question=1, annotator="me", until=1e12))
-            transaction.add_batch("p", 1, "d", [("pair", (0, 1), -1, 0)], made_by="test")
+            transaction.add_questions([Question("pair", (0, 1))])
             raise ZeroDivisionError
         for seen in (store, other):
             assert seen.events(session) == []
             assert seen.leases(session)[1] == []
-            assert seen.batches(session) == []
             assert seen.questions(session) == []
 
     def test_sessions_do_not_see_each_other(self, store: Store) -> None:
@@ -125,41 +125,37 @@ class StoreContract:
         with store.write(mine) as transaction:
             transaction.append(self.event("a"))
             transaction.lease(Lease(question=1, annotator="me", until=1e12))
-            transaction.add_batch("p", 1, "d", [("pair", (0, 1), -1, 0)], made_by="test")
+            transaction.add_questions([Question("pair", (0, 1))])
         with store.write(theirs) as transaction:
             transaction.append(self.event("a"))  # keys are a session's own
         assert len(store.events(theirs)) == 1
         assert store.leases(theirs)[1] == []
-        assert store.batches(theirs) == []
         assert store.questions(theirs) == []
 
     def test_a_question_keeps_its_number_whoever_issues_it(
         self, store: Store, other: Store
     ) -> None:
         session = self.add(store).id
-        pair, triplet, membership = (
-            ("pair", (0, 1), -1, 0),
-            ("triplet", (0, 1, 2), -1, 0),
-            ("membership", (0,), 1, 3),
-        )
+        pair, triplet = Question("pair", (0, 1)), Question("triplet", (0, 1, 2))
+        membership = Question("membership", (0,), 1, 3)
         with store.write(session) as transaction:
-            first = transaction.add_batch("p", 1, "d", [pair, triplet, pair], made_by="one")
+            assert transaction.add_questions([pair, triplet]) == [1, 2]
+            assert transaction.questions(1) == [(2, triplet)]
         with other.write(session) as transaction:
-            second = transaction.add_batch("q", 2, "e", [membership, triplet], made_by="two")
-        assert first.questions == (1, 2)
-        assert second.questions == (3, 2)
+            assert transaction.add_questions([membership, triplet]) == [3, 2]
+            assert transaction.add_questions([]) == []
         assert store.questions(session) == [(1, pair), (2, triplet), (3, membership)]
         assert store.questions(session, 2) == [(3, membership)]
-        assert store.batches(session) == [first, second]
 
-    def test_a_batch_that_is_there_is_added_in_vain(self, store: Store, other: Store) -> None:
+    def test_many_questions_are_numbered_as_few_are(self, store: Store) -> None:
         session = self.add(store).id
-        pair = ("pair", (0, 1), -1, 0)
-        for seen, who in ((store, "one"), (other, "two")):
-            with seen.write(session) as transaction:
-                batch = transaction.add_batch("p", 1, "d", [pair], made_by=who)
-            assert batch.questions == (1,)
-        assert [batch.made_by for batch in store.batches(session)] == ["one"]
+        many = [Question("membership", (row,), row % 3) for row in range(1200)]
+        with store.write(session) as transaction:
+            assert transaction.add_questions(many[7:8]) == [1]
+            numbers = transaction.add_questions(many)
+            assert numbers[7] == 1
+            assert sorted(numbers) == list(range(1, 1201))
+            assert transaction.add_questions(many[::-1]) == numbers[::-1]
 
     def test_a_lease_is_given_renewed_and_let_go(self, store: Store, other: Store) -> None:
         session = self.add(store).id

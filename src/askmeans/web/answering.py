@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from askmeans.exceptions import AskmeansError, QueryError, StoreError
 from askmeans.sessions import Question, Receipt, Session, Status
-from askmeans.sessions.replay import WAY_OUT
+from askmeans.sessions.runtime import WAY_OUT
 from askmeans.web.cards import Card, Cards
 from askmeans.web.errors import tell
 from askmeans.web.scale import say, say_fully

@@ -140,6 +140,7 @@ class StatusOut(_Out):
     leased: int
     holding: list[HoldingOut]
     round: int
+    settled: bool
     left: EstimateOut
     annotators: dict[str, dict[str, int]]
     estimated_error: float | None

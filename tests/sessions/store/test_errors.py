@@ -34,7 +34,7 @@ def small(make):
 
 def write_on(session):
     """Write until there is no room."""
-    for number in range(1000):
+    for number in range(10_000):
         session.rename(0, "x" * 190 + str(number))
 
 

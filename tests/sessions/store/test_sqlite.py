@@ -11,7 +11,7 @@ import pytest
 
 from askmeans import sessions
 from askmeans.exceptions import ParameterError
-from askmeans.sessions.events import EventKind, NewEvent
+from askmeans.sessions.log import EventKind, NewEvent
 from askmeans.sessions.store import file_of, open_store
 from askmeans.testing import StoreContract
 

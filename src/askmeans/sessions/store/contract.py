@@ -1,8 +1,8 @@
 """What a store must do, in prose and as a protocol; `askmeans.testing.StoreContract` tests it.
 
-A store keeps sessions. It knows nothing of plans, budgets or who may answer what.
+A store keeps sessions. It knows nothing of policies, budgets or who may answer what.
 
-- **Append only.** Events, batches, questions and data parts are added, never changed or removed.
+- **Append only.** Events, questions and data parts are added, never changed or removed.
   Leases are the one thing that is overwritten: they are about now, not about the past.
 - **Durable.** When `write` is left without an exception, what was done in it survives the death of
   the process and of the machine. When it is left with one, nothing of it is there, or nobody was
@@ -11,12 +11,10 @@ A store keeps sessions. It knows nothing of plans, budgets or who may answer wha
 - **One writer.** Inside `write(session)` nobody else writes to that session; its events get
   numbers that only grow, in the order of the commits. So whoever has read events up to a number
   has read all that will ever be below it. Readers are not held up.
-- **Short.** No caller computes inside `write`: a plan's step happens before it.
+- **Short.** No caller computes inside `write`: questions are chosen before it.
 - **One clock.** `now` is the database's time in seconds, for leases; no client's clock is asked.
 - **Questions have numbers** from 1 in a session, in the order they were first issued. The same
   question (kind, items, cluster, repeat) keeps its number for ever, whoever issues it again.
-- **Batches** are found by the digest of all that came before them (`prefix`) and by their own.
-  Adding one that is there is harmless.
 - **Plain at rest.** Numbers, text, JSON and raw little-endian arrays; nothing is pickled.
 - **Errors.** Whatever the database says becomes one of the StoreError tree, with a remedy; the
   next call works again when the cause is gone.
@@ -27,13 +25,10 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from askmeans.sessions.events import Event, NewEvent
+from askmeans.queries import Question
+from askmeans.sessions.log import Event, NewEvent
 
-__all__ = ["DataPart", "Lease", "QuestionKey", "SessionRecord", "Store", "StoredBatch",
-           "Transaction"]  # fmt: skip
-
-# kind, items (similarities sorted), cluster (-1 for none), repeat
-QuestionKey = tuple[str, tuple[int, ...], int, int]
+__all__ = ["DataPart", "Lease", "SessionRecord", "Store", "Transaction"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +47,7 @@ class SessionRecord:
 class DataPart:
     """Rows of a session: a matrix in raw bytes or a file's path, and what people see of them.
 
-    Part 0 is what the plan clusters; later parts are rows added since.
+    Part 0 is what the session began with; later parts are rows added since.
     """
 
     part: int
@@ -61,17 +56,6 @@ class DataPart:
     fingerprint: str
     path: str | None
     display: dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoredBatch:
-    """A batch as a plan issued it, after what came before it; `questions` are numbers."""
-
-    prefix: str
-    number: int
-    digest: str
-    questions: tuple[int, ...]
-    made_by: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,13 +88,10 @@ class Transaction(Protocol):
     def release(self, question: int, annotator: str) -> None:
         """Let a question go; harmless where it is not held."""
 
-    def add_batch(
-        self, prefix: str, number: int, digest: str, questions: Sequence[QuestionKey], *,
-        made_by: str,
-    ) -> StoredBatch:  # fmt: skip
-        """Keep a batch and number those of its different questions that are new."""
+    def questions(self, after: int) -> list[tuple[int, Question]]:
+        """Questions with a number above this, in order."""
 
-    def add_questions(self, questions: Sequence[QuestionKey]) -> list[int]:
+    def add_questions(self, questions: Sequence[Question]) -> list[int]:
         """The numbers of different questions, of new ones, too."""
 
     def add_part(self, part: DataPart, chunks: Iterator[bytes]) -> None:
@@ -148,10 +129,7 @@ class Store(Protocol):
     def events(self, session: int, after: int = 0) -> list[Event]:
         """Events with a number above this, in order."""
 
-    def batches(self, session: int) -> list[StoredBatch]:
-        """Every batch, in the order they were kept."""
-
-    def questions(self, session: int, after: int = 0) -> list[tuple[int, QuestionKey]]:
+    def questions(self, session: int, after: int = 0) -> list[tuple[int, Question]]:
         """Questions with a number above this, in order."""
 
     def leases(self, session: int) -> tuple[float, list[Lease]]:

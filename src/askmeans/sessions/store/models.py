@@ -84,7 +84,7 @@ events = Table(
     sqlite_autoincrement=True,  # numbers are never used again
 )
 
-batches = Table(
+batches = Table(  # what versions before the policy stored of their plans' rounds
     "askmeans_batches",
     metadata,
     Column("id", Big, primary_key=True),

@@ -8,22 +8,26 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from sqlalchemy import Connection, Engine, Float, bindparam, delete, insert, literal_column, select
+from sqlalchemy import (
+    Connection,
+    Engine,
+    Float,
+    bindparam,
+    delete,
+    func,
+    insert,
+    literal_column,
+    select,
+)
 from sqlalchemy.dialects.sqlite import insert as upsert
 from sqlalchemy.exc import IntegrityError
 
 from askmeans import __version__
 from askmeans.exceptions import NoSessionError, SessionExistsError, StoreVersionError
-from askmeans.sessions.events import Event, EventKind, NewEvent
+from askmeans.queries import Question
+from askmeans.sessions.log import Event, EventKind, NewEvent
 from askmeans.sessions.store import models
-from askmeans.sessions.store.contract import (
-    DataPart,
-    Lease,
-    QuestionKey,
-    SessionRecord,
-    StoredBatch,
-)
+from askmeans.sessions.store.contract import DataPart, Lease, SessionRecord
 from askmeans.sessions.store.sqlite.engine import (
     DURABLE,
     NOW,
@@ -45,6 +49,7 @@ _EVENTS = (
     .order_by(models.events.c.id)
 )
 _LEASES = select(models.leases).where(models.leases.c.session_id == bindparam("session"))
+_LISTED = 500  # items that a statement lists; of more, all questions are read
 _NOW = select(literal_column(NOW, Float))
 
 
@@ -140,25 +145,7 @@ class SqlStore:
         with self._read() as connection:
             return SqlTransaction(connection, session).events(after)
 
-    def batches(self, session: int) -> list[StoredBatch]:
-        """Every batch, in the order they were kept."""
-        table = models.batches
-        with self._read() as connection:
-            rows = connection.execute(
-                select(table).where(table.c.session_id == session).order_by(table.c.id)
-            )
-            return [
-                StoredBatch(
-                    prefix=row.prefix,
-                    number=row.number,
-                    digest=row.digest,
-                    questions=tuple(np.frombuffer(row.questions, dtype="<i8").tolist()),
-                    made_by=row.made_by,
-                )
-                for row in rows
-            ]
-
-    def questions(self, session: int, after: int = 0) -> list[tuple[int, QuestionKey]]:
+    def questions(self, session: int, after: int = 0) -> list[tuple[int, Question]]:
         """Questions with a number above this, in order."""
         with self._read() as connection:
             return SqlTransaction(connection, session).questions(after)
@@ -283,45 +270,31 @@ class SqlTransaction:
         here = (table.c.session_id == self._session) & (table.c.question == question)
         self._connection.execute(delete(table).where(here & (table.c.annotator == annotator)))
 
-    def questions(self, after: int) -> list[tuple[int, QuestionKey]]:
+    def questions(self, after: int) -> list[tuple[int, Question]]:
         """Questions with a number above this, in order."""
         table = models.questions
         here = (table.c.session_id == self._session) & (table.c.number > after)
         rows = self._connection.execute(select(table).where(here).order_by(table.c.number))
-        found = []
-        for row in rows:
-            items = tuple(item for item in (row.item, row.item_2, row.item_3) if item >= 0)
-            found.append((row.number, (row.kind, items, row.cluster, row.repeat)))
-        return found
+        return [(row.number, _as_question(row)) for row in rows]
 
-    def add_batch(
-        self, prefix: str, number: int, digest: str, questions: Sequence[QuestionKey], *,
-        made_by: str,
-    ) -> StoredBatch:  # fmt: skip
-        """Keep a batch and number those of its different questions that are new."""
-        asked = tuple(self.add_questions(list(dict.fromkeys(questions))))
-        statement = upsert(models.batches).values(
-            session_id=self._session,
-            prefix=prefix,
-            number=number,
-            digest=digest,
-            questions=np.array(asked, dtype="<i8").tobytes(),
-            made_by=made_by,
-        )
-        self._connection.execute(statement.on_conflict_do_nothing())
-        return StoredBatch(
-            prefix=prefix, number=number, digest=digest, questions=asked, made_by=made_by
-        )
-
-    def add_questions(self, questions: Sequence[QuestionKey]) -> list[int]:
+    def add_questions(self, questions: Sequence[Question]) -> list[int]:
         """The numbers of different questions, of new ones, too."""
-        numbers = {key: number for number, key in self.questions(0)}
-        new = [key for key in questions if key not in numbers]
-        numbers |= {key: count for count, key in enumerate(new, start=len(numbers) + 1)}
+        table = models.questions
+        here = table.c.session_id == self._session
+        items = {asked.items[0] for asked in questions}
+        found = select(table).where(here)
+        if len(items) <= _LISTED:
+            kinds = {asked.kind for asked in questions}
+            found = found.where(table.c.kind.in_(kinds), table.c.item.in_(items))
+        rows = self._connection.execute(found)
+        numbers = {_as_question(row): row.number for row in rows}
+        new = [asked for asked in questions if asked not in numbers]
         if new:
-            rows = [_question_row(self._session, numbers[key], key) for key in new]
-            self._connection.execute(insert(models.questions), rows)
-        return [numbers[key] for key in questions]
+            last = self._connection.execute(select(func.max(table.c.number)).where(here)).scalar()
+            numbers |= {asked: count for count, asked in enumerate(new, start=(last or 0) + 1)}
+            added = [_question_row(self._session, numbers[asked], asked) for asked in new]
+            self._connection.execute(insert(table), added)
+        return [numbers[asked] for asked in questions]
 
     def add_part(self, part: DataPart, chunks: Iterator[bytes]) -> None:
         """Keep more rows."""
@@ -356,9 +329,15 @@ def _now(connection: Connection) -> float:
     return float(connection.execute(_NOW).scalar_one())
 
 
-def _question_row(session: int, number: int, key: QuestionKey) -> dict[str, Any]:
+def _as_question(row: Any) -> Question:
+    """A row of the table as a question."""
+    items = tuple(item for item in (row.item, row.item_2, row.item_3) if item >= 0)
+    return Question(row.kind, items, None if row.cluster < 0 else row.cluster, row.repeat)
+
+
+def _question_row(session: int, number: int, question: Question) -> dict[str, Any]:
     """A question as a row of its table."""
-    kind, items, cluster, repeat = key
+    kind, items, cluster, repeat = question
     places = (*items, -1, -1)
     return {
         "session_id": session,
@@ -367,6 +346,6 @@ def _question_row(session: int, number: int, key: QuestionKey) -> dict[str, Any]
         "item": places[0],
         "item_2": places[1],
         "item_3": places[2],
-        "cluster": cluster,
+        "cluster": -1 if cluster is None else cluster,
         "repeat": repeat,
     }

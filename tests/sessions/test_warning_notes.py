@@ -6,7 +6,7 @@ import warnings
 import pytest
 
 from askmeans.exceptions import AskmeansWarning, CollapseWarning
-from askmeans.sessions.notes import quietly
+from askmeans.sessions.warning_notes import quietly
 
 
 def warn(*messages, kind=CollapseWarning):

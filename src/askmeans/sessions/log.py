@@ -1,22 +1,109 @@
-"""The state of a session as its events, folded; pure, no input or output.
+"""The log of a session: what happens, as frozen records, which moves are legal, and its fold.
 
 Rules of this file:
-- Folding the same events in the same order gives the same state; nothing else goes in.
-- A question is settled once as many annotators as wanted have answered, or an answer was held from
-  before. Its value is the median of the answers up to there, of those who could say; later ones
-  are kept and change nothing. Undoing one of the first lets the next one move up; whoever undid it
-  and answers again takes the old place.
+- An event is appended once and never rewritten; the state of a session is its events, folded.
+  Folding the same events in the same order gives the same state; nothing else goes in.
+- What a question is to one annotator is a Standing; MOVES says which event leads where. A move
+  that is not in the table is refused, and a refused move changes nothing.
+- A question is settled once as many annotators as wanted have answered, or an answer was imported.
+  For a plan its value is the median of the answers up to there, of those who could say. Undoing
+  one of the first lets the next one move up; whoever undid it and answers again takes the old
+  place. A policy takes every answer that stands as evidence.
 """
 
 import math
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
 
 import numpy as np
 
-from askmeans.sessions.events import ANSWERS, MOVES, Event, EventKind, Standing
+__all__ = ["ANSWERS", "MOVES", "Event", "EventKind", "NewEvent", "Standing", "State"]
 
-__all__ = ["State"]
+
+class EventKind(StrEnum):
+    """What happened."""
+
+    ANSWER = "answer"
+    UNSURE = "unsure"  # "cannot say": NaN as evidence
+    HELD = "held"  # an imported answer; costs no budget
+    SKIP = "skip"  # the question stays open, for later
+    AGAIN = "again"  # the same answer with another key, which is used up by it
+    UNDO = "undo"  # takes an answer, an unsure, an imported answer or a skip back
+    PAUSE = "pause"
+    RESUME = "resume"
+    RENAME = "rename"  # a cluster has another name
+    ROWS = "rows"  # items were added
+    BUDGET = "budget"  # another number of questions may be answered
+
+
+ANSWERS = frozenset({EventKind.ANSWER, EventKind.UNSURE, EventKind.HELD})
+
+
+class Standing(StrEnum):
+    """What a question is to one annotator."""
+
+    OPEN = "open"
+    SKIPPED = "skipped"
+    ANSWERED = "answered"
+
+
+_GIVEN = {
+    EventKind.ANSWER: Standing.ANSWERED,
+    EventKind.UNSURE: Standing.ANSWERED,
+    EventKind.HELD: Standing.ANSWERED,
+    EventKind.SKIP: Standing.SKIPPED,
+}
+MOVES: dict[Standing, dict[EventKind, Standing]] = {
+    Standing.OPEN: _GIVEN,
+    Standing.SKIPPED: {**_GIVEN, EventKind.UNDO: Standing.OPEN},
+    Standing.ANSWERED: {EventKind.UNDO: Standing.OPEN},
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewEvent:
+    """What is appended to the log.
+
+    Parameters
+    ----------
+    kind : EventKind
+        What happened.
+    key : str
+        The client's key, different for every event of a session.
+    annotator : str
+        Who did it.
+    question : int or None
+        The question's number.
+    value : float or None
+        The answer in [0, 1]; for a rename where clusters are found anew by every result, the row
+        that the name goes with; else None.
+    target : int or None
+        For an undo, the number of the event taken back; for a rename, the cluster; for rows, the
+        part of the data; for a budget, the number of questions.
+    text : str or None
+        A cluster's new name.
+    late : bool
+        Whether an answer came after its lease had ended, or after the question was settled.
+    """
+
+    kind: EventKind
+    key: str
+    annotator: str
+    question: int | None = None
+    value: float | None = None
+    target: int | None = None
+    text: str | None = None
+    late: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event(NewEvent):
+    """An event in the log: with its number, which only grows, and the database's time."""
+
+    id: int
+    at: float
 
 
 class State:
@@ -33,12 +120,11 @@ class State:
         self.by_key: dict[str, Event] = {}
         self.undone: set[int] = set()  # events taken back
         self.touched: list[int] = []  # questions that something happened to, in order
+        self.n_changes = 0  # of the answers that stand
         self._answers: dict[int, list[Event]] = {}  # question -> standing answers, in order
         self._spent: set[int] = set()  # questions answered here
         self._mine: dict[tuple[int, str], Event] = {}  # (question, annotator) -> what stands
-        self._stacks: dict[
-            str, list[Event]
-        ] = {}  # annotator -> what they may undo, last at the end
+        self._stacks: dict[str, list[Event]] = {}  # annotator -> what they may undo, in order
         self._counts: dict[str, Counter[str]] = {}  # annotator -> kinds of those
         # (question, annotator) -> answers that moved up when they undid theirs
         self._behind: dict[tuple[int, str], set[int]] = {}
@@ -82,6 +168,11 @@ class State:
         """What somebody last said to a question, unless it was taken back."""
         return self._mine.get((question, annotator))
 
+    def stands(self, event: Event) -> bool:
+        """Whether an event is an answer that was not taken back."""
+        assert event.question is not None
+        return event.kind in ANSWERS and self._mine.get((event.question, event.annotator)) == event
+
     def may(self, kind: EventKind, question: int, annotator: str) -> bool:
         """Whether the move is legal."""
         return kind in MOVES[self.standing(question, annotator)]
@@ -106,6 +197,11 @@ class State:
         """How many answers a question has."""
         return len(self._answers.get(question, ()))
 
+    def evidence(self) -> list[Event]:
+        """Every answer that stands, in the order of the log."""
+        every = (event for answers in self._answers.values() for event in answers)
+        return sorted(every, key=lambda event: event.id)
+
     def answers(self, question: int) -> list[Event]:
         """The answers that settle a question, or will; not those that came after."""
         taken = []
@@ -116,7 +212,7 @@ class State:
         return taken
 
     def is_settled(self, question: int) -> bool:
-        """Whether the plan may have the answer."""
+        """Whether it has as many answers as wanted."""
         given = self._answers.get(question)
         if not given:
             return False
@@ -166,6 +262,7 @@ class State:
         count[str(event.kind)] += 1
         count["late"] += event.late
         if event.kind in ANSWERS:
+            self.n_changes += 1
             where = self._place(*place)
             self._answers.setdefault(event.question, []).insert(where, event)
             self._behind.pop(place, None)
@@ -180,6 +277,7 @@ class State:
         self.undone.add(event.id)
         self._unstack(event)
         if event.kind in ANSWERS:
+            self.n_changes += 1
             answers = self._answers[undo.question]
             behind = {later.id for later in answers[answers.index(event) + 1 :]}
             answers.remove(event)

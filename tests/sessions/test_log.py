@@ -4,8 +4,7 @@ import math
 
 import pytest
 
-from askmeans.sessions.events import MOVES, Event, EventKind, Standing
-from askmeans.sessions.state import State
+from askmeans.sessions.log import MOVES, Event, EventKind, Standing, State
 
 
 class Log:

@@ -1,6 +1,6 @@
-"""Warnings of ours as notes: a session steps its plan many times over the same answers.
+"""Warnings of ours as notes: a session computes many times over the same answers.
 
-As warnings they would be many; and one that somebody turned into an error would end the plan.
+As warnings they would be many; and one that somebody turned into an error would end it.
 """
 
 import threading

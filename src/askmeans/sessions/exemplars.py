@@ -6,19 +6,19 @@ answer cost more than the one before.
 
 from bisect import bisect_left, insort
 
-from askmeans.sessions.live import Live
-from askmeans.sessions.state import State
+from askmeans.sessions.log import State
+from askmeans.sessions.runtime import Runtime
 
-__all__ = ["Placements"]
+__all__ = ["Exemplars"]
 
 _PLACED = 0.5  # of a membership, from which an item tells what a cluster is
 
 
-class Placements:
+class Exemplars:
     """Items by cluster, the strongest first."""
 
-    def __init__(self, live: Live) -> None:
-        self._live = live
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
         self._state: State | None = None
         self._seen = 0
         self._entries: dict[int, tuple[int, tuple[float, int, int]]] = {}  # by question
@@ -36,16 +36,16 @@ class Placements:
 
     def is_elsewhere(self, row: int, cluster: int) -> bool:
         """Whether answers place an item in another cluster, or not in this one."""
-        for number in self._live.book.about((row,)):
-            _, _, asked, _ = self._live.key(number)
-            value = self._live.state.value(number)  # NaN where nobody said
+        for number in self._runtime.about((row,)):
+            asked = self._runtime.question(number).cluster
+            value = self._runtime.state.value(number)  # NaN where nobody said
             if value < _PLACED if asked == cluster else value >= _PLACED:
                 return True
         return False
 
     def _catch_up(self) -> None:
         """Look at the questions that something happened to since."""
-        state = self._live.state
+        state = self._runtime.state
         if self._state is not state:  # the log was read anew
             self._state, self._seen = state, 0
             self._entries, self._sorted = {}, {}
@@ -60,9 +60,11 @@ class Placements:
         if old is not None:
             cluster, entry = old
             del self._sorted[cluster][bisect_left(self._sorted[cluster], entry)]
-        kind, items, cluster, _ = self._live.key(number)
-        value = state.value(number) if kind == "membership" else 0.0
+        question = self._runtime.question(number)
+        if question.cluster is None:
+            return
+        value = state.value(number)
         if value >= _PLACED:
-            entry = (-value, items[0], number)
-            insort(self._sorted.setdefault(cluster, []), entry)
-            self._entries[number] = (cluster, entry)
+            entry = (-value, question.items[0], number)
+            insort(self._sorted.setdefault(question.cluster, []), entry)
+            self._entries[number] = (question.cluster, entry)

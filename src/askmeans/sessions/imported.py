@@ -1,23 +1,22 @@
-"""Answers that are held already, taken into a session's log: they cost nothing."""
+"""Answers from elsewhere, taken into a session's log: they are evidence and cost nothing."""
 
 import math
 import uuid
 from collections.abc import Iterable
 
 from askmeans.exceptions import AnswerError, KeyConflictError, QueryError
-from askmeans.queries import Answer
-from askmeans.sessions.events import EventKind, NewEvent
+from askmeans.queries import Answer, Question
+from askmeans.sessions.assignment import IMPORTED
+from askmeans.sessions.log import EventKind, NewEvent, State
 from askmeans.sessions.reports import Held
-from askmeans.sessions.state import State
-from askmeans.sessions.store.contract import QuestionKey, Transaction
+from askmeans.sessions.store.contract import Transaction
 
-__all__ = ["HOLDER", "take_held"]
+__all__ = ["import_answers"]
 
-HOLDER = "held"
 _WIDTHS = {"membership": 1, "pair": 2, "triplet": 3}
 
 
-def take_held(
+def import_answers(
     transaction: Transaction,
     answers: Iterable[Answer],
     state: State,
@@ -28,23 +27,23 @@ def take_held(
 
     What was answered here is left as it is: an answer twice would stay when it is undone.
     """
-    told: dict[QuestionKey, float | None] = {}
+    told: dict[Question, float | None] = {}
     for answer in answers:
-        key = _key(answer, n_items, n_clusters)
+        asked = _question(answer, n_items, n_clusters)
         value = None if math.isnan(answer.number) else float(answer.number) + 0.0
-        if told.setdefault(key, value) != value:
+        if told.setdefault(asked, value) != value:
             raise KeyConflictError(
-                f"The answer held to {key} must be one. Got {told[key]} and {value}; nothing was "
-                "taken in."
+                f"The answer held to {_told(asked)} must be one. Got {told[asked]} and {value}; "
+                "nothing was taken in."
             )
     numbers = transaction.add_questions(list(told))
     count = otherwise = 0
-    for number, (key, kept) in zip(numbers, told.items(), strict=True):
-        mine = state.mine(number, HOLDER)
+    for number, (asked, kept) in zip(numbers, told.items(), strict=True):
+        mine = state.mine(number, IMPORTED)
         if mine is not None:
             if mine.value != kept:
                 raise KeyConflictError(
-                    f"The answer held to {key} must stay what it was. Got {kept} after "
+                    f"The answer held to {_told(asked)} must stay what it was. Got {kept} after "
                     f"{mine.value}; nothing was taken in."
                 )
             continue
@@ -59,7 +58,7 @@ def take_held(
             NewEvent(
                 kind=EventKind.HELD,
                 key=uuid.uuid4().hex,
-                annotator=HOLDER,
+                annotator=IMPORTED,
                 question=number,
                 value=kept,
             )
@@ -67,7 +66,7 @@ def take_held(
     return Held(new=count, there=len(told) - count - otherwise, otherwise=otherwise)
 
 
-def _key(answer: Answer, n_items: int, n_clusters: int) -> QuestionKey:
+def _question(answer: Answer, n_items: int, n_clusters: int) -> Question:
     """The question of an answer; refused where it is about nothing here."""
     items = tuple(int(item) for item in answer.items)
     if len(set(items)) != _WIDTHS.get(answer.kind, 0) or not all(0 <= i < n_items for i in items):
@@ -75,7 +74,7 @@ def _key(answer: Answer, n_items: int, n_clusters: int) -> QuestionKey:
             f"A {answer.kind} held must be about different items from 0 to {n_items - 1}. "
             f"Got {items} instead."
         )
-    cluster = -1
+    cluster = None
     if answer.kind == "membership":
         if answer.cluster is None or not 0 <= answer.cluster < n_clusters:
             raise QueryError(
@@ -89,4 +88,10 @@ def _key(answer: Answer, n_items: int, n_clusters: int) -> QuestionKey:
         raise AnswerError(f"An answer held must lie in [0, 1]. Got {answer.number!r:.60} instead.")
     if not 0 <= answer.repeat < 2**63:
         raise QueryError(f"A repeat held must be from 0. Got {answer.repeat!r:.60} instead.")
-    return (answer.kind, items, cluster, int(answer.repeat))
+    return Question(answer.kind, items, cluster, int(answer.repeat))
+
+
+def _told(question: Question) -> str:
+    """A question in a message."""
+    cluster = "" if question.cluster is None else f" in cluster {question.cluster}"
+    return f"the {question.kind} of {', '.join(map(str, question.items))}{cluster}"

@@ -7,20 +7,20 @@ from typing import Any
 
 import numpy as np
 
+from askmeans import __version__
 from askmeans.checks import check_enough_items, check_name, check_text
 from askmeans.exceptions import NoSessionError, OtherDataError, ParameterError
 from askmeans.sessions.config import Config
 from askmeans.sessions.data import fingerprint, prepare_matrix
 from askmeans.sessions.display import strongest_items
-from askmeans.sessions.live import MADE_BY
-from askmeans.sessions.notes import quietly
-from askmeans.sessions.outcome import run_plan
 from askmeans.sessions.rows import chunks_at_rest, make_part
 from askmeans.sessions.session import Session
 from askmeans.sessions.store import open_store
+from askmeans.sessions.warning_notes import quietly
 
 __all__ = ["create", "names", "open"]
 
+MADE_BY = f"askmeans {__version__}"
 _EXEMPLARS = 10  # of each group that are kept: more than anybody is shown beside an item
 
 
@@ -63,8 +63,8 @@ def create(
         it is not just numbered, gives the ids.
     cluster_names : sequence of str or None, default=None
         What the clusters are called: all different, and none "id". Without names they are
-        "Group A", "Group B" and so on, and `Session.exemplars` has items of what clustering
-        without questions finds, where the plan starts from.
+        "Group A", "Group B" and so on, and `Session.exemplars` has items of the unsupervised fit
+        that asking starts from.
     ask : {"membership", "similarity", "pairwise"}, default="membership"
         What is asked, as in `ActiveFuzzyKMeans`.
     strategy : str or strategy, default="auto"
@@ -74,7 +74,7 @@ def create(
     levels : int or None, default=None
         How many points the answers' scale has.
     annotations : int, default=1
-        How many annotators answer each question; the plan gets the median.
+        How many annotators answer each question; a plan of the paper gets the median.
     fuzzifier : float, default=2.0
         Alpha of the clustering that people have in mind, at least 1.
     random_state : int, numpy Generator or None, default=None
@@ -134,11 +134,10 @@ def create(
         folder=None if folder is None else str(Path(folder).absolute()),
     )  # fmt: skip
     check_enough_items(len(matrix), config.n_clusters, "sessions.create")
-    quietly(lambda: config.make_plan(matrix).close())  # refuses what the plan would, before
+    policy, _ = quietly(lambda: config.make_policy(matrix))  # refuses what it cannot do, before
     typical = None
     if config.cluster_names is None and config.ask == "membership":
-        start, _ = quietly(lambda: run_plan(config, matrix, {}).clustering)
-        typical = strongest_items(start, matrix, _EXEMPLARS)
+        typical = strongest_items(quietly(policy.clustering)[0], matrix, _EXEMPLARS)
     config = replace(
         config, typical=typical, feature_names=features, units=_units(units, matrix.shape[1])
     )

@@ -6,23 +6,21 @@ from typing import Any, Self
 
 from askmeans.checks import check_name, check_number
 from askmeans.exceptions import ParameterError
-from askmeans.queries import Answer
+from askmeans.queries import ME, Answer
+from askmeans.sessions.assignment import Assignment, as_key
 from askmeans.sessions.config import Config
-from askmeans.sessions.desk import Desk, as_key
-from askmeans.sessions.events import EventKind, NewEvent
-from askmeans.sessions.held import take_held
-from askmeans.sessions.live import Live
-from askmeans.sessions.outcome import Outcome
+from askmeans.sessions.imported import import_answers
+from askmeans.sessions.log import EventKind, NewEvent
 from askmeans.sessions.reports import Held, Receipt
+from askmeans.sessions.results import Results
 from askmeans.sessions.rows import Rows
+from askmeans.sessions.runtime import Runtime
 from askmeans.sessions.store.contract import SessionRecord, Store
 
-__all__ = ["ME", "Caretaking"]
-
-ME = "me"
+__all__ = ["SessionOwner"]
 
 
-class Caretaking:
+class SessionOwner:
     """The half of `Session` that is not about questions."""
 
     def __init__(self, store: Store, record: SessionRecord) -> None:
@@ -30,10 +28,9 @@ class Caretaking:
         self._record = record
         self.config = Config.from_json(record.config)
         self.rows = Rows(store, record)
-        self._live = Live(store, record, self.config, self.rows.base)
-        self._desk = Desk(self._live)
-        self._outcome = Outcome(self._live, self.rows)
-        self._live.refresh()
+        self._runtime = Runtime(store, record, self.config, self.rows)
+        self._assignment = Assignment(self._runtime)
+        self._results = Results(self._runtime)
 
     @property
     def name(self) -> str:
@@ -53,15 +50,15 @@ class Caretaking:
     @property
     def cluster_names(self) -> list[str]:
         """What the clusters are called now."""
-        with self._desk.lock:
-            return self._outcome.cluster_names()
+        with self._runtime.lock:
+            return self._results.cluster_names()
 
     @property
     def last_event(self) -> int:
         """The number of the last event, 0 before the first; what was computed at it still holds."""
-        with self._desk.lock:
-            self._live.refresh()
-            return self._live.state.last
+        with self._runtime.lock:
+            self._runtime.refresh()
+            return self._runtime.state.last
 
     def pause(self, *, annotator: str = ME) -> Receipt:
         """Hand out no questions until `resume`; answers are still taken.
@@ -83,7 +80,7 @@ class Caretaking:
         >>> session.ask(), session.status().state.value
         ([], 'paused')
         """
-        return self._desk.log(
+        return self._assignment.log(
             lambda: NewEvent(kind=EventKind.PAUSE, key=as_key(None), annotator=annotator)
         )
 
@@ -107,12 +104,12 @@ class Caretaking:
         >>> len(session.ask())
         1
         """
-        return self._desk.log(
+        return self._assignment.log(
             lambda: NewEvent(kind=EventKind.RESUME, key=as_key(None), annotator=annotator)
         )
 
     def rename(self, cluster: int, name: str, *, annotator: str = ME) -> Receipt:
-        """Call a cluster otherwise.
+        """Rename a cluster.
 
         Where similarities are asked, every result numbers the clusters anew; the name stays with
         the most typical item of the cluster in the result of now.
@@ -145,28 +142,23 @@ class Caretaking:
         """
         check_number(cluster, "cluster", "Session.rename", integer=True, minimum=0)
         name = check_name(name, "name", "Session.rename")
-        with self._desk.lock:
-            self._live.refresh()
-            if self.config.ask != "membership":  # the clusters are those of the result
-                self._live.advance()
-                state = self._desk.state_for(None, self._desk.held())
-                self._outcome.result(self._outcome.prepare(state))
+        if self.config.ask != "membership":  # the clusters are those of the result
+            self._runtime.compute()
 
-            def renamed() -> NewEvent:  # inside the transaction: others may be naming, too
-                k, outcome = self.config.n_clusters, self._outcome
-                if cluster >= k or name in outcome.taken_names(int(cluster)):
-                    raise ParameterError(
-                        f"The 'cluster' parameter of Session.rename must be below {k}, and 'name' "
-                        f"must be no other cluster's and not 'id'. Got {cluster} and {name!r} "
-                        "instead."
-                    )
-                row = outcome.anchor(int(cluster))
-                return NewEvent(
-                    kind=EventKind.RENAME, key=as_key(None), annotator=annotator,
-                    target=int(cluster), text=name, value=None if row is None else float(row),
-                )  # fmt: skip
+        def renamed() -> NewEvent:  # inside the transaction: others may be naming, too
+            k, results = self.config.n_clusters, self._results
+            if cluster >= k or name in results.taken_names(int(cluster)):
+                raise ParameterError(
+                    f"The 'cluster' parameter of Session.rename must be below {k}, and 'name' must "
+                    f"be no other cluster's and not 'id'. Got {cluster} and {name!r} instead."
+                )
+            row = results.anchor(int(cluster))
+            return NewEvent(
+                kind=EventKind.RENAME, key=as_key(None), annotator=annotator, target=int(cluster),
+                text=name, value=None if row is None else float(row),
+            )  # fmt: skip
 
-            return self._desk.log(renamed)
+        return self._assignment.log(renamed)
 
     def set_budget(self, n: int, *, annotator: str = ME) -> Receipt:
         """Allow another number of questions, more or fewer; answers are kept in either case.
@@ -197,14 +189,14 @@ class Caretaking:
         """
         check_number(n, "n", "Session.set_budget", integer=True, minimum=1)
         most = min(int(n), 2**53)  # what every database can keep, and nobody can answer
-        return self._desk.log(
+        return self._assignment.log(
             lambda: NewEvent(
                 kind=EventKind.BUDGET, key=as_key(None), annotator=annotator, target=most
             )
         )
 
     def hold(self, answers: Iterable[Answer]) -> int:
-        """Take in answers that are held already: they cost no budget and are not asked.
+        """Import answers: they are evidence, cost no budget and are not asked again.
 
         What was answered in the session stays as it is.
 
@@ -261,20 +253,21 @@ class Caretaking:
         Held(new=1, there=0, otherwise=0)
         """
         listed = list(answers)
-        with self._desk.lock:
+        with self._runtime.lock:
             with self._store.write(self._record.id) as transaction:
-                self._live.take(transaction.events(self._live.state.last))
-                held = take_held(
-                    transaction, listed, self._live.state, len(self.rows.base),
-                    self.config.n_clusters,
-                )  # fmt: skip
-            self._live.refresh()
+                self._runtime.take(transaction.events(self._runtime.state.last))
+                n_items = len(self.rows.base if self.config.has_plan else self.rows)
+                held = import_answers(
+                    transaction, listed, self._runtime.state, n_items, self.config.n_clusters
+                )
+            self._runtime.refresh()
         return held
 
     def add_rows(self, X: Any, *, items: Any = None, ids: Any = None) -> None:
         """Add items; they get memberships from what the answers taught, and no answer is lost.
 
-        Questions stay about the rows the session began with.
+        The default strategy asks about them like about others. The paper's strategies go on asking
+        about the rows the session began with.
 
         Parameters
         ----------
@@ -297,10 +290,10 @@ class Caretaking:
         >>> session.item(4).text, session.result().memberships.shape
         ('quince', (5, 2))
         """
-        with self._desk.lock:
-            self._live.refresh()
+        with self._runtime.lock:
+            self._runtime.refresh()
             self.rows.add(X, items=items, ids=ids, annotator=ME, key=as_key(None))
-            self._live.refresh()
+            self._runtime.refresh()
 
     def close(self) -> None:
         """Let go of the database; what was told is safe without it.

@@ -6,6 +6,7 @@ import threading
 import pytest
 from numpy.testing import assert_array_equal
 
+from askmeans import TwoPhase
 from askmeans.exceptions import KeyConflictError, ParameterError, SessionError
 from askmeans.sessions import SessionState
 
@@ -191,10 +192,10 @@ def test_several_annotations_are_wanted_of_different_people_and_the_median_count
     assert session.ask(annotator="dan") != [question]
     for name, value in (("ann", 0.9), ("bob", 0.2)):
         session.tell(question.id, value, annotator=name)
-        assert question.id in session._live.replay.open(session._live.state)
+        assert question.id in session._runtime.open()
         assert session.ask(annotator=name) != [question]
     session.tell(question.id, 0.3, annotator="cy")
-    assert question.id not in session._live.replay.open(session._live.state)
+    assert question.id not in session._runtime.open()
     assert session.result().history[0].value == 0.3
     assert session.status().answered == 1  # one question, whoever answers it
 
@@ -279,12 +280,12 @@ def test_an_answer_to_what_was_handed_out_is_kept_late_beyond_the_budget(make, k
         assert session.tell(question.id, 0.25, annotator="ann").late
     assert session.tell(skipped.id, 0.25, annotator="bob").late
     assert session.status().answered == 4
-    other = make("b.db", budget=2)
-    held = other.ask(2, annotator="ann")
+    other = make("b.db", budget=3)
+    *held, beyond = other.ask(3, annotator="ann")
     end_leases(other)
-    beyond = other._live.replay.open(other._live.state)[2]
+    other.set_budget(2)
     kit.answer(other, 1)
-    other.tell(beyond, 0.5, annotator="bob")
+    other.tell(beyond.id, 0.5, annotator="bob")
     receipt = other.tell(held[1].id, 0.5, annotator="ann")
     assert receipt.late
     assert other.status().answered == 3
@@ -349,3 +350,53 @@ def test_a_second_key_of_the_same_answer_is_used_up_by_it(make, again):
         with pytest.raises(KeyConflictError, match="taken back"):
             seen.tell(question.id, 0.25, key="b")
     assert session.history() == []
+
+
+def test_ten_annotators_always_get_a_question_while_the_budget_lasts(make, kit):
+    budget, team = 60, [f"t{number}" for number in range(10)]
+    session = make(strategy="auto", budget=budget)
+    asked, failures, gate = [], [], threading.Barrier(len(team))
+
+    def work(name):
+        gate.wait()
+        while True:
+            questions = session.ask(annotator=name)
+            if not questions:
+                break
+            asked.append((name, questions[0]))
+            session.tell(questions[0].id, kit.knows(questions[0]), annotator=name)
+        # Nothing only where others hold or have answered all that the budget allows; an answer
+        # between the two counts of a status is in neither, so that it is looked at again.
+        reports = (session.status() for _ in range(10))
+        if not any(report.answered + report.leased == budget for report in reports):
+            failures.append(name)
+
+    threads = [threading.Thread(target=work, args=(name,)) for name in team]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    assert len({question for _, question in asked}) == len(asked) == budget
+    assert session.status().answered == budget
+    assert {name for name, _ in asked} == set(team)
+
+
+def test_everybody_holds_a_question_of_the_default_strategy_about_another_item(make):
+    session = make(strategy="auto")
+    held = [session.ask(annotator=f"t{number}") for number in range(12)]
+    assert len({question.items for (question,) in held}) == 12
+    few = make("b.db", X=[[0.0], [1.0], [9.0]], n_clusters=2, strategy="auto")
+    first = [few.ask(annotator=f"t{number}") for number in range(4)]
+    assert [len(questions) for questions in first] == [1, 1, 1, 0]  # with k = 2 one entry is enough
+    assert few.status(annotator="t3").state is SessionState.WAITING
+
+
+def test_a_row_comes_with_its_other_open_questions(make):
+    session = make(n_clusters=3, strategy=TwoPhase(sample_size=40))
+    first, *others = session.ask_row(annotator="ann")
+    assert others
+    assert all(question.items == first.items for question in others)
+    assert session.ask(9, annotator="ann")[: 1 + len(others)] == [first, *others]
+    by_policy = make("b.db", strategy="auto").ask_row()
+    assert len({question.items for question in by_policy}) == 1

@@ -1,0 +1,538 @@
+"""Who gets which question, and how answers are taken in: leases, keys, legal moves.
+
+Rules of this file:
+- A write transaction holds no computing: questions are chosen before it; in it events are folded,
+  what was chosen is checked, and rows are written. Where somebody was quicker, it is tried again.
+- What is checked is checked inside the transaction, against all events there are. Nothing is
+  changed in memory before the commit.
+- Two hold the same question at once only if several annotations of it are wanted.
+- The budget limits what is handed out. An answer to a question that was handed out is always kept.
+"""
+
+import json
+import math
+import uuid
+from collections import Counter
+from collections.abc import Callable, Iterable, Set
+from dataclasses import dataclass, replace
+
+from askmeans.checks import check_name
+from askmeans.exceptions import BudgetError, KeyConflictError, ParameterError, SessionError
+from askmeans.queries import Question as Asked
+from askmeans.sessions.log import ANSWERS, Event, EventKind, NewEvent, Standing
+from askmeans.sessions.reports import Question, Receipt, SessionState, Undone
+from askmeans.sessions.runtime import Runtime
+from askmeans.sessions.store.contract import Lease, Transaction
+from askmeans.text import is_clean
+
+__all__ = ["IMPORTED", "Assignment", "as_key", "check_annotator", "in_force"]
+
+IMPORTED = "held"  # the annotator of imported answers
+_SLIP = 5.0  # seconds that a clock may be set back without ending a lease
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Leases:
+    """Who holds what, as one annotator sees it."""
+
+    annotator: str
+    own: Set[int]  # theirs, in force
+    once: Set[int]  # theirs, in force or ended
+    others: Counter[int]  # how many others hold a question
+    reserved: Set[int]  # what others hold and nobody has answered: it will cost budget
+
+
+class Assignment:
+    """Hands out questions and takes in answers."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self.runtime = runtime
+        self.lock = runtime.lock
+
+    def ask(
+        self, n: int, annotator: str, *, whole_row: bool = False, seconds: float | None = None
+    ) -> list[Question]:
+        """Questions for somebody, leased; none where `state_for` says why."""
+        annotator = check_annotator(annotator, person=True)
+        while True:
+            self.runtime.catch_up()
+            undone = len(self.runtime.state.undone)
+            chosen = self._choose(n, annotator, whole_row=whole_row)
+            if not chosen:
+                return []
+            numbers = self._hand_out(chosen, annotator, undone, self._lease_seconds(seconds))
+            if numbers is not None:
+                return [self.question(number) for number in numbers]
+
+    def _choose(self, n: int, annotator: str, *, whole_row: bool = False) -> list[Asked]:
+        """Questions for somebody, at most n, in the order they should get them.
+
+        What they hold comes first, then what they held, then what others answered or hold and
+        wants more opinions, then the policy's proposals; last what they skipped, the longest ago
+        first.
+        """
+        runtime = self.runtime
+        if runtime.failure is not None:
+            raise runtime.failure.with_traceback(None)
+        with self.lock:
+            if runtime.state.paused:
+                return []
+            now, listed = runtime.store.leases(runtime.record.id)
+            leases = self._leases(annotator, listed, now)
+            first = [runtime.question(number) for number in self._begun(leases)]
+            skipped = [runtime.question(number) for number in self._skipped(leases)]
+            pending = self._pending(leases)
+        chosen = self._affordable(first, n, leases)
+        room = self._room(n, chosen, leases)
+        if room > 0:
+            chosen += runtime.propose(room, pending | set(chosen), annotator)
+        if len(chosen) < n:
+            chosen = self._affordable([*chosen, *skipped], n, leases)
+        if whole_row and chosen:
+            free = {question for question in pending if question.items != chosen[0].items}
+            same = runtime.row(chosen[0], free, annotator)
+            with self.lock:
+                same = [q for q in same if q not in skipped and self._is_free(q, leases)]
+            chosen = self._affordable([*chosen, *same], n + len(same), leases)
+        return chosen
+
+    def _hand_out(
+        self, chosen: list[Asked], annotator: str, undone: int, seconds: float
+    ) -> list[int] | None:
+        """Lease the questions, with numbers of their own; None where somebody was quicker."""
+        runtime = self.runtime
+        with self.lock:
+            new = any(runtime.number(question) is None for question in chosen)
+            # A lease need not survive the machine; the number of a question must.
+            with runtime.store.write(runtime.record.id, durable=new) as transaction:
+                runtime.take(transaction.events(runtime.state.last))
+                runtime.know(transaction.questions(runtime.n_questions))
+                if runtime.is_plan and len(runtime.state.undone) != undone:
+                    return None  # its round may be another
+                now = transaction.now()
+                leases = self._leases(annotator, transaction.leases(), now)
+                free = all(self._is_free(question, leases) for question in chosen)
+                if not free or len(self._affordable(chosen, len(chosen), leases)) < len(chosen):
+                    return None
+                numbers = transaction.add_questions(chosen)
+                for number in numbers:
+                    transaction.lease(
+                        Lease(question=number, annotator=annotator, until=now + seconds)
+                    )
+            runtime.know(zip(numbers, chosen, strict=True))
+            return numbers
+
+    def give(
+        self, kind: EventKind, number: int, value: float | None, annotator: str, key: str | None
+    ) -> Receipt:
+        """Append an answer, an unsure or a skip, unless it is there already."""
+        annotator = check_annotator(annotator, person=True)
+        runtime, own_key = self.runtime, key is not None
+        key = as_key(key)
+        with self.lock:
+            number = self.question(number).id  # refuses what is no question
+            new = NewEvent(kind=kind, key=key, annotator=annotator, question=number, value=value)
+            with runtime.store.write(runtime.record.id) as transaction:
+                runtime.take(transaction.events(runtime.state.last))
+                known = self._known(new)
+                if known is None:
+                    event = self._append(transaction, new)
+                elif own_key and key not in runtime.state.by_key:  # the key is used up, too
+                    event = transaction.append(replace(new, kind=EventKind.AGAIN))
+                else:
+                    return self.receipt(known, repeated=True)
+            runtime.take([event])
+            return self.receipt(known or event, repeated=known is not None)
+
+    def change(
+        self, kind: EventKind, number: int, value: float | None, annotator: str, key: str | None
+    ) -> Receipt:
+        """Put an answer or an unsure in the place of somebody's own, in one transaction."""
+        annotator = check_annotator(annotator, person=True)
+        self.runtime.catch_up()
+        runtime, own_key = self.runtime, key is not None
+        key = as_key(key)
+        with self.lock:
+            number = self.question(number).id  # refuses what is no question
+            new = NewEvent(kind=kind, key=key, annotator=annotator, question=number, value=value)
+            with runtime.store.write(runtime.record.id) as transaction:
+                runtime.take(transaction.events(runtime.state.last))
+                old = runtime.state.mine(number, annotator)
+                replaces = old is not None and old.kind in ANSWERS and self._known(new) is None
+                if old is not None and replaces:
+                    undo = transaction.append(self._undo_event(old, as_key(None)))
+                    event = transaction.append(replace(new, late=old.late))
+            if replaces:
+                runtime.take([undo, event])
+                return replace(self.receipt(event), void=tuple(json.loads(undo.text or "[]")))
+            return self.give(kind, number, value, annotator, key if own_key else None)
+
+    def undo(
+        self, number: int | None, annotator: str, key: str | None, event: int | None = None
+    ) -> Undone:
+        """Append an undo of somebody's last answer or skip, or of that to a question."""
+        annotator = check_annotator(annotator)
+        key = as_key(key)
+        runtime = self.runtime
+        runtime.catch_up()
+        with self.lock:
+            with runtime.store.write(runtime.record.id) as transaction:
+                runtime.take(transaction.events(runtime.state.last))
+                known = runtime.state.by_key.get(key)
+                if known is not None:
+                    _check_same(known, EventKind.UNDO, number, None, annotator)
+                    return self._undone(known, repeated=True)
+                taken = self._to_undo(number, annotator, event)
+                undo = transaction.append(self._undo_event(taken, key))
+                self._lease_back(transaction, taken)
+            runtime.take([undo])
+            return self._undone(undo)
+
+    def renew(self, annotator: str, seconds: float | None) -> None:
+        """Let somebody's leases end so many seconds from now."""
+        annotator = check_annotator(annotator, person=True)
+        with (
+            self.lock,
+            self.runtime.store.write(self.runtime.record.id, durable=False) as transaction,
+        ):
+            now = transaction.now()
+            for lease in self._in_force(transaction.leases(), now):
+                if lease.annotator == annotator:
+                    transaction.lease(replace(lease, until=now + self._lease_seconds(seconds)))
+
+    def leave(self, annotator: str) -> None:
+        """End somebody's leases, so that others may have the questions at once."""
+        annotator = check_annotator(annotator, person=True)
+        with (
+            self.lock,
+            self.runtime.store.write(self.runtime.record.id, durable=False) as transaction,
+        ):
+            now = transaction.now()
+            for lease in self._in_force(transaction.leases(), now):
+                if lease.annotator == annotator:
+                    transaction.lease(replace(lease, until=now))
+
+    def log(self, make: Callable[[], NewEvent]) -> Receipt:
+        """Append an event that is about no question, made from all that happened before it."""
+        with self.lock:
+            with self.runtime.store.write(self.runtime.record.id) as transaction:
+                self.runtime.take(transaction.events(self.runtime.state.last))
+                event = make()
+                done = transaction.append(
+                    replace(event, annotator=check_annotator(event.annotator))
+                )
+            self.runtime.take([done])
+            return self.receipt(done)
+
+    def held_now(self) -> tuple[float, list[Lease]]:
+        """The database's time, and leases in force."""
+        now, leases = self.runtime.store.leases(self.runtime.record.id)
+        return now, self._in_force(leases, now)
+
+    def state_for(self, annotator: str | None) -> SessionState:
+        """What the session is doing, for somebody or for anybody."""
+        runtime = self.runtime
+        if runtime.failure is not None:
+            return SessionState.STUCK
+        if runtime.is_over:
+            return SessionState.DONE
+        with self.lock:
+            if runtime.left == 0 and not any(map(runtime.is_open, runtime.state.answered)):
+                return SessionState.SPENT
+            if runtime.state.paused:
+                return SessionState.PAUSED
+        if annotator is None or self._choose(1, annotator):
+            return SessionState.ASKING
+        return SessionState.WAITING
+
+    def question(self, number: int) -> Question:
+        """A question by its number."""
+        with self.lock:
+            kind, items, cluster, repeat = self.runtime.question(number)
+        return Question(id=int(number), kind=kind, items=items, cluster=cluster, repeat=repeat)
+
+    def receipt(self, event: Event, *, repeated: bool = False) -> Receipt:
+        """That an event was kept."""
+        return Receipt(
+            event=event.id,
+            kind=str(event.kind),
+            question=event.question,
+            value=event.value,
+            annotator=event.annotator,
+            key=event.key,
+            at=event.at,
+            late=event.late,
+            undone=event.id in self.runtime.state.undone,
+            repeated=repeated,
+            counts=self.runtime.counts(event),
+        )
+
+    def _lease_seconds(self, wanted: float | None) -> float:
+        """How long a lease lasts: as wanted, at most as long as those of the session."""
+        most = self.runtime.config.lease_seconds
+        return most if wanted is None else min(wanted, most)
+
+    def _in_force(self, leases: Iterable[Lease], now: float) -> list[Lease]:
+        """Those of the leases that are in force."""
+        return in_force(leases, now, self.runtime.config.lease_seconds)
+
+    def _leases(self, annotator: str, listed: list[Lease], now: float) -> _Leases:
+        """Who holds what, as an annotator sees it."""
+        state, held = self.runtime.state, self._in_force(listed, now)
+        others = Counter(lease.question for lease in held if lease.annotator != annotator)
+        return _Leases(
+            annotator=annotator,
+            own={lease.question for lease in held if lease.annotator == annotator},
+            once={lease.question for lease in listed if lease.annotator == annotator},
+            others=others,
+            reserved={number for number in others if not state.count(number)},
+        )
+
+    def _begun(self, leases: _Leases) -> list[int]:
+        """Open questions that somebody holds, or held, or that want another opinion."""
+        state, runtime = self.runtime.state, self.runtime
+        wanting: set[int] = set()
+        if state.annotations > 1:
+            answered = {number for number in state.answered if not state.is_settled(number)}
+            wanting = answered | leases.others.keys()
+        found = [
+            number
+            for group in (leases.own, leases.once - leases.own, wanting - leases.once)
+            for number in sorted(group)
+        ]
+        return [
+            number
+            for number in found
+            if (number in leases.own or state.mine(number, leases.annotator) is None)
+            and self._is_free(runtime.question(number), leases)
+        ]
+
+    def _skipped(self, leases: _Leases) -> list[int]:
+        """Open questions that somebody skipped, the longest ago first."""
+        given = self.runtime.state.given_by(leases.annotator)
+        skipped = [e.question for e in given if e.kind is EventKind.SKIP and e.question is not None]
+        return [
+            number
+            for number in skipped
+            if number not in leases.own and self._is_free(self.runtime.question(number), leases)
+        ]
+
+    def _pending(self, leases: _Leases) -> set[Asked]:
+        """Questions that nobody new shall get: leased by anybody, or answered and not settled."""
+        state, runtime = self.runtime.state, self.runtime
+        numbers = {*leases.own, *leases.others}
+        numbers |= {e.question for e in state.given_by(leases.annotator)
+                    if e.kind is EventKind.SKIP and e.question is not None}  # fmt: skip
+        if state.annotations > 1:
+            numbers |= {number for number in state.answered if not state.is_settled(number)}
+        return {runtime.question(number) for number in numbers}
+
+    def _is_free(self, question: Asked, leases: _Leases) -> bool:
+        """Whether somebody may have a question: it is open, and not with others or answered."""
+        number = self.runtime.number(question)
+        if number is None:
+            return True
+        state = self.runtime.state
+        mine = state.mine(number, leases.annotator)
+        if not self.runtime.is_open(number) or (mine is not None and mine.kind in ANSWERS):
+            return False
+        wanted = state.annotations - len(state.answers(number))
+        return number in leases.own or leases.others[number] < wanted
+
+    def _costs(self, question: Asked, leases: _Leases) -> bool:
+        """Whether an answer to a question will cost budget that is not kept for it already."""
+        number = self.runtime.number(question)
+        if number is None:
+            return True
+        return number not in leases.reserved and not self.runtime.state.count(number)
+
+    def _affordable(self, questions: list[Asked], n: int, leases: _Leases) -> list[Asked]:
+        """The first n different questions that the budget allows."""
+        left, chosen = self._budget(leases), dict[Asked, None]()
+        for question in questions:
+            if len(chosen) == n:
+                break
+            cost = self._costs(question, leases) and question not in chosen
+            if not cost or left > 0:
+                chosen.setdefault(question)
+                left -= cost
+        return list(chosen)
+
+    def _room(self, n: int, chosen: list[Asked], leases: _Leases) -> int:
+        """How many questions may be proposed beside those chosen."""
+        left = self._budget(leases) - sum(self._costs(question, leases) for question in chosen)
+        return int(min(n - len(chosen), left))
+
+    def _budget(self, leases: _Leases) -> float:
+        """Questions that the budget allows somebody; what others hold is kept for them."""
+        left = self.runtime.left
+        return math.inf if left is None else max(0, left - len(leases.reserved))
+
+    def _known(self, new: NewEvent) -> Event | None:
+        """The event that is this one already: by its key, or the same said again."""
+        assert new.question is not None
+        known = self.runtime.state.by_key.get(new.key)
+        if known is not None:
+            _check_same(known, new.kind, new.question, new.value, new.annotator)
+            if known.id in self.runtime.state.undone:
+                raise KeyConflictError(
+                    f"Nothing was saved: this {known.kind.value} to question {known.question} was "
+                    "given before and taken back since. Answer the question anew (with a new key)."
+                )
+            return known
+        mine = self.runtime.state.mine(new.question, new.annotator)
+        same = mine is not None and (mine.kind, mine.value) == (new.kind, new.value)
+        return mine if same and new.kind in ANSWERS else None
+
+    def _append(self, transaction: Transaction, new: NewEvent) -> Event:
+        """Keep an answer, an unsure or a skip, and let go of its lease."""
+        assert new.question is not None
+        now, number, annotator = transaction.now(), new.question, new.annotator
+        mine = [
+            lease
+            for lease in transaction.leases()
+            if (lease.question, lease.annotator) == (number, annotator)
+        ]
+        self._check_move(new.kind, number, annotator, leased=bool(mine))
+        late = new.kind in ANSWERS and self._is_late(number, annotator, mine, now)
+        event = transaction.append(replace(new, late=late))
+        if new.kind is EventKind.SKIP and mine:  # they may come back to it
+            transaction.lease(Lease(question=number, annotator=annotator, until=now))
+        else:
+            transaction.release(number, annotator)
+        return event
+
+    def _check_move(self, kind: EventKind, number: int, annotator: str, *, leased: bool) -> None:
+        """Refuse what is not legal, and what was not handed out and the budget does not allow."""
+        runtime = self.runtime
+        if not runtime.state.may(kind, number, annotator):
+            mine = runtime.state.mine(number, annotator)
+            assert mine is not None
+            said = "'cannot say'" if mine.value is None else f"{mine.value:g}"
+            raise KeyConflictError(
+                f"Question {number} must be answered once by {annotator!r}. Got another "
+                f"{kind.value} after {said}; change it, or undo that first."
+            )
+        if kind in ANSWERS and not leased and self._is_beyond(number):
+            raise BudgetError(
+                f"The budget of {runtime.state.budget} questions must not be exceeded. Got an "
+                f"answer to question {number} beyond it; raise it first (`askmeans budget DB N`, "
+                "Session.set_budget)."
+            )
+
+    def _is_beyond(self, number: int) -> bool:
+        """Whether an answer to a question would exceed the budget."""
+        return self.runtime.left == 0 and not self.runtime.state.answers(number)
+
+    def _is_late(self, number: int, annotator: str, mine: list[Lease], now: float) -> bool:
+        """Whether an answer comes after its lease, the settling of its question or the budget."""
+        state = self.runtime.state
+        if state.is_settled(number) and not state.has_place(number, annotator):
+            return True
+        return self._is_beyond(number) or (bool(mine) and not self._in_force(mine, now))
+
+    def _to_undo(self, number: int | None, annotator: str, meant: int | None) -> Event:
+        """The event that an undo is about, which must be the one that is meant."""
+        state = self.runtime.state
+        event = state.last_of(annotator) if number is None else state.mine(number, annotator)
+        if event is None:
+            where = "" if number is None else f" to question {number}"
+            raise SessionError(
+                f"There must be an answer or a skip of {annotator!r}{where} to undo. Got none."
+            )
+        if meant is not None and event.id != meant:
+            raise SessionError(
+                f"What is taken back must still stand as it was seen (event {meant}). Got event "
+                f"{event.id} to question {event.question} by now; look at the history again."
+            )
+        assert event.question is not None
+        assert state.standing(event.question, annotator) is not Standing.OPEN
+        return event
+
+    def _undo_event(self, event: Event, key: str) -> NewEvent:
+        """The undo, with the numbers of the questions of a plan that followed from the answer."""
+        assert event.question is not None
+        void = []
+        if event in self.runtime.state.answers(event.question):  # others have no effect
+            void = self.runtime.later_than(self.runtime.question(event.question))
+        return NewEvent(
+            kind=EventKind.UNDO,
+            key=key,
+            annotator=event.annotator,
+            question=event.question,
+            target=event.id,
+            text=json.dumps(void),
+        )
+
+    def _lease_back(self, transaction: Transaction, event: Event) -> None:
+        """Let whoever undid an answer have the question next, unless somebody else holds it."""
+        assert event.question is not None
+        now = transaction.now()
+        others = [
+            lease
+            for lease in transaction.leases()
+            if lease.question == event.question and lease.annotator != event.annotator
+        ]
+        until = now if self._in_force(others, now) else now + self.runtime.config.lease_seconds
+        transaction.lease(Lease(question=event.question, annotator=event.annotator, until=until))
+
+    def _undone(self, undo: Event, *, repeated: bool = False) -> Undone:
+        """What an undo took back."""
+        assert undo.question is not None
+        settled = self.runtime.state.is_settled(undo.question)
+        value = self.runtime.state.value(undo.question)
+        taken = next(e for e in self.runtime.state.by_key.values() if e.id == undo.target)
+        return Undone(
+            receipt=self.receipt(undo, repeated=repeated),
+            question=self.question(undo.question),
+            kind=str(taken.kind),
+            value=taken.value,
+            void=tuple(self.question(number) for number in json.loads(undo.text or "[]")),
+            reopened=not settled,
+            value_now=None if not settled or math.isnan(value) else value,
+        )
+
+
+def in_force(leases: Iterable[Lease], now: float, seconds: float) -> list[Lease]:
+    """Leases that have not ended, at most `seconds` ahead.
+
+    One that reaches farther was given before the clock was set back; it would last too long.
+    """
+    return [lease for lease in leases if now < lease.until <= now + seconds + _SLIP]
+
+
+def as_key(key: str | None) -> str:
+    """The client's key, or a new one."""
+    if key is None:
+        return uuid.uuid4().hex
+    if not isinstance(key, str) or not 0 < len(key) <= 200 or not is_clean(key):
+        raise ParameterError(
+            "The 'key' parameter must be a str of 1 to 200 characters, without control characters. "
+            f"Got {key!r:.60} instead."
+        )
+    return key
+
+
+def check_annotator(annotator: object, *, person: bool = False) -> str:
+    """The annotator's name; refused where it is none, or is no person's."""
+    name = check_name(annotator, "annotator")
+    if person and name == IMPORTED:
+        raise ParameterError(
+            "The 'annotator' parameter must be somebody's own name. "
+            f"Got {IMPORTED!r}, which stands for answers from before the session."
+        )
+    return name
+
+
+def _check_same(
+    known: Event, kind: EventKind, number: int | None, value: float | None, annotator: str
+) -> None:
+    """Refuse a key that was used for something else."""
+    same = (known.kind, known.value, known.annotator) == (kind, value, annotator)
+    if same and (number is None or known.question == number):
+        return
+    raise KeyConflictError(
+        f"A key must be used for one answer only. Got {known.key!r:.60} again for something else "
+        f"({known.kind.value} {known.value} to question {known.question} by {known.annotator!r} "
+        "came first); use a new key."
+    )

@@ -1,0 +1,236 @@
+"""What a session reports: its result so far, what is left, what clusters are called."""
+
+import math
+import statistics
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
+
+from askmeans.budgets import Forecast, forecast
+from askmeans.exceptions import AskmeansError
+from askmeans.results import with_names
+from askmeans.sessions.display import RESERVED, unique_names
+from askmeans.sessions.exemplars import Exemplars
+from askmeans.sessions.log import EventKind, State
+from askmeans.sessions.reports import Estimate, Holding, SessionResult, SessionState, Status
+from askmeans.sessions.runtime import Runtime
+from askmeans.sessions.store.contract import Lease
+
+__all__ = ["SECONDS_PER_QUESTION", "Results", "expected", "seconds_per_answer"]
+
+Floats = NDArray[np.float64]
+
+SECONDS_PER_QUESTION = 5.0  # as `askmeans plan` has it, until people's own pace is known
+_KNOWN = 5  # answers from which it is known
+_LAST = 20  # of everybody's answers that are looked at: people get quicker
+_BREAK = 120.0  # seconds after which somebody was away, not thinking
+_MARGIN = 1.25  # how much longer than forecast it may take
+
+
+class Results:
+    """Reports of one session."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
+        self._exemplars = Exemplars(runtime)
+        config = runtime.config
+        self._forecast = expected(config.make_strategy(), len(runtime.rows.base), config)
+
+    def result(self, state: SessionState) -> SessionResult:
+        """The result of all that stands; computed anew only where answers or rows changed."""
+        runtime = self._runtime
+        found = runtime.compute()
+        clustering = found.result.clustering
+        if state is SessionState.SPENT:
+            diagnostics = replace(clustering.diagnostics, stopped="budget")
+            clustering = replace(clustering, diagnostics=diagnostics)
+        with runtime.lock:
+            parts = [clustering.memberships]
+            if runtime.config.has_plan:
+                parts += [clustering.predictor(np.asarray(X)) for X in runtime.rows.added]
+            memberships = np.concatenate(parts) if len(parts) > 1 else parts[0]
+            names = tuple(self._names(memberships))
+            return SessionResult(
+                clustering=clustering,
+                memberships=memberships,
+                complete=found.result.complete,
+                state=state,
+                n_queries=found.result.n_queries,
+                n_rounds=found.result.n_rounds,
+                history=found.result.history,
+                missing=self.left(state),
+                cluster_names=names,
+                ids=runtime.rows.ids()[: len(memberships)],
+                notes=_notes([*runtime.notes, *found.notes], names),
+            )
+
+    def status(
+        self, state: SessionState, held: list[Lease], now: float, *, settled: bool
+    ) -> Status:
+        """Where the session stands, without computing a result."""
+        runtime = self._runtime
+        holding = tuple(
+            Holding(question=each.question, annotator=each.annotator, seconds=each.until - now)
+            for each in sorted(held, key=lambda lease: (lease.annotator, lease.question))
+            if runtime.is_open(each.question)
+        )
+        counts = {name: dict(count) for name, count in runtime.state.counts().items()}
+        error, basis = None, "no forecast for this strategy"
+        if self._forecast is not None:
+            # The error falls with the root of the questions, so a budget below the forecast costs.
+            wanted = max(1, self._forecast.n_queries)
+            share = min(1.0, (runtime.state.budget or wanted) / wanted)
+            error = self._forecast.expected_error / math.sqrt(share)
+            basis = "forecast for the end, of an expert whose clusters follow distance"
+        return Status(
+            name=runtime.record.name,
+            state=state,
+            answered=runtime.state.n_spent,
+            held=len(runtime.state.answered) - runtime.state.n_spent,
+            budget=runtime.state.budget,
+            open=runtime.n_open,
+            leased=len({each.question for each in holding}),
+            holding=holding,
+            round=runtime.policy.round,
+            settled=settled,
+            left=self.left(state),
+            annotators=counts,
+            estimated_error=error,
+            error_basis=basis,
+            contradictions=None,
+            notes=_notes(runtime.notes, self.cluster_names()),
+        )
+
+    def with_error(self, report: Status, result: SessionResult) -> Status:
+        """The status with what the result says of its own error."""
+        diagnostics = result.clustering.diagnostics
+        similarity = diagnostics.similarity or {}
+        error, basis = report.estimated_error, report.error_basis
+        if diagnostics.estimated_error is not None:
+            error, basis = diagnostics.estimated_error, "the answers so far"
+        elif similarity.get("predicted_rmse") is not None:
+            error, basis = similarity["predicted_rmse"], "how well the answers so far fit together"
+        return replace(
+            report,
+            estimated_error=None if error is None else float(error),
+            error_basis=basis,
+            notes=tuple(dict.fromkeys([*report.notes, *result.notes])),
+        )
+
+    def left(self, state: SessionState) -> Estimate:
+        """Questions and minutes left, as a range."""
+        runtime = self._runtime
+        seconds, pace = seconds_per_answer(runtime.state)
+        if state in (SessionState.DONE, SessionState.SPENT, SessionState.STUCK):
+            return Estimate(low=0, high=0, seconds_per_question=seconds, basis=str(state))
+        each = runtime.config.annotations
+        owed, new = 0, runtime.n_open
+        if each > 1:
+            begun = [runtime.state.count(n) for n in runtime.state.answered if runtime.is_open(n)]
+            owed = sum(each - count for count in begun)  # by second annotators
+            new -= len(begun)
+        low = high = new
+        basis = "questions of this round"
+        if self._forecast is not None:
+            done, in_all = len(runtime.state.answered), self._forecast.n_queries
+            low = max(new, in_all - done)
+            high = max(low, math.ceil(_MARGIN * in_all) - done)
+            basis = f"a forecast of {in_all} questions in all"
+        if runtime.left is not None:
+            low, high = min(low, runtime.left), min(high, runtime.left)
+            basis += f", at most {runtime.left} by the budget"
+        low, high = owed + each * low, owed + each * high
+        if each > 1:
+            basis += f", {each} answers each"
+        return Estimate(low=low, high=high, seconds_per_question=seconds, basis=f"{basis}; {pace}")
+
+    def cluster_names(self) -> list[str]:
+        """What the clusters are called now; similarities leave them unnamed until a result."""
+        found = self._runtime.found
+        return self._names(None if found is None else found.result.clustering.memberships)
+
+    def anchor(self, cluster: int) -> int | None:
+        """The row that a cluster's name goes with; None where clusters keep their numbers.
+
+        Clusters that similarities show are numbered anew by every result.
+        """
+        found = self._runtime.found
+        if self._runtime.config.ask == "membership" or found is None:
+            return None
+        memberships = found.result.clustering.memberships
+        there = _placed(list(self._runtime.state.anchors), memberships)
+        # A name that the cluster has is replaced.
+        return there.get(cluster, int(memberships[:, cluster].argmax()))
+
+    def taken_names(self, cluster: int) -> set[str]:
+        """Names that a cluster may not have: the others', now or in a later result."""
+        names = {name for j, name in enumerate(self.cluster_names()) if j != cluster}
+        row = self.anchor(cluster)  # its name is the one that is replaced
+        anchors = self._runtime.state.anchors
+        return names | {RESERVED} | {anchors[r][1] for r in anchors if r != row}
+
+    def exemplars(self, cluster: int, n: int, without: Collection[int]) -> list[int]:
+        """Items that tell what a cluster is: those that answers place in it most come first."""
+        rows = self._exemplars.rows(cluster, n + len(without))
+        more: list[int] = []
+        if self._runtime.config.typical is not None:
+            more = self._runtime.config.typical[cluster]
+        elif self._runtime.found is not None:
+            column = self._runtime.found.result.clustering.memberships[:, cluster]
+            more = np.argsort(-column, kind="stable")[: n + len(without)].tolist()
+        rows += [row for row in more if not self._exemplars.is_elsewhere(row, cluster)]
+        return [row for row in dict.fromkeys(rows) if row not in without][:n]
+
+    def _names(self, memberships: Floats | None) -> list[str]:
+        """Names as given, all different; short ones for clusters that have none."""
+        config, anchors = self._runtime.config, self._runtime.state.anchors
+        named = dict(enumerate(config.cluster_names or ())) | self._runtime.state.names
+        if memberships is None:
+            named |= dict(anchors.values())
+        else:
+            placed = _placed(list(anchors), memberships)
+            named |= {cluster: anchors[row][1] for cluster, row in placed.items()}
+        return unique_names(named, config.n_clusters)
+
+
+def _notes(notes: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
+    """Each note once, with the clusters called by their names."""
+    return tuple(dict.fromkeys(with_names(note, names) for note in notes))
+
+
+def _placed(rows: list[int], memberships: Floats) -> dict[int, int]:
+    """The cluster of each row, a different one each: where they belong most, taken together."""
+    places, clusters = linear_sum_assignment(memberships[rows], maximize=True)
+    return {int(j): rows[i] for i, j in zip(places, clusters, strict=True)}
+
+
+def seconds_per_answer(state: State) -> tuple[float, str]:
+    """Seconds that an answer takes, and where that is known from."""
+    gaps = []
+    for stack in state.recent(_LAST + 1):
+        gaps += [
+            event.at - before.at
+            for before, event in pairwise(stack)
+            if event.kind in (EventKind.ANSWER, EventKind.UNSURE)
+        ]
+    gaps = [gap for gap in gaps if 0.0 <= gap < _BREAK]  # a clock may be set back
+    if len(gaps) < _KNOWN:
+        return SECONDS_PER_QUESTION, f"{SECONDS_PER_QUESTION:g} seconds a question"
+    seconds = statistics.median(gaps)
+    return seconds, f"{seconds:.1f} seconds a question, as so far"
+
+
+def expected(strategy: Any, n: int, config: Any) -> Forecast | None:
+    """What to expect of a strategy; None where there is no forecast for it."""
+    similar = config.ask != "membership" and config.n_clusters > 1
+    try:
+        return forecast(
+            strategy, n, config.n_clusters, ask="similarity" if similar else "membership"
+        )
+    except (AskmeansError, AttributeError, StopIteration):
+        return None

@@ -1,0 +1,333 @@
+"""The policy of a session over its log: what stands, what to ask next, and the result so far.
+
+Rules of this file:
+- The policy computes outside of every write transaction and without `lock`; `take` only folds
+  events in, so it may be called within both.
+- `lock` guards the folded log and the questions' numbers; it is held for moments. The policy is
+  taught by one thread at a time; that lock is taken before `lock`, never within it.
+- One table of answers and one policy serve the next question, the result and the estimate.
+"""
+
+import threading
+from collections.abc import Iterable, Sequence, Set
+from dataclasses import dataclass, replace
+from functools import partial
+
+from askmeans.exceptions import AskmeansError, QueryError
+from askmeans.policy.adapter import PlanPolicy
+from askmeans.policy.stratified import StratifiedPolicy
+from askmeans.queries import Answer, Answers, Question
+from askmeans.results import Result
+from askmeans.sessions.config import Config
+from askmeans.sessions.log import Event, State
+from askmeans.sessions.rows import Rows
+from askmeans.sessions.store.contract import SessionRecord, Store
+from askmeans.sessions.warning_notes import quietly
+
+__all__ = ["WAY_OUT", "Found", "Runtime"]
+
+WAY_OUT = (
+    "Every answer is kept. Take some back (`askmeans undo DB`, Session.undo), or export them "
+    "(`askmeans export DB`) and import them into a new session, of fewer clusters for example."
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """A result, what it was computed from, and the warnings it came with."""
+
+    result: Result
+    answers: Answers
+    policy: PlanPolicy | StratifiedPolicy
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Evidence:
+    """The answers that stand, and those to questions that have all that are wanted."""
+
+    n_changes: int  # of the log
+    all: Answers
+    settled: Answers  # what a plan goes on with; for the default policy all of them
+
+
+class Runtime:
+    """Log, questions and policy of one session, in one process."""
+
+    def __init__(self, store: Store, record: SessionRecord, config: Config, rows: Rows) -> None:
+        self.store = store
+        self.record = record
+        self.config = config
+        self.rows = rows
+        self.lock = threading.RLock()
+        self.state = State(config.annotations, config.budget)
+        self.found: Found | None = None  # the last result
+        self._questions: dict[int, Question] = {}
+        self._numbers: dict[Question, int] = {}
+        self._about: dict[tuple[int, ...], list[int]] = {}
+        self._table: _Evidence | None = None
+        self._teaching = threading.Lock()
+        self._finding = threading.Lock()
+        self._policy: PlanPolicy | StratifiedPolicy | None = None
+        self._made_with: tuple[Config, int] | None = None
+        self._taught: Answers | None = None
+        self._notes: list[tuple[int, str]] = []  # with the round that they are of
+        self.know(store.questions(record.id))
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Take in what happened since."""
+        with self.lock:
+            self.take(self.store.events(self.record.id, self.state.last))
+
+    def take(self, events: Sequence[Event]) -> None:
+        """Fold events in."""
+        try:
+            self.state.fold(events)
+        except BaseException:  # half folded: read the log anew
+            self.state = State(self.config.annotations, self.config.budget)
+            self._table = None
+            raise
+
+    @property
+    def policy(self) -> PlanPolicy | StratifiedPolicy:
+        """The policy, as `catch_up` left it."""
+        return self._policy or self.catch_up()
+
+    @property
+    def is_plan(self) -> bool:
+        """Whether the questions are those of a plan, with rounds."""
+        return isinstance(self.policy, PlanPolicy)
+
+    def catch_up(self) -> PlanPolicy | StratifiedPolicy:
+        """Take in what happened since, and let the policy know."""
+        with self._teaching:
+            with self.lock:
+                self.refresh()
+                self.know(self.store.questions(self.record.id, self.n_questions))
+                if self.rows.n_parts < self.state.n_parts:
+                    self.rows.load()
+                config = self._policy_config()
+                X = self.rows.base if self.config.has_plan else self.rows.matrix
+                made_with = config, len(X)
+                answers = self._evidence().settled
+            if self._policy is None or self._made_with != made_with:
+                policy, notes = quietly(partial(config.make_policy, X))
+                self._policy, self._made_with, self._taught = policy, made_with, None
+                self._notes = [(0, note) for note in notes]
+            if self._taught is not answers:
+                self._teach(self._policy, answers)
+            return self._policy
+
+    def _teach(self, policy: PlanPolicy | StratifiedPolicy, answers: Answers) -> None:
+        """Let the policy learn, and keep what it warns of."""
+        _, notes = quietly(partial(policy.learn, answers))
+        self._taught = answers
+        known = [pair for pair in self._notes if pair[0] < policy.round]
+        self._notes = [*known, *((policy.round - 1, note) for note in notes)]
+
+    def propose(self, n: int, pending: Set[Question], annotator: str) -> list[Question]:
+        """The best questions that are neither answered nor pending; learns models if it is time.
+
+        Raises
+        ------
+        AskmeansError
+            If the answers do not allow a plan to go on.
+        """
+        return quietly(lambda: self.policy.propose(n, pending, annotator))[0]
+
+    def row(self, question: Question, pending: Set[Question], annotator: str) -> list[Question]:
+        """The other questions about an item that could be asked with this one."""
+        if question.kind != "membership":
+            return []
+        policy = self.policy
+        if isinstance(policy, PlanPolicy):
+            asked: Iterable[Question] = policy.open
+        else:
+            asked = self.propose(self.config.n_clusters, pending, annotator)
+        return [q for q in asked if q.items == question.items and q != question]
+
+    def compute(self) -> Found:
+        """The result of all that stands; computed anew where answers or rows changed."""
+        with self._finding:
+            policy = self.catch_up()
+            with self.lock:
+                answers = self._evidence().all
+            found = self.found
+            if found is None or found.answers is not answers or found.policy is not policy:
+                result, notes = quietly(lambda: _result(policy, answers))
+                if self.failure is not None:
+                    notes = [*notes, str(self.failure)]
+                self.found = found = Found(
+                    result=result, answers=answers, policy=policy, notes=tuple(notes)
+                )
+            return found
+
+    @property
+    def notes(self) -> list[str]:
+        """Warnings of the policy that still hold."""
+        return [note for _, note in self._notes]
+
+    @property
+    def failure(self) -> AskmeansError | None:
+        """Why the answers do not allow a plan to go on; None where they do."""
+        policy = self.policy
+        failure = policy.failure if isinstance(policy, PlanPolicy) else None
+        if failure is not None and not str(failure).endswith(WAY_OUT):
+            failure.args = (f"{failure} {WAY_OUT}", *failure.args[1:])
+        return failure
+
+    @property
+    def is_over(self) -> bool:
+        """Whether everything was asked, or a plan has ended."""
+        policy = self.policy
+        if isinstance(policy, PlanPolicy):
+            return policy.settled
+        with self.lock:
+            if any(map(self.is_open, self.state.answered)):
+                return False  # another opinion is wanted
+            if self.config.n_clusters > 1 and len(self.state.answered) < len(self.rows):
+                return False  # an item is left: no need to rank the questions
+        return not self.propose(1, frozenset(), "")
+
+    @property
+    def settled(self) -> bool:
+        """Whether asking on is hardly worth it, as far as models were learnt."""
+        return quietly(lambda: self.policy.settled)[0]
+
+    @property
+    def left(self) -> int | None:
+        """Questions the budget still allows; None for any number."""
+        if self.state.budget is None:
+            return None
+        return max(0, self.state.budget - self.state.n_spent)
+
+    def is_open(self, number: int) -> bool:
+        """Whether a question wants an answer: it is not settled, and of a plan's open round."""
+        if self.state.is_settled(number):
+            return False
+        policy = self.policy
+        return not isinstance(policy, PlanPolicy) or self.question(number) in policy.open
+
+    def open(self) -> list[int]:
+        """Questions with a number that want an answer."""
+        return [number for number in self._questions if self.is_open(number)]
+
+    @property
+    def n_open(self) -> int:
+        """How many questions want an answer: of a plan's round, or of those handed out."""
+        policy = self.policy
+        if not isinstance(policy, PlanPolicy):
+            return len(self.open())
+        numbers = (self._numbers.get(question) for question in policy.open)
+        return sum(number is None or not self.state.is_settled(number) for number in numbers)
+
+    def later_than(self, question: Question) -> list[int]:
+        """Numbers of the questions of a plan that followed from the answer to this one."""
+        policy = self.policy
+        if not isinstance(policy, PlanPolicy):
+            return []
+        return [self._numbers[q] for q in policy.later_than(question) if q in self._numbers]
+
+    def know(self, pairs: Iterable[tuple[int, Question]]) -> None:
+        """Take in the numbers of questions."""
+        for number, question in pairs:
+            if number not in self._questions:
+                self._questions[number] = question
+                self._numbers[question] = number
+                self._about.setdefault(question.items, []).append(number)
+
+    @property
+    def n_questions(self) -> int:
+        """How many questions have a number, as far as is known here."""
+        return len(self._questions)
+
+    def number(self, question: Question) -> int | None:
+        """A question's number; None for one that was never handed out, as far as is known here."""
+        return self._numbers.get(question)
+
+    def question(self, number: int) -> Question:
+        """A question by its number; refused where there is none."""
+        question = self._questions.get(number)
+        if question is None:  # another process may have handed it out
+            self.know(self.store.questions(self.record.id, self.n_questions))
+            question = self._questions.get(number)
+        if question is None:
+            raise QueryError(
+                f"There must be a question {number!r} in session {self.record.name!r}. Got none; "
+                "ask() returns those that are open."
+            )
+        return question
+
+    def about(self, items: tuple[int, ...]) -> list[int]:
+        """Numbers of the questions about just these items."""
+        return list(self._about.get(items, ()))
+
+    def counts(self, event: Event) -> bool:
+        """Whether an event is an answer that goes into the result."""
+        if event.question is None:
+            return False
+        if self.config.has_plan:
+            return event in self.state.answers(event.question)
+        return self.state.stands(event)
+
+    def _evidence(self) -> "_Evidence":
+        """The answers that stand; for a plan, of each question those that settle it or will."""
+        state = self.state
+        if self._table is None or self._table.n_changes != state.n_changes:
+            if self.config.has_plan:
+                numbers = state.answered
+                events = [event for number in numbers for event in state.answers(number)]
+                some = [e for e in events if e.question and state.is_settled(e.question)]
+            else:
+                events = some = state.evidence()
+            every = Answers.of(map(self._as_answer, events), self.config.n_clusters)
+            settled = every
+            if len(some) < len(events):
+                settled = Answers.of(map(self._as_answer, some), self.config.n_clusters)
+            self._table = _Evidence(n_changes=state.n_changes, all=every, settled=settled)
+        return self._table
+
+    def _as_answer(self, event: Event) -> Answer:
+        """An event as evidence."""
+        assert event.question is not None
+        question = self.question(event.question)
+        return Answer(
+            round=0,
+            kind=question.kind,
+            items=question.items,
+            cluster=question.cluster,
+            repeat=question.repeat,
+            value=float("nan") if event.value is None else event.value,
+            annotator=event.annotator,
+        )
+
+    def _policy_config(self) -> Config:
+        """What the policy is made with: a budget given later changes what it asks.
+
+        A plan for similarities has a pool that a larger budget pays; the default policy limits the
+        number of items only where there is no budget.
+        """
+        old, now = self.config.budget, self.state.budget
+        if self.config.has_plan:
+            raised = old is not None and now is not None and now > old
+            changed = self.config.ask != "membership" and raised
+        else:
+            changed = (old is None) != (now is None)
+        return replace(self.config, budget=now) if changed else self.config
+
+
+def _result(policy: PlanPolicy | StratifiedPolicy, answers: Answers) -> Result:
+    """The best result from these answers, with its account."""
+    if isinstance(policy, PlanPolicy):
+        return policy.result(answers)
+    clustering = policy.clustering()
+    asked = {question for batch in answers.batches for question in batch.queries.questions()}
+    return Result(
+        clustering=clustering,
+        complete=clustering.complete,
+        n_queries=len(asked),
+        n_queries_raw=len(answers),
+        n_rounds=policy.round,
+        history=answers,
+    )

@@ -1,0 +1,412 @@
+"""The policy over the log: the same answers lead to the same questions, whatever happened."""
+
+import dataclasses
+import sqlite3
+import threading
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from askmeans import Stratified, TwoPhase
+from askmeans.exceptions import SessionError
+from askmeans.paper.search_state import SearchState
+from askmeans.policy.adapter import _Replay
+from askmeans.policy.belief import Belief
+from askmeans.queries import Answer, MembershipQueries, Question
+from askmeans.sessions import SessionState
+from askmeans.sessions.config import Config
+from askmeans.sessions.log import State
+from askmeans.sessions.store.sql import SqlStore
+
+STRATEGY = TwoPhase(sample_size=6)
+
+
+@pytest.mark.parametrize("strategy", ["auto", STRATEGY])
+def test_resuming_anywhere_asks_what_would_have_been_asked(make, again, kit, strategy):
+    whole, broken = (make(name, strategy=strategy) for name in ("one.db", "two.db"))
+    expected = kit.answer(whole, 30)
+    asked = []
+    while True:
+        session = again(broken)  # a new process for every few questions
+        part = kit.answer(session, min(7, 30 - len(asked)))
+        asked += part
+        session.close()
+        if not part:
+            break
+    assert asked == expected
+    assert_array_equal(again(broken).result().memberships, whole.result().memberships)
+
+
+def test_the_plan_runs_once_per_process(make, again, kit, monkeypatch):
+    session = make()
+    kit.answer(session, 5)
+    made = []
+    original = TwoPhase.plan
+    monkeypatch.setattr(
+        TwoPhase, "plan", lambda *args, **sizes: made.append(1) or original(*args, **sizes)
+    )
+    other = again(session)
+    kit.answer(other)
+    other.status()
+    assert len(made) == 1
+
+
+def test_an_undo_in_the_open_round_needs_no_replay(make, kit, monkeypatch):
+    session = make()
+    kit.answer(session, 5)
+    made = []
+    original = TwoPhase.plan
+    monkeypatch.setattr(
+        TwoPhase, "plan", lambda *args, **sizes: made.append(1) or original(*args, **sizes)
+    )
+    session.undo()
+    session.ask()
+    assert made == []
+
+
+def backwards(plan):
+    """The plan of a version that asks every round in the opposite order."""
+    queries = next(plan)
+    while True:
+        turned = MembershipQueries(queries.items[::-1], queries.clusters[::-1])
+        answers = yield turned
+        try:
+            queries = plan.send(answers[::-1])
+        except StopIteration as end:
+            return end.value
+
+
+def test_a_version_that_asks_in_another_order_asks_the_rest_and_nothing_again(
+    make, again, kit, monkeypatch
+):
+    session, whole = make("one.db"), make("two.db")
+    expected = kit.answer(whole)
+    first_round = session.status().open
+    asked = kit.answer(session, first_round + 3)
+    original = Config.make_plan
+    monkeypatch.setattr(Config, "make_plan", lambda self, X: backwards(original(self, X)))
+    other = again(session)
+    rest = kit.answer(other)
+    assert not set(rest) & set(asked)
+    assert len(asked + rest) == len(expected)
+    assert {(q.items, q.cluster) for q in asked + rest} == {(q.items, q.cluster) for q in expected}
+    assert rest[:2] != expected[first_round + 3 :][:2]  # it did ask backwards
+    monkeypatch.undo()
+    found = again(session).result()
+    assert found.complete
+    assert_array_equal(found.memberships, whole.result().memberships)
+
+
+def test_whatever_is_logged_is_written_durably_and_leases_are_not(make, monkeypatch):
+    session = make()
+    seen = []
+    write = SqlStore.write
+
+    def watched(self, number, *, durable=True):
+        seen.append(durable)
+        return write(self, number, durable=durable)
+
+    monkeypatch.setattr(SqlStore, "write", watched)
+    first, second, third = session.ask(3)
+    held = Answer(round=0, kind="membership", items=(0,), cluster=0, repeat=0, value=0.5)
+    for move in (
+        lambda: session.tell(first.id, 0.5),
+        lambda: session.unsure(second.id),
+        lambda: session.skip(third.id),
+        lambda: session.undo(first.id),
+        lambda: session.hold([held]),
+        session.pause,
+        session.resume,
+        lambda: session.rename(0, "first"),
+        lambda: session.add_rows(session.rows.base[:1]),
+    ):
+        seen.clear()
+        move()
+        assert seen == [True]
+    seen.clear()
+    session.ask()
+    assert seen == [False]
+
+
+def test_nothing_of_an_answered_session_is_pickled(make, kit):
+    session = make(items=[f"item {row}" for row in range(40)])
+    asked = kit.answer(session, 20)
+    session.undo(asked[0].id)
+    session.skip(asked[0].id)
+    session.rename(0, "first")
+    session.add_rows(kit.X[:2], items=["a", "b"])
+    session.result()
+    session.close()
+    kinds, blobs = set(), []
+    with sqlite3.connect(session.url) as connection:
+        tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+        for (table,) in tables.fetchall():
+            for row in connection.execute(f"SELECT * FROM {table}"):
+                for value in row:
+                    kinds.add(type(value))
+                    if isinstance(value, bytes):
+                        blobs.append(value)
+    connection.close()
+    assert kinds <= {int, float, str, bytes, type(None)}
+    assert {kit.X.tobytes(), kit.X[:2].tobytes()} <= set(blobs)  # raw
+    assert not any(value.startswith(b"\x80") for value in blobs)
+
+
+def test_a_session_of_another_default_keeps_its_strategy(make, again):
+    session = make(strategy="auto")
+    default = Stratified()
+    sizes = {name: value for name, value in session.config.strategy.items() if name != "kind"}
+    assert session.config.strategy["kind"] == type(default).__name__
+    assert sizes == dataclasses.asdict(default)
+    assert again(session).config.make_strategy() == session.config.make_strategy()
+
+
+def test_the_seed_is_kept_when_none_is_given(make, again):
+    session = make(random_state=None)
+    assert [q.items for q in again(session).ask(9)] == [q.items for q in session.ask(9)]
+    by_generator = make("b.db", random_state=np.random.default_rng(0))
+    assert isinstance(by_generator.config.seed, int)
+
+
+def test_a_session_of_a_lost_strategy_says_which_version_to_install(make, again):
+    session = make()
+    with sqlite3.connect(session.url) as connection:
+        connection.execute(
+            "UPDATE askmeans_sessions SET config = json_set(config, '$.strategy.kind', 'Gone')"
+        )
+    connection.close()
+    with pytest.raises(SessionError, match="install the version"):
+        again(session)
+
+
+@pytest.fixture
+def inside(monkeypatch):
+    """Whether a write transaction is open."""
+    found = []
+    write = SqlStore.write
+
+    @contextmanager
+    def watched(self, *arguments, **options):
+        with write(self, *arguments, **options) as transaction:
+            found.append(True)
+            try:
+                yield transaction
+            finally:
+                found.pop()
+
+    monkeypatch.setattr(SqlStore, "write", watched)
+    return found
+
+
+def test_no_plan_steps_inside_a_write_transaction(make, again, kit, inside, monkeypatch):
+    session = make()
+    step = _Replay._step
+
+    def checked(self, work):
+        assert not inside
+        step(self, work)
+
+    monkeypatch.setattr(_Replay, "_step", checked)
+    other = again(session)
+    asked = kit.answer(session)
+    other.undo(asked[0].id)  # learns of all those answers at once
+    session.tell(session.ask()[0].id, 0.9)
+    kit.answer(other)
+    assert other.status().state == "all done"
+
+
+def test_models_are_learnt_outside_of_every_transaction_and_of_the_lock(
+    make, kit, inside, monkeypatch
+):
+    session = make(strategy="auto")
+    learn, seen = Belief._learn, []
+
+    def checked(self, ensemble):
+        assert not inside
+        assert not session._runtime.lock._is_owned()
+        seen.append(len(self.told.items))
+        learn(self, ensemble)
+
+    monkeypatch.setattr(Belief, "_learn", checked)
+    kit.answer(session, 6)
+    session.status(annotator="ann")
+    session.undo()
+    session.status()
+    session.result()
+    assert len(set(seen)) > 2
+
+
+def test_whoever_asks_while_models_are_learnt_gets_a_question_at_once(make, kit, monkeypatch):
+    session = make(strategy="auto")
+    (waiting,) = session.ask(annotator="ann")  # makes the first ranking
+    learn, begun, go_on = Belief._learn, threading.Event(), threading.Event()
+
+    def slow(self, ensemble):
+        begun.set()
+        assert go_on.wait(60)
+        learn(self, ensemble)
+
+    monkeypatch.setattr(Belief, "_learn", slow)
+    kit.answer(session, 1, annotator="bob")
+    session.tell(waiting.id, kit.knows(waiting), annotator="ann")  # the first milestone
+    first = threading.Thread(target=session.ask, kwargs={"annotator": "ann"})
+    first.start()
+    assert begun.wait(60)
+    try:
+        questions = [session.ask(annotator=name)[0] for name in ("bob", "cy", "dan")]
+        assert session.tell(questions[0].id, 0.5, annotator="bob").counts
+        assert session.status(annotator="eve").state is SessionState.ASKING
+    finally:
+        go_on.set()
+        first.join()
+    assert len({question.items for question in questions}) == 3
+
+
+def test_one_computation_serves_the_next_question_and_the_result(make, kit, monkeypatch):
+    session = make(strategy="auto")
+    kit.answer(session, 4)
+    learn, seen = Belief._learn, []
+    monkeypatch.setattr(Belief, "_learn", lambda *args: seen.append(1) or learn(*args))
+    session.result()
+    count = len(seen)
+    session.status(estimate=True)
+    session.result()
+    session.ask()
+    session.exemplars(0)
+    assert len(seen) - count <= 1  # the ranking of the last milestone, if that is before the result
+
+
+def told_into(session, receipts, questions):
+    """Tell a session what was told to another, in the same order."""
+    for receipt in receipts:
+        items, cluster = questions[receipt.question]
+        with session._store.write(1) as transaction:
+            (number,) = transaction.add_questions([Question("membership", items, cluster)])
+        session.tell(number, receipt.value)
+    return session
+
+
+def test_an_undo_removes_evidence_and_voids_nothing_with_the_default_strategy(make, kit):
+    session, fresh = (make(name, strategy="auto") for name in ("one.db", "two.db"))
+    asked = kit.answer(session, 9)
+    for question in (asked[8], asked[3]):
+        undone = session.undo(question.id)
+        assert (undone.void, undone.reopened) == ((), True)
+    assert session.change(asked[0].id, 0.5).void == ()
+    session.leave()
+    questions = {q.id: (q.items, q.cluster) for q in asked}
+    told_into(fresh, session.history(), questions)
+    assert_array_equal(session.result().memberships, fresh.result().memberships)
+    assert [a.question for a in session.result().history] == [
+        a.question for a in fresh.result().history
+    ]
+    # At rest both propose the same to somebody who held nothing yet.
+    assert [(q.items, q.cluster) for q in session.ask(6, annotator="ann")] == [
+        (q.items, q.cluster) for q in fresh.ask(6, annotator="ann")
+    ]
+
+
+def test_every_answer_is_evidence_with_its_annotator(make, end_leases):
+    session = make(strategy="auto")
+    (question,) = session.ask(annotator="ann")
+    end_leases(session)
+    assert session.ask(annotator="bob") == [question]
+    session.tell(question.id, 1.0, annotator="bob")
+    late = session.tell(question.id, 0.5, annotator="ann")
+    assert (late.late, late.counts) == (True, True)
+    session.hold([Answer(round=0, kind="membership", items=(7,), cluster=1, repeat=0, value=0.25)])
+    told = [(a.annotator, a.items, a.value) for a in session.result().history]
+    assert told == [
+        ("bob", question.items, 1.0),
+        ("ann", question.items, 0.5),
+        ("held", (7,), 0.25),
+    ]
+    assert (session.status().answered, session.status().held) == (1, 1)
+    session.undo(annotator="bob")
+    assert len(session.result().history) == 2
+
+
+def test_rows_added_are_proposed_like_others_by_the_default_strategy(make, again, kit):
+    session = make(X=kit.X[:8], strategy="auto")
+    other = again(session)
+    before = kit.answer(session, 3)
+    session.add_rows(kit.X[8:16])
+    for seen in (session, other, again(session)):
+        assert seen.result().memberships.shape == (16, 3)
+    asked = kit.answer(other, 12)
+    rows = {row for question in asked for row in question.items}
+    assert rows & set(range(8, 16))
+    assert [r.question for r in session.history()][:3] == [question.id for question in before]
+    session.hold([Answer(round=0, kind="membership", items=(15,), cluster=2, repeat=0, value=0.5)])
+
+
+def test_being_settled_is_advice_and_all_is_done_when_everything_was_asked(make):
+    session = make(X=[[0.0], [0.1], [5.0], [5.1]], n_clusters=2, strategy="auto")
+    settled = []
+    while questions := session.ask():
+        assert session.status().state is SessionState.ASKING
+        settled.append(session.status().settled)
+        session.tell(questions[0].id, float(questions[0].cluster == (questions[0].items[0] > 1)))
+    assert session.status().state is SessionState.DONE
+    assert session.status().settled
+    assert {row for answer in session.result().history for row in answer.items} == {0, 1, 2, 3}
+    assert session.result().complete
+
+
+def test_an_old_session_of_the_default_strategy_goes_on_under_the_policy(make, again, kit):
+    session = make(strategy="auto")
+    asked = kit.answer(session, 4)
+    with sqlite3.connect(session.url) as connection:  # as the first version left it
+        connection.execute(
+            "INSERT INTO askmeans_batches (session_id, prefix, number, digest, questions, made_by) "
+            "VALUES (1, 'p', 1, 'd', x'0100000000000000', 'askmeans 0.1')"
+        )
+        connection.execute(
+            "UPDATE askmeans_sessions SET config = json_remove(config, '$.units', '$.typical')"
+        )
+        connection.execute(
+            "UPDATE askmeans_sessions SET config = json_set(config, '$.later', 'much')"
+        )
+    connection.close()
+    old = again(session)
+    assert [receipt.question for receipt in old.history()] == [q.id for q in asked]
+    assert not set(kit.answer(old, 3)) & set(asked)
+
+
+@pytest.mark.parametrize("signal", [KeyboardInterrupt, SystemExit])
+def test_an_interrupt_within_a_step_of_the_plan_does_not_end_the_session(
+    make, kit, monkeypatch, signal
+):
+    session, whole = make("one.db"), make("two.db")
+    expected = kit.answer(whole)
+    first_round = session.status().open
+    asked = kit.answer(session, first_round)
+    rank = SearchState.rank
+
+    def interrupted(_):
+        monkeypatch.setattr(SearchState, "rank", rank)
+        raise signal
+
+    monkeypatch.setattr(SearchState, "rank", interrupted)
+    with pytest.raises(signal):
+        session.ask()
+    assert session.status().state == "asking"
+    assert asked + kit.answer(session) == expected
+
+
+def test_an_interrupt_while_events_are_taken_in_loses_none(make, monkeypatch):
+    session = make()
+    (question,) = session.ask()
+    give = State._give
+
+    def interrupted(*_):
+        monkeypatch.setattr(State, "_give", give)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(State, "_give", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        session.tell(question.id, 0.5)
+    assert [receipt.value for receipt in session.history()] == [0.5]
+    assert session.ask() != [question]
