@@ -26,7 +26,7 @@ from askmeans.paper import by_similarity
 from askmeans.paper.geometry import extreme_rows
 from askmeans.paper.jennrich import memberships_by_jennrich
 from askmeans.paper.recovery import embed, memberships_from_triplets, refine
-from askmeans.queries import PairQueries, Queries, TripletQueries
+from askmeans.queries import MembershipQueries, PairQueries, Queries, TripletQueries
 from askmeans.results import Clustering
 
 Floats = NDArray[np.float64]

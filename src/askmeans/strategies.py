@@ -15,8 +15,11 @@ from askmeans.checks import (
 )
 from askmeans.exceptions import ParameterError
 from askmeans.items import Items, as_items
-from askmeans.paper import SearchState, sequential, two_clusters, two_phase
 from askmeans.paper.plan import Plan
+from askmeans.paper.search_state import SearchState
+from askmeans.paper.sequential import sequential
+from askmeans.paper.two_clusters import two_clusters
+from askmeans.paper.two_phase import two_phase
 from askmeans.policy.as_plan import as_plan
 from askmeans.policy.belief import Scale
 from askmeans.policy.stratified import Settings, StratifiedPolicy

@@ -13,22 +13,14 @@ from askmeans.paper.plan import Asking, Plan
 from askmeans.paper.pool_sizes import least_questions
 from askmeans.paper.repeated import repeated
 from askmeans.paper.same_or_different import same_or_different
-from askmeans.paper.search_state import SearchState
-from askmeans.paper.sequential import sequential
 from askmeans.paper.theorem_10 import repeated_solver
-from askmeans.paper.two_clusters import two_clusters
-from askmeans.paper.two_phase import two_phase
 
 __all__ = [
     "Asking",
     "Plan",
-    "SearchState",
     "by_similarity",
     "least_questions",
     "repeated",
     "repeated_solver",
     "same_or_different",
-    "sequential",
-    "two_clusters",
-    "two_phase",
 ]
