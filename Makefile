@@ -68,7 +68,7 @@ bench: $(READY) $(BROWSER)  ## speed beside scikit-learn and the peers, and what
 	@$(BIN)/python benchmarks/similarity.py
 	@$(BIN)/python benchmarks/noise.py
 	@$(BIN)/python benchmarks/sessions.py
-	@$(BIN)/python benchmarks/experiments.py
+	@$(BIN)/python benchmarks/reproduction.py
 	@$(BIN)/python benchmarks/web.py --keys
 
 questions: $(READY)  ## how many questions buy how much, beside the rivals, 20 seeds (hours; resumes)

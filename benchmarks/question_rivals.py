@@ -19,8 +19,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsRegressor, kneighbors_graph
 
 from askmeans.fuzzy.model import closed_form_memberships, squared_distances
-from askmeans.fuzzy.simplex import onto_simplex
-from askmeans.plans.answers import keep_answers
+from askmeans.fuzzy.simplex import keep_answers, onto_simplex
 from askmeans.policy.stratified import REST
 from question_targets import Target
 

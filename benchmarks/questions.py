@@ -92,7 +92,8 @@ def found_by(result: Result, ledger: Ledger | None = None) -> Found:
         items=len(asked),
         memberships=clustering.memberships,
     )
-    estimate = float(clustering.diagnostics.get("estimated_error", np.nan))
+    found = clustering.diagnostics.estimated_error
+    estimate = np.nan if found is None else float(found)
     return snapshot, estimate, bool((told >= 0.5).all())
 
 

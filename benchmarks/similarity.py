@@ -1,7 +1,7 @@
 """What similarity questions reach: the figures behind docs/similarity.md.
 
 Four tables: how often exact answers give exact memberships; Jennrich's algorithm beside Gram-first
-at equal questions; the error of new items' rows from rough answers; ActiveFuzzyKMeans with every
+at equal questions; the error of new items' rows from noisy answers; ActiveFuzzyKMeans with every
 kind of question.
 """
 
@@ -22,19 +22,19 @@ from askmeans import ActiveFuzzyKMeans, FuzzyKMeans, metrics, oracles, run
 from askmeans.driver import Oracle
 from askmeans.exceptions import LittleInformationWarning, RankError
 from askmeans.fuzzy.simplex import onto_simplex
-from askmeans.queries import MembershipQueries, PairQueries, Queries
+from askmeans.paper import by_similarity
+from askmeans.paper.geometry import extreme_rows
+from askmeans.paper.jennrich import memberships_by_jennrich
+from askmeans.paper.recovery import embed, memberships_from_triplets, refine
+from askmeans.queries import MembershipQueries, PairQueries, Queries, TripletQueries
 from askmeans.results import Clustering
-from askmeans.wrappers import by_similarity
-from askmeans.wrappers.geometry import extreme_rows
-from askmeans.wrappers.jennrich import memberships_by_jennrich
-from askmeans.wrappers.recovery import embed, memberships_from_triplets, refine
 
 Floats = NDArray[np.float64]
 Result = TypeVar("Result")
 
 SEEDS, EXACT_SEEDS = 10, 100
 NOISE = (0.0, 0.01, 0.05)
-ROUGH = {"sigma .01": 0.01, "sigma .05": 0.05, "sigma .1": 0.1, "101 levels": 101, "11": 11, "5": 5}
+NOISY = {"sigma .01": 0.01, "sigma .05": 0.05, "sigma .1": 0.1, "101 levels": 101, "11": 11, "5": 5}
 
 
 def main() -> None:
@@ -173,13 +173,13 @@ def new_items() -> None:
     """Table 2: rows of 100 items outside the pool, 2 k anchors each; beside direct answers."""
     print(f"Median RMSE of 100 new items from 2 k pairs each, {SEEDS} seeds; "
           "* where half the runs or more warned of little information:")  # fmt: skip
-    print("| target | no information | asked | " + " | ".join(ROUGH) + " |")
-    print("|---|---|---|" + "---|" * len(ROUGH))
+    print("| target | no information | asked | " + " | ".join(NOISY) + " |")
+    print("|---|---|---|" + "---|" * len(NOISY))
     for name, U in targets():
         nothing = math.sqrt(np.square(U - U.mean(axis=0)).mean())
         by_pairs, direct = [], []
-        for roughness in ROUGH.values():
-            runs = np.array(_all(one_run, [(U, roughness, seed) for seed in range(SEEDS)]))
+        for noise in NOISY.values():
+            runs = np.array(_all(one_run, [(U, noise, seed) for seed in range(SEEDS)]))
             rmse, plain, warned = np.median(runs, axis=0)
             by_pairs.append(_short(rmse) + ("*" if warned >= 0.5 else ""))
             direct.append(_short(plain))
@@ -209,12 +209,12 @@ def fuzzy(X: Floats, k: int) -> Floats:
     return model.memberships_.astype(np.float64)
 
 
-def one_run(U: Floats, roughness: float, seed: int) -> tuple[float, float, float]:
+def one_run(U: Floats, noise: float, seed: int) -> tuple[float, float, float]:
     """RMSE of new items by similarities, by memberships answered alike, and 1 if it warned."""
     table = oracles.TableOracle(U)
-    oracle: Oracle = oracles.NoisyOracle(table, std=roughness, random_state=seed)
-    if roughness >= 1:
-        oracle = oracles.QuantizedOracle(table, levels=int(roughness))
+    oracle: Oracle = oracles.NoisyOracle(table, std=noise, random_state=seed)
+    if noise >= 1:
+        oracle = oracles.QuantizedOracle(table, levels=int(noise))
     n, k = U.shape
     rng = np.random.default_rng(seed)
     seen: set[int] = set()
@@ -231,12 +231,12 @@ def one_run(U: Floats, roughness: float, seed: int) -> tuple[float, float, float
 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", LittleInformationWarning)
-        levels = int(roughness) if roughness >= 1 else None
-        asking = by_similarity(plan(), n, k, rng=rng, rough=True, levels=levels)
+        levels = int(noise) if noise >= 1 else None
+        asking = by_similarity(plan(), n, k, rng=rng, noisy=True, levels=levels)
         try:
             queries = next(asking)
             while True:
-                assert not isinstance(queries, MembershipQueries)
+                assert isinstance(queries, PairQueries | TripletQueries)
                 asked = queries.pairs if isinstance(queries, PairQueries) else queries.triplets
                 seen.update(asked.ravel().tolist())
                 queries = asking.send(oracle.answer(queries))

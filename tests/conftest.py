@@ -27,7 +27,7 @@ def pytest_collection_modifyitems(config, items):
 @pytest.fixture(scope="session")
 def tiny():
     """A scale of the experiments so small that everything runs in seconds."""
-    from askmeans.experiments.scale import Scale
+    from askmeans.reproduction.scale import Scale
 
     return Scale(
         name="tiny",
@@ -60,7 +60,7 @@ def finished(tiny, tmp_path_factory, worker_id):
     Where several processes share the tests the first that needs it makes it for all: do not write
     to it.
     """
-    from askmeans.experiments.reproduce import reproduce
+    from askmeans.reproduction.reproduce import reproduce
 
     base = tmp_path_factory.getbasetemp()
     folder = (base if worker_id == "master" else base.parent) / "finished"

@@ -27,7 +27,7 @@ from askmeans.results import Clustering
 
 
 def asking(*batches):
-    """A plan that asks these batches; its diagnostics tell what came back."""
+    """A plan that asks these batches; its predictor is what came back."""
     received, complete = [], True
     try:
         for batch in batches:
@@ -37,8 +37,8 @@ def asking(*batches):
         received.append(stop.answers)
         complete = False
     return Clustering(
-        centers=np.empty((0, 0)), memberships=np.empty((0, 0)), predictor=None,
-        complete=complete, diagnostics={"received": received},
+        centers=np.empty((0, 0)), memberships=np.empty((0, 0)), predictor=received,
+        complete=complete,
     )  # fmt: skip
 
 
@@ -49,7 +49,7 @@ def about(*items):
 
 def received(result):
     """What the plan was sent, as lists."""
-    return [answers.tolist() for answers in result.clustering.diagnostics["received"]]
+    return [answers.tolist() for answers in result.clustering.predictor]
 
 
 class Expert:
@@ -193,9 +193,9 @@ def test_a_budget_that_just_suffices_completes():
 
 def test_the_diagnostics_say_what_ended_the_run():
     def stopped(oracle, budget=None):
-        return run(asking(about(1, 2), about(3)), oracle, budget=budget).clustering.diagnostics[
-            "stopped"
-        ]
+        return run(
+            asking(about(1, 2), about(3)), oracle, budget=budget
+        ).clustering.diagnostics.stopped
 
     assert stopped(Expert()) == "precision"
     assert stopped(Expert(), budget=3) == "precision"
@@ -204,7 +204,7 @@ def test_the_diagnostics_say_what_ended_the_run():
     assert stopped(Expert(2, KeyboardInterrupt())) == "interrupted"
     with pytest.raises(OracleError) as caught:
         stopped(Expert(2, RuntimeError("gone")))
-    assert caught.value.result.clustering.diagnostics["stopped"] == "interrupted"
+    assert caught.value.result.clustering.diagnostics.stopped == "interrupted"
 
 
 def test_cannot_say_costs_budget():

@@ -6,9 +6,13 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from askmeans import Stratified, TwoPhase, run
+from askmeans.exceptions import AskmeansWarning
 from askmeans.fuzzy import closed_form_memberships
 from askmeans.links import Link
-from askmeans.results import Clustering, Predictor, Result
+from askmeans.oracles import NoisyOracle, TableOracle
+from askmeans.paper import by_similarity
+from askmeans.results import Clustering, Diagnostics, Predictor, Result
 from askmeans.scores import Scorer
 
 CENTERS = np.array([[0.0], [10.0]])
@@ -36,7 +40,40 @@ def test_distances_go_through_links_too():
     assert_allclose(predictor(near, near, order="distance")(np.array([[2.0]])), [[0.8, 0.2]])
 
 
-@pytest.mark.parametrize("record", [Predictor, Clustering, Result])
+@pytest.mark.parametrize("record", [Predictor, Clustering, Diagnostics, Result])
 def test_records_are_frozen(record):
     assert record.__dataclass_params__.frozen
     assert all(field.kw_only for field in dataclasses.fields(record))
+
+
+# ---- diagnostics ------------------------------------------------------------------------------
+
+
+def test_diagnostics_are_a_dict_at_the_boundary_without_what_does_not_apply():
+    account = Diagnostics(beta=0.5, noise=0.0, notes=("look",), queries_raw={"strata": 3})
+    assert account.to_dict() == {
+        "beta": 0.5, "noise": 0.0, "notes": ["look"], "queries_raw": {"strata": 3},
+    }  # fmt: skip
+    assert Diagnostics().to_dict() == {"notes": []}
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        account.beta = 1.0
+
+
+@pytest.mark.parametrize("strategy", [TwoPhase(sample_size=20), Stratified(max_items=10)])
+@pytest.mark.parametrize("similar", [False, True])
+def test_what_was_warned_of_is_noted_in_the_result(strategy, similar):
+    rng = np.random.default_rng(0)
+    X, U = rng.normal(size=(40, 2)), np.zeros((40, 3))
+    U[:, 0] = rng.random(40)
+    U[:, 1] = 1.0 - U[:, 0]
+    plan = strategy.plan(X, 3, fuzzifier=2.0, rng=rng)
+    if similar:
+        oracle = NoisyOracle(TableOracle(U), std=0.2, random_state=0)
+        plan = by_similarity(plan, 40, 3, rng=rng, noisy=True, route="pairwise")
+    else:
+        oracle = TableOracle(U)
+    with pytest.warns(AskmeansWarning) as caught:
+        found = run(plan, oracle).clustering
+    said = {str(one.message) for one in caught if issubclass(one.category, AskmeansWarning)}
+    assert said <= set(found.diagnostics.notes)
+    assert said

@@ -5,8 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from askmeans import Sequential, Stratified, TwoClusters, TwoPhase, oracles, run
-from askmeans.asking import named_strategy
+from askmeans import Sequential, TwoClusters, TwoPhase, oracles, run
 from askmeans.exceptions import DataError, ParameterError
 
 STRATEGIES = [TwoPhase, Sequential, TwoClusters]
@@ -22,17 +21,14 @@ def plan(strategy, X=X, n_clusters=2, fuzzifier=2.0, rng=None):
 def cost(strategy):
     """Raw questions by phase."""
     result = run(plan(strategy), oracles.TableOracle(U))
-    return result.clustering.diagnostics["queries_raw"]
+    return result.clustering.diagnostics.queries_raw
 
 
 # ---- defaults ---------------------------------------------------------------------------------
 
 
 def test_defaults_are_those_of_the_design():
-    shared = {
-        "sample_size": 100, "precision": 0.1, "order": "relative", "faithful": False,
-        "noise": 0.0, "levels": None,
-    }  # fmt: skip
+    shared = {"sample_size": 100, "precision": 0.1, "order": "relative", "faithful": False}
     assert dataclasses.asdict(TwoPhase()) == shared
     assert dataclasses.asdict(TwoClusters()) == shared | {"bin_size": 50}
     assert dataclasses.asdict(Sequential()) == shared | {"bin_size": 50, "coarse_precision": 0.1}
@@ -168,32 +164,3 @@ def test_two_clusters_are_two(n_clusters):
     message = rf"'n_clusters' parameter of TwoClusters must be 2. Got {n_clusters} .* Sequential"
     with pytest.raises(ParameterError, match=message):
         plan(TwoClusters(), n_clusters=n_clusters)
-
-
-# ---- names ------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("name", "strategy"),
-    [("auto", Stratified), ("stratified", Stratified), ("two-phase", TwoPhase),
-     ("sequential", Sequential),
-     ("two-clusters", TwoClusters)],
-)  # fmt: skip
-def test_a_name_is_the_strategy_with_its_defaults(name, strategy):
-    assert named_strategy(name, "Owner") == strategy()
-    assert type(named_strategy(name, "Owner")) is strategy
-
-
-def test_whatever_makes_plans_is_a_strategy():
-    class Mine:
-        def plan(self, X, n_clusters, *, fuzzifier, rng):
-            """Make no plan."""
-
-    mine = Mine()
-    assert named_strategy(mine, "Owner") is mine
-
-
-@pytest.mark.parametrize("name", ["two_phase", None, 3])
-def test_an_unknown_name_is_refused_with_those_there_are(name):
-    with pytest.raises(ParameterError, match=r"'strategy' parameter of Owner .*'two-phase'"):
-        named_strategy(name, "Owner")

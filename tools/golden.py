@@ -45,7 +45,7 @@ STRATEGIES: dict[str, tuple[Callable[..., Any], tuple[int, ...]]] = {
 
 def wrappers() -> tuple[Callable[..., Any], Callable[..., Any]]:
     """Algorithm 9 and Theorem 10: the only imports that are expected to move."""
-    from askmeans.wrappers import by_similarity, repeated_solver
+    from askmeans.paper import by_similarity, repeated_solver
 
     return by_similarity, repeated_solver
 

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
         fuzzy,
         metrics,
         oracles,
+        paper,
         plotting,
         queries,
         sessions,
         web,
-        wrappers,
     )
     from askmeans.driver import run
     from askmeans.estimators import ActiveFuzzyKMeans, FuzzyKMeans
@@ -42,12 +42,12 @@ __all__ = [
     "fuzzy",
     "metrics",
     "oracles",
+    "paper",
     "plotting",
     "queries",
     "run",
     "sessions",
     "web",
-    "wrappers",
 ]
 
 # Where each public name lives; a name without an entry is a room (submodule) of its own.

@@ -1,5 +1,6 @@
 """Answers that cannot all be true: which, and whose."""
 
+import math
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +13,14 @@ from askmeans.checks import as_memberships, check_number
 from askmeans.exceptions import DataError
 from askmeans.queries import Answer, MembershipQueries, Queries
 
-__all__ = ["Contradiction", "Suspects", "expected_answers", "find_contradictions", "find_suspects"]
+__all__ = [
+    "Contradiction",
+    "Suspects",
+    "expected_answers",
+    "find_contradictions",
+    "find_suspects",
+    "rounding_noise",
+]
 
 Floats = NDArray[np.float64]
 
@@ -21,6 +29,27 @@ _DEVIATIONS = 4.0  # from which a single answer is suspect
 _LEAST_SCALE = 0.02
 _SIGNIFICANT = 0.02  # chance that some honest annotator is flagged
 _WORSE = 2.0  # times the others' typical error
+
+
+def rounding_noise(levels: int | None) -> float:
+    """Standard deviation of what rounding to a scale of so many points loses; 0 for a fine one.
+
+    Parameters
+    ----------
+    levels : int or None
+        How many points the scale has; None for a fine one.
+
+    Returns
+    -------
+    float
+        That of a uniform error of one step.
+
+    Examples
+    --------
+    >>> round(rounding_noise(11), 4)
+    0.0289
+    """
+    return 0.0 if levels is None else 1.0 / (levels - 1) / math.sqrt(12.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

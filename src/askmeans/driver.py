@@ -18,7 +18,7 @@ from askmeans.exceptions import (
     StopAsking,
 )
 from askmeans.interrupts import Interrupts
-from askmeans.plans.answers import Plan
+from askmeans.paper.plan import Plan
 from askmeans.policy import Policy
 from askmeans.queries import Ledger, Queries, batches_of
 from askmeans.results import Clustering, Result
@@ -50,7 +50,7 @@ def run(
     """Let an oracle answer the questions of a plan or a policy, each once.
 
     Ctrl-C, a spent budget and an oracle that has had enough all end with the best clustering from
-    the answers so far and `complete=False`; the clustering's ``diagnostics["stopped"]`` says which.
+    the answers so far and `complete=False`; the clustering's ``diagnostics.stopped`` says which.
 
     Parameters
     ----------
@@ -247,10 +247,10 @@ class _Driver:
 
     def _result(self, clustering: Clustering, stopped: bool) -> Result:
         """The clustering with its account, and with what ended it."""
-        why = clustering.diagnostics.get("stopped") or "precision"  # the paper's end with theirs
+        why = clustering.diagnostics.stopped or "precision"  # the paper's end with theirs
         if stopped:
             why = "interrupted" if self.interrupted else "budget"
-        clustering = replace(clustering, diagnostics=clustering.diagnostics | {"stopped": why})
+        clustering = replace(clustering, diagnostics=replace(clustering.diagnostics, stopped=why))
         return Result(
             clustering=clustering,
             complete=clustering.complete and not stopped,

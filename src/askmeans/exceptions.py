@@ -29,10 +29,11 @@ The tree::
 
     AskmeansWarning (UserWarning)
     |-- CollapseWarning               clusters have merged: the result has fewer than asked
-    |-- LittleInformationWarning      answers too rough to tell so many clusters apart
+    |-- LittleInformationWarning      answers too noisy to tell so many clusters apart
     |-- MissingClusterWarning         no item asked about belongs to a cluster
     |-- MoreClustersWarning           the answers show more clusters than were asked for
-    `-- NobodyToAskWarning            no oracle was given: an unsupervised fit was made
+    |-- NobodyToAskWarning            no oracle was given: an unsupervised fit was made
+    `-- StoredSettingWarning          a setting that was stored is none of this version
 
 A message names the parameter, the rule, the value received and the remedy.
 """
@@ -77,6 +78,7 @@ __all__ = [
     "StoreMovedError",
     "StoreReadOnlyError",
     "StoreVersionError",
+    "StoredSettingWarning",
 ]
 
 
@@ -233,7 +235,7 @@ class CollapseWarning(AskmeansWarning):
 
 
 class LittleInformationWarning(AskmeansWarning):
-    """Answers are too rough to tell so many clusters apart; the result says little."""
+    """Answers are too noisy to tell so many clusters apart; the result says little."""
 
 
 class MissingClusterWarning(AskmeansWarning):
@@ -246,3 +248,7 @@ class MoreClustersWarning(AskmeansWarning):
 
 class NobodyToAskWarning(AskmeansWarning):
     """No oracle was given, so nobody was asked and an unsupervised fit was made."""
+
+
+class StoredSettingWarning(AskmeansWarning):
+    """A setting that was stored with a strategy is none of this version, and is left out."""

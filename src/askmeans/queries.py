@@ -256,7 +256,23 @@ class GroupQueries(_Batch):
         return (len(self), self.n_clusters)
 
     def take(self, rows: NDArray[np.intp] | NDArray[np.bool_] | slice) -> Self:
-        """Some of the questions, in the order given."""
+        """Some of the questions, in the order given.
+
+        Parameters
+        ----------
+        rows : ndarray of int or bool, or slice
+            Which.
+
+        Returns
+        -------
+        GroupQueries
+            Those.
+
+        Examples
+        --------
+        >>> GroupQueries([4, 7], 3).take(slice(1)).items.tolist()
+        [4]
+        """
         batch = super().take(rows)
         batch.n_clusters = self.n_clusters
         return batch

@@ -1,8 +1,10 @@
 """What comes out: a clustering, and the account of how it was found."""
 
+import dataclasses
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,10 +12,18 @@ from numpy.typing import NDArray
 
 from askmeans.fuzzy.simplex import onto_simplex
 from askmeans.links import Link
-from askmeans.queries import Answers, MembershipQueries
+from askmeans.queries import Answers
 from askmeans.scores import Scorer
 
-__all__ = ["Clustering", "Predictor", "Result", "with_names", "without_traces"]
+__all__ = [
+    "Clustering",
+    "Diagnostics",
+    "Predictor",
+    "Result",
+    "warn",
+    "with_names",
+    "without_traces",
+]
 
 Floats = NDArray[np.float64]
 
@@ -35,6 +45,89 @@ class Predictor:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Diagnostics:
+    """How sure a clustering is, and how it was found; None for what does not apply.
+
+    Parameters
+    ----------
+    beta : float or None
+        Size of the smallest cluster found, 1 when all are equal.
+    rho : float or None
+        Smallest mean of memberships to the power of the fuzzifier (Theorem 10).
+    stopped : str or None
+        What ended it: "precision", "max_items", "budget", "items" or "interrupted".
+    notes : tuple of str
+        What was warned of on the way.
+    estimated_error : float or None
+        The default strategy: the mean error of a membership to expect.
+    models : mapping of str to float, or None
+        The same: the models that complete the memberships, and the weight of each.
+    sharpness : float or None
+        The same: the power that their mean is raised to.
+    strata : int or None
+        The same: how many items were asked about.
+    unassigned : float or None
+        The same: which share of these items belongs to none of the clusters.
+    noise : float or None
+        Standard deviation of an answer's error, where answers are noisy.
+    largest_inversion : float or None
+        The paper's strategies: the most by which answers contradict the order.
+    score_fuzzifier : float or None
+        The same: fuzzifier of the relative order, fitted to the answers.
+    effective_sample_size : list of float, or None
+        The same: for each centre, how many equally weighing items its sample is worth.
+    center_radius : list of float, or None
+        The same: for each centre, a distance within which the true one lies.
+    similarity : mapping, or None
+        With similarity questions: what was asked, and what the answers show.
+    repeats : int or None
+        How often each question was asked.
+    runs : int or None
+        Theorem 10: how many runs were averaged.
+    queries_raw, queries_distinct, rounds : mapping of str to int, or None
+        By phase: what was asked, what was new in it, and in how many batches.
+    """
+
+    beta: float | None = None
+    rho: float | None = None
+    stopped: str | None = None
+    notes: tuple[str, ...] = ()
+    estimated_error: float | None = None
+    models: Mapping[str, float] | None = None
+    sharpness: float | None = None
+    strata: int | None = None
+    unassigned: float | None = None
+    noise: float | None = None
+    largest_inversion: float | None = None
+    score_fuzzifier: float | None = None
+    effective_sample_size: list[float] | None = None
+    center_radius: list[float] | None = None
+    similarity: Mapping[str, Any] | None = None
+    repeats: int | None = None
+    runs: int | None = None
+    queries_raw: Mapping[str, int] | None = None
+    queries_distinct: Mapping[str, int] | None = None
+    rounds: Mapping[str, int] | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """What applies, by name.
+
+        Returns
+        -------
+        dict
+            Plain values; what is None is left out.
+
+        Examples
+        --------
+        >>> Diagnostics(beta=1.0).to_dict()
+        {'beta': 1.0, 'notes': []}
+        """
+        values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        values["notes"] = list(self.notes)
+        return {name: value for name, value in values.items() if value is not None}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Clustering:
     """What a plan returns.
 
@@ -48,18 +141,15 @@ class Clustering:
         Memberships of other items.
     complete : bool
         Whether the plan asked all it wanted.
-    diagnostics : dict
-        An account of how sure the result is; keys in the documentation.
-    again : (MembershipQueries, ndarray) or None
-        What was asked, and how much asking each once more would bring; None where it cannot tell.
+    diagnostics : Diagnostics
+        An account of how sure the result is.
     """
 
     centers: Floats
     memberships: Floats
     predictor: Callable[[NDArray[np.floating]], Floats]
     complete: bool
-    diagnostics: dict[str, Any] = field(default_factory=dict)
-    again: tuple[MembershipQueries, Floats] | None = None
+    diagnostics: Diagnostics = Diagnostics()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +178,13 @@ class Result:
     n_queries_raw: int
     n_rounds: int
     history: Answers
+
+
+def warn(message: str, kind: type[Warning], notes: list[str]) -> None:
+    """Warn, and keep the message as a note of the result."""
+    if message not in notes:
+        notes.append(message)
+    warnings.warn(message, kind, stacklevel=3)
 
 
 def without_traces(memberships: Floats) -> Floats:

@@ -1,4 +1,4 @@
-"""Strategies: parameters of the stratified way and the paper's algorithms; the plans they make."""
+"""Strategies: sizes of the default policy and of the paper's algorithms, and what they make."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -15,8 +15,11 @@ from askmeans.checks import (
 )
 from askmeans.exceptions import ParameterError
 from askmeans.items import Items, as_items
-from askmeans.plans import sequential, two_clusters, two_phase
-from askmeans.plans.answers import EXACT, Plan, Roughness
+from askmeans.paper.plan import Plan
+from askmeans.paper.search_state import SearchState
+from askmeans.paper.sequential import sequential
+from askmeans.paper.two_clusters import two_clusters
+from askmeans.paper.two_phase import two_phase
 from askmeans.policy.as_plan import as_plan
 from askmeans.policy.belief import Scale
 from askmeans.policy.stratified import Settings, StratifiedPolicy
@@ -36,9 +39,6 @@ class Strategy(ABC):
     """What all strategies share; use one of those."""
 
     __slots__ = ()
-
-    noise: float | Literal["auto"]
-    levels: int | None
 
     def plan(self, X: Any, n_clusters: int, *, fuzzifier: float, rng: np.random.Generator) -> Plan:
         """The plan for this data.
@@ -90,19 +90,6 @@ class Strategy(ABC):
         items = as_items(X)
         check_enough_items(items.n, n_clusters, owner)
         return items
-
-    @property
-    def roughness(self) -> Roughness:
-        """What is known of the answers' errors, as plans want it."""
-        return Roughness(noise=None if self.noise == "auto" else self.noise, levels=self.levels)
-
-    def _check_roughness(self) -> None:
-        """Refuse a noise or a scale that is none."""
-        owner = type(self).__name__
-        if self.noise != "auto":
-            check_number(self.noise, "noise", owner)
-        if self.levels is not None:
-            check_number(self.levels, "levels", owner, integer=True, minimum=2)
 
     @classmethod
     def from_budget(cls, budget: int, n: int, k: int) -> Self:
@@ -166,31 +153,30 @@ class PaperStrategy(Strategy):
     faithful : bool, default=False
         Follow the paper to the letter: distance order, all entries of a row asked, memberships at
         the lower end of their cell. For comparing counts.
-    noise : float or "auto", default=0.0
-        Standard deviation of the answers' errors: above 0, answers are fitted together rather than
-        taken at their word, and wrong ones are doubted. "auto" estimates it.
-    levels : int or None, default=None
-        How many points the answers' scale has; an answer is then an interval. None for a fine one.
     """
 
     sample_size: int = 100
     precision: float = 0.1
     order: Order = "relative"
     faithful: bool = False
-    noise: float | Literal["auto"] = 0.0
-    levels: int | None = None
 
     def __post_init__(self) -> None:
-        self._check_roughness()
-        if self.faithful and self.roughness != EXACT:
-            raise ParameterError(
-                f"The 'faithful' parameter of {type(self).__name__} must be False when answers "
-                "have noise or levels: the paper takes answers at their word. Got True instead; "
-                "leave one out."
-            )
         check_number(self.sample_size, "sample_size", type(self).__name__, integer=True, minimum=1)
         check_share(self.precision, "precision", type(self).__name__)
         check_choice(self.order, ("relative", "distance"), "order", type(self).__name__)
+
+    def _state(
+        self, items: Items, n_clusters: int, fuzzifier: float, rng: np.random.Generator
+    ) -> SearchState:
+        """What a plan starts from."""
+        return SearchState(
+            items,
+            n_clusters,
+            fuzzifier=fuzzifier,
+            order=self.order,
+            faithful=self.faithful,
+            rng=rng,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -209,11 +195,6 @@ class TwoPhase(PaperStrategy):
     faithful : bool, default=False
         Follow the paper to the letter: distance order, all entries of a row asked, memberships at
         the lower end of their cell. For comparing counts.
-    noise : float or "auto", default=0.0
-        Standard deviation of the answers' errors: above 0, answers are fitted together rather than
-        taken at their word, and wrong ones are doubted. "auto" estimates it.
-    levels : int or None, default=None
-        How many points the answers' scale has; an answer is then an interval. None for a fine one.
 
     Examples
     --------
@@ -255,17 +236,8 @@ class TwoPhase(PaperStrategy):
     def _make(
         self, items: Items, n_clusters: int, fuzzifier: float, rng: np.random.Generator
     ) -> Plan:
-        return two_phase(
-            items,
-            n_clusters,
-            fuzzifier=fuzzifier,
-            sample_size=self.sample_size,
-            precision=self.precision,
-            order=self.order,
-            faithful=self.faithful,
-            rng=rng,
-            roughness=self.roughness,
-        )
+        state = self._state(items, n_clusters, fuzzifier, rng)
+        return two_phase(state, sample_size=self.sample_size, precision=self.precision)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -282,10 +254,6 @@ class Sequential(PaperStrategy):
         How items are ordered for the last search (see `TwoPhase`); coarse searches go by distance.
     faithful : bool, default=False
         Follow the paper to the letter (see `TwoPhase`).
-    noise : float or "auto", default=0.0
-        Standard deviation of the answers' errors (see `TwoPhase`).
-    levels : int or None, default=None
-        How many points the answers' scale has (see `TwoPhase`).
     bin_size : int, default=50
         Items asked from each bin of what is explained so far (r in the paper).
     coarse_precision : float, default=0.1
@@ -351,17 +319,11 @@ class Sequential(PaperStrategy):
         self, items: Items, n_clusters: int, fuzzifier: float, rng: np.random.Generator
     ) -> Plan:
         return sequential(
-            items,
-            n_clusters,
-            fuzzifier=fuzzifier,
+            self._state(items, n_clusters, fuzzifier, rng),
             sample_size=self.sample_size,
             bin_size=self.bin_size,
             coarse_precision=self.coarse_precision,
             precision=self.precision,
-            order=self.order,
-            faithful=self.faithful,
-            rng=rng,
-            roughness=self.roughness,
         )
 
 
@@ -379,10 +341,6 @@ class TwoClusters(PaperStrategy):
         How items are ordered for the last search (see `TwoPhase`).
     faithful : bool, default=False
         Follow the paper to the letter (see `TwoPhase`).
-    noise : float or "auto", default=0.0
-        Standard deviation of the answers' errors (see `TwoPhase`).
-    levels : int or None, default=None
-        How many points the answers' scale has (see `TwoPhase`).
     bin_size : int, default=50
         Items asked from each bin (r in the paper).
 
@@ -435,15 +393,10 @@ class TwoClusters(PaperStrategy):
                 "Sequential and TwoPhase take any number."
             )
         return two_clusters(
-            items,
-            fuzzifier=fuzzifier,
+            self._state(items, n_clusters, fuzzifier, rng),
             sample_size=self.sample_size,
             bin_size=self.bin_size,
             precision=self.precision,
-            order=self.order,
-            faithful=self.faithful,
-            rng=rng,
-            roughness=self.roughness,
         )
 
 
@@ -451,7 +404,7 @@ class TwoClusters(PaperStrategy):
 class Stratified(Strategy):
     """Items that stand for strata first, then where models disagree; the default.
 
-    Memberships are completed by a blend of models, weighed by how well each foretold the answers.
+    Memberships are completed by several models, weighted by how well each predicted the answers.
 
     Parameters
     ----------
@@ -477,7 +430,10 @@ class Stratified(Strategy):
     levels: int | None = None
 
     def __post_init__(self) -> None:
-        self._check_roughness()
+        if self.noise != "auto":
+            check_number(self.noise, "noise", "Stratified")
+        if self.levels is not None:
+            check_number(self.levels, "levels", "Stratified", integer=True, minimum=2)
         check_share(self.precision, "precision", "Stratified")
         if self.max_items is not None:
             check_number(self.max_items, "max_items", "Stratified", integer=True, minimum=1)
@@ -525,8 +481,8 @@ class Stratified(Strategy):
         --------
         >>> rng = np.random.default_rng(0)
         >>> policy = Stratified().policy([[0.0], [1.0], [9.0]], 2, fuzzifier=2.0, rng=rng)
-        >>> policy.propose(1)
-        [Question(kind='membership', items=(2,), cluster=0, repeat=0)]
+        >>> [question.kind for question in policy.propose(2)]
+        ['membership', 'membership']
         """
         items = self._checked_items(X, n_clusters, fuzzifier, rng)
         settings = Settings(

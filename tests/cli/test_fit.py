@@ -62,21 +62,28 @@ def test_repeats_and_levels_are_asked_for_and_told_of(askmeans, folder):
     twice = json.loads(askmeans(*arguments, "--out", "two", "--repeats", 2, cwd=folder).stdout)
     assert twice["n_queries"] == 2 * once["n_queries"]
     assert twice["matched_accuracy"] == once["matched_accuracy"]
-    rough = json.loads(askmeans(*arguments, "--out", "five", "--levels", 5, cwd=folder).stdout)
-    assert rough["diagnostics"]["noise"] == 0.0
-    assert set(rough["diagnostics"]["row_error"]) == {"mean", "largest"}
-    assert rough["matched_accuracy"] > 0.9
+    refused = askmeans(*arguments, "--out", "five", "--levels", 5, cwd=folder, ok=False)
+    assert refused.returncode == 1
+    assert "use the default strategy" in refused.stderr
+    coarse = ("--out", "five", "--levels", 5, "--strategy", "auto")
+    told = json.loads(askmeans(*arguments, *coarse, cwd=folder).stdout)
+    assert told["diagnostics"]["noise"] > 0.0
+    assert told["matched_accuracy"] > 0.9
 
 
 @pytest.mark.parametrize("strategy", ["auto", "two-phase", "sequential", "two-clusters"])
-def test_levels_are_told_of_with_every_strategy(askmeans, folder, strategy):
+def test_levels_are_of_the_default_strategy(askmeans, folder, strategy):
     frame = pd.read_csv(folder / "iris.csv")
     frame["wild"] = frame["species"] != "setosa"
     frame.drop(columns="species").to_csv(folder / "two.csv", index=False)
     done = askmeans("fit", "two.csv", "-k", 2, "--expert", "labels:wild", "--levels", 5,
-                    "--strategy", strategy, "--budget", 60, cwd=folder)  # fmt: skip
+                    "--strategy", strategy, "--budget", 60, cwd=folder,
+                    ok=strategy == "auto")  # fmt: skip
     if strategy == "auto":
-        assert "Answers are off by 0.07, it seems." in done.stdout
+        assert "Answers seem to be off by 0.07." in done.stdout
+    else:
+        assert done.returncode == 1
+        assert "use the default strategy" in done.stderr
 
 
 @pytest.mark.parametrize(("option", "value"), [("--repeats", 0), ("--levels", 1)])

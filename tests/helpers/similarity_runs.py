@@ -7,9 +7,9 @@ from askmeans import FuzzyKMeans, run
 from askmeans.exceptions import StopAsking
 from askmeans.metrics import membership_error
 from askmeans.oracles import TableOracle
+from askmeans.paper import by_similarity
 from askmeans.queries import MembershipQueries
 from askmeans.results import Clustering
-from askmeans.wrappers import by_similarity
 
 
 def whole_rows(batches, n, k):
@@ -44,7 +44,7 @@ def error(result, U):
 
 
 def account(result):
-    return result.clustering.diagnostics["similarity"]
+    return result.clustering.diagnostics.similarity
 
 
 def kinds(result):

@@ -84,10 +84,10 @@ def test_stopping_after_any_number_of_answers_gives_a_valid_clustering(target, s
             if not np.isnan(answer.value):
                 found = result.clustering.memberships[answer.items[0], answer.cluster]
                 assert found == answer.value
-        assert result.clustering.diagnostics["stopped"] == "budget"
+        assert result.clustering.diagnostics.stopped == "budget"
     assert len({a.items for a in whole.history}) <= 20
     assert not whole.complete
-    assert whole.clustering.diagnostics["stopped"] == "max_items"
+    assert whole.clustering.diagnostics.stopped == "max_items"
 
 
 @settings(max_examples=20, deadline=None)
@@ -163,7 +163,7 @@ def test_what_items_do_not_tell_is_estimated_as_such(d, hard):
     U = np.eye(3)[rng.integers(3, size=400)] if hard else rng.dirichlet(np.ones(3), size=400)
     result = ask(X, U, 3, max_items=None, budget=60).clustering
     error = np.abs(result.memberships - U).mean()
-    assert error / 2 < result.diagnostics["estimated_error"] < 2 * error
+    assert error / 2 < result.diagnostics.estimated_error < 2 * error
 
 
 def test_items_nobody_could_say_anything_of_do_not_end_it():
@@ -173,7 +173,7 @@ def test_items_nobody_could_say_anything_of_do_not_end_it():
     X = rng.normal(size=(200, 3))
     result = ask(X, Silent(table, 0.0), 3, precision=0.15, max_items=None)
     told = {answer.items[0] for answer in result.history if not np.isnan(answer.value)}
-    assert result.clustering.diagnostics["strata"] == len(told) >= 15
+    assert result.clustering.diagnostics.strata == len(told) >= 15
 
 
 def test_a_cluster_too_many_costs_little():
@@ -190,7 +190,7 @@ def test_items_beyond_the_pool_are_estimated_when_the_whole_pool_is_asked(monkey
     U = np.eye(2)[rng.integers(2, size=300)]
     result = ask(rng.normal(size=(300, 3)), U, 2, max_items=50).clustering
     error = np.abs(result.memberships - U).mean()
-    assert error / 2 < result.diagnostics["estimated_error"] < 2 * error
+    assert error / 2 < result.diagnostics.estimated_error < 2 * error
 
 
 def test_it_stops_when_the_estimated_error_is_small_enough_and_says_so():
@@ -199,30 +199,30 @@ def test_it_stops_when_the_estimated_error_is_small_enough_and_says_so():
     result = ask(X, U, 3, precision=0.02, max_items=150)
     account = result.clustering.diagnostics
     assert result.complete
-    assert account["stopped"] == "precision"
+    assert account.stopped == "precision"
     assert result.n_queries < 100
-    assert account["estimated_error"] < 0.02
+    assert account.estimated_error < 0.02
     assert np.abs(result.clustering.memberships - U).mean() < 0.02
-    assert sum(account["completion"].values()) == pytest.approx(1.0)
-    assert account["strata"] == len({a.items for a in result.history})
+    assert sum(account.models.values()) == pytest.approx(1.0)
+    assert account.strata == len({a.items for a in result.history})
 
 
 def test_a_run_that_max_items_ended_is_not_complete():
     rng = np.random.default_rng(0)
     X, U = rng.normal(size=(60, 2)), rng.dirichlet(np.ones(2), size=60)  # the items tell nothing
     result = ask(X, U, 2, max_items=15, precision=0.005)
-    assert result.clustering.diagnostics["estimated_error"] > 0.05
+    assert result.clustering.diagnostics.estimated_error > 0.05
     assert not result.complete
-    assert result.clustering.diagnostics["stopped"] == "max_items"
+    assert result.clustering.diagnostics.stopped == "max_items"
 
 
 def test_a_run_that_asked_about_every_item_is_complete_whatever_the_estimate():
     rng = np.random.default_rng(0)
     X, U = rng.normal(size=(16, 2)), rng.dirichlet(np.ones(2), size=16)
     result = ask(X, Silent(U, 0.5), 2, max_items=None, precision=1e-12)
-    assert result.clustering.diagnostics["estimated_error"] > 1e-3
+    assert result.clustering.diagnostics.estimated_error > 1e-3
     assert result.complete
-    assert result.clustering.diagnostics["stopped"] == "items"
+    assert result.clustering.diagnostics.stopped == "items"
 
 
 def test_a_pool_that_was_asked_about_is_not_everything(monkeypatch):
@@ -232,7 +232,7 @@ def test_a_pool_that_was_asked_about_is_not_everything(monkeypatch):
     result = ask(X, U, 2, max_items=None, precision=1e-12)
     assert len({answer.items for answer in result.history}) == 40
     assert result.complete
-    assert result.clustering.diagnostics["stopped"] == "items"
+    assert result.clustering.diagnostics.stopped == "items"
 
 
 BARS = {"iris": (40, 0.010), "wine": (40, 0.012), "cancer": (20, 0.020)}
@@ -325,7 +325,7 @@ def hidden(seed):
     return X[:, ::2], U
 
 
-def rough_error(strategy, X, U, seed):
+def noisy_error(strategy, X, U, seed):
     oracle = NoisyOracle(TableOracle(U), std=0.2, random_state=seed)
     plan = strategy.policy(X, 3, fuzzifier=2.0, rng=np.random.default_rng(seed))
     return membership_error(U, run(plan, oracle, budget=80).clustering.memberships, how="mean")
@@ -336,7 +336,7 @@ def test_noise_that_is_known_of_costs_less():
     errors = []
     for seed in range(100, 110):
         X, U = hidden(seed)
-        errors.append([rough_error(Stratified(noise=s), X, U, seed) for s in (0.0, 0.2, "auto")])
+        errors.append([noisy_error(Stratified(noise=s), X, U, seed) for s in (0.0, 0.2, "auto")])
     plain, known, estimated = np.mean(errors, axis=0)
     assert known < plain - 0.005
     assert estimated < plain
@@ -352,7 +352,7 @@ def test_an_answer_on_a_scale_is_an_interval():
     away = np.array([found[item, cluster] - value for item, cluster, value in said])
     assert np.abs(away).max() > 0.01  # not at their word
     assert np.quantile(np.abs(away), 0.8) <= 0.13  # but within, as far as rows that sum to one go
-    assert result.clustering.diagnostics["noise"] == pytest.approx(0.25 / 12**0.5)
+    assert result.clustering.diagnostics.noise == pytest.approx(0.25 / 12**0.5)
 
 
 def test_answers_that_differ_when_asked_again_show_their_noise():
@@ -361,4 +361,4 @@ def test_answers_that_differ_when_asked_again_show_their_noise():
     policy = Stratified().policy(X, 3, fuzzifier=2.0, rng=np.random.default_rng(0), repeats=4)
     result = run(policy, oracle)
     # Of a single answer; cut to [0, 1], it is a little less.
-    assert 0.08 < result.clustering.diagnostics["noise"] < 0.11
+    assert 0.08 < result.clustering.diagnostics.noise < 0.11

@@ -93,9 +93,8 @@ def test_the_strongest_items_of_a_group_are_its_own_nearest_to_its_centre():
     X = np.array([[0.0], [1.0], [2.0], [8.0], [9.0]])
     U = np.array([[1.0, 0.0], [0.4, 0.6], [0.9, 0.1], [0.0, 1.0], [0.1, 0.9]])
     found = Clustering(
-        centers=np.array([[1.0], [8.6]]), memberships=U, predictor=lambda X: X, complete=False,
-        diagnostics={},
-    )  # fmt: skip
+        centers=np.array([[1.0], [8.6]]), memberships=U, predictor=lambda X: X, complete=False
+    )
     assert strongest_items(found, X, 2) == [[0, 2], [4, 3]]
 
 

@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from askmeans import TwoPhase
-from askmeans.asking import named_strategy
+from askmeans import Stratified, TwoPhase
 from askmeans.exceptions import SessionError
-from askmeans.plans.draft import Draft
+from askmeans.paper.search_state import SearchState
 from askmeans.policy.adapter import _Replay
 from askmeans.policy.belief import Belief
 from askmeans.queries import Answer, MembershipQueries, Question
@@ -157,7 +156,7 @@ def test_nothing_of_an_answered_session_is_pickled(make, kit):
 
 def test_a_session_of_another_default_keeps_its_strategy(make, again):
     session = make(strategy="auto")
-    default = named_strategy("auto", "test")
+    default = Stratified()
     sizes = {name: value for name, value in session.config.strategy.items() if name != "kind"}
     assert session.config.strategy["kind"] == type(default).__name__
     assert sizes == dataclasses.asdict(default)
@@ -384,13 +383,13 @@ def test_an_interrupt_within_a_step_of_the_plan_does_not_end_the_session(
     expected = kit.answer(whole)
     first_round = session.status().open
     asked = kit.answer(session, first_round)
-    rank = Draft.rank
+    rank = SearchState.rank
 
     def interrupted(_):
-        monkeypatch.setattr(Draft, "rank", rank)
+        monkeypatch.setattr(SearchState, "rank", rank)
         raise signal
 
-    monkeypatch.setattr(Draft, "rank", interrupted)
+    monkeypatch.setattr(SearchState, "rank", interrupted)
     with pytest.raises(signal):
         session.ask()
     assert session.status().state == "asking"

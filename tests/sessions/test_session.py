@@ -19,7 +19,7 @@ from askmeans.exceptions import (
     PlanError,
     QueryError,
 )
-from askmeans.plans.draft import Draft
+from askmeans.paper.search_state import SearchState
 from askmeans.queries import Answer
 from askmeans.sessions import SessionState
 from askmeans.sessions.tables import memberships_table
@@ -243,7 +243,7 @@ def test_a_result_does_not_disturb_what_is_asked(make, kit):
 def test_a_plan_that_fails_is_told_and_no_answer_is_lost(make, kit, monkeypatch):
     session = make()
     first_round = session.status().open
-    monkeypatch.setattr(Draft, "rank", lambda _: 1 / 0)
+    monkeypatch.setattr(SearchState, "rank", lambda _: 1 / 0)
     kit.answer(session, first_round)
     with pytest.raises(PlanError, match=r"failed in round 2 \(ZeroDivisionError"):
         session.ask()

@@ -74,7 +74,7 @@ def similarity_price(
 
     The paper's reduction takes k^3 triplets and k pairs an item. Ours embeds a pool of 6 k items by
     all their pairs, turns it with C(2 k, 3) triplets (none for two clusters), and then asks k pairs
-    for each further item. When answers are rough the pool has 8 k items, C(3 k, 3) triplets are
+    for each further item. When answers are noisy the pool has 8 k items, C(3 k, 3) triplets are
     asked, and 2 k pairs for each further item. A small budget makes the pool smaller.
 
     Parameters
@@ -84,7 +84,7 @@ def similarity_price(
     k : int
         Number of clusters, at least 2.
     noisy : bool, default=False
-        Whether answers are rough.
+        Whether answers are noisy.
     form : {"corrected", "printed"}, default="corrected"
         Our count, or the paper's.
 

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from askmeans.checks import as_matrix, as_memberships, check_fuzzifier, check_number, check_rows
 from askmeans.exceptions import ParameterError
-from askmeans.plans.sampling import estimate_center
+from askmeans.paper.sampling import estimate_center
 
 __all__ = ["center_radii", "is_enough"]
 

@@ -22,8 +22,8 @@ from askmeans.checks import (
     check_share,
 )
 from askmeans.exceptions import ParameterError
-from askmeans.plans.draft import REDRAWS
-from askmeans.plans.search import n_thresholds
+from askmeans.paper.search import n_thresholds
+from askmeans.paper.search_state import REDRAWS
 
 __all__ = ["Sizes", "sequential_sizes", "two_clusters_sizes", "two_phase_sizes", "variance_size"]
 

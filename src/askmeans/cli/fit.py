@@ -3,21 +3,14 @@
 import json
 import sys
 import warnings
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from askmeans.asking import make_plan, named_strategy
-from askmeans.checks import (
-    check_enough_items,
-    check_fuzzifier,
-    check_name,
-    check_number,
-    check_seed,
-)
+from askmeans.checks import check_enough_items, check_name, check_number
 from askmeans.cli.answer_file import AnswerFile
 from askmeans.cli.printing import complain, say
 from askmeans.cli.tables import (
@@ -40,13 +33,14 @@ from askmeans.exceptions import AskmeansError, DataError, ParameterError
 from askmeans.fuzzy import weighted_centers
 from askmeans.metrics import match_clusters, matched_accuracy
 from askmeans.oracles import CallbackOracle, ConsoleOracle, TableOracle
-from askmeans.plans.answers import Plan
+from askmeans.paper import Plan
 from askmeans.policy import Policy
 from askmeans.queries import Ledger
 from askmeans.results import Result, with_names, without_traces
 from askmeans.sessions.display import strongest_items, unique_names
 from askmeans.sessions.results import expected
 from askmeans.sessions.warning_notes import quietly
+from askmeans.spec import PlanSpec
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -88,15 +82,16 @@ class Options:
     force: bool
     as_json: bool
 
+    def spec(self) -> PlanSpec:
+        """What decides which questions come."""
+        names = [field.name for field in fields(PlanSpec)]
+        return PlanSpec.checked("askmeans fit", **{name: getattr(self, name) for name in names})
+
 
 def run(options: Options) -> bool:
     """Read, ask, write; False when somebody interrupted it."""
     check_number(options.n_clusters, "clusters", "askmeans fit", integer=True, minimum=1)
-    check_number(options.repeats, "repeats", "askmeans fit", integer=True, minimum=1)
-    if options.levels is not None:
-        check_number(options.levels, "levels", "askmeans fit", integer=True, minimum=2)
-    check_seed(options.seed, "seed", "askmeans fit")
-    check_fuzzifier(options.fuzzifier, "askmeans fit", strict=False)
+    options.spec()
     frame = read_table(options.data, options.id_column)
     labels = _label_column(options, frame)
     apart = {options.id_column: "the items' ids"} if options.id_column else {}
@@ -258,21 +253,10 @@ def _ask(
     held: AnswerFile | None,
 ) -> Result:
     """Let the expert answer what is not known yet."""
-    strategy = named_strategy(options.strategy, "askmeans fit")
+    strategy = options.spec().strategy
 
     def plan() -> "Plan | Policy":
-        return make_plan(
-            X,
-            options.n_clusters,
-            strategy=strategy,
-            ask=options.ask,
-            budget=options.budget,
-            levels=options.levels,
-            repeats=options.repeats,
-            fuzzifier=options.fuzzifier,
-            rng=np.random.default_rng(options.seed),
-            rough=True if truth is None else None,  # people are
-        )
+        return options.spec().make(X, noisy=True if truth is None else None)  # people are
 
     ledger = Ledger() if held is None else held.ledger()
     oracle: Oracle
@@ -344,11 +328,11 @@ def _account(
         "ask": options.ask,
         "seed": options.seed,
         "complete": result.complete,
-        "stopped": result.clustering.diagnostics["stopped"],
+        "stopped": result.clustering.diagnostics.stopped,
         "n_queries": result.n_queries,
         "n_answers_held": len(result.history) - result.n_queries,
         "n_rounds": result.n_rounds,
-        "diagnostics": plain(result.clustering.diagnostics),
+        "diagnostics": plain(result.clustering.diagnostics.to_dict()),
     }
     if held is not None and held.path.exists():
         summary["answers"] = str(held.path)
@@ -446,9 +430,7 @@ def _report(options: Options, summary: dict[str, Any]) -> None:
         )
     noise = summary.get("diagnostics", {}).get("noise")
     if noise:
-        doubted = summary["diagnostics"].get("doubted")  # the paper's strategies alone name them
-        some = "" if doubted is None else f"; {len(doubted)} are doubted"
-        say(f"Answers are off by {noise:.2f}, it seems{some}.")
+        say(f"Answers seem to be off by {noise:.2f}.")
     if summary["stopped"] in _ENDS:
         more = ""
         if "answers" in summary:

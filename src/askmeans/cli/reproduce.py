@@ -4,10 +4,10 @@ from pathlib import Path
 
 from rich.console import Console
 
-from askmeans.experiments.claims import HOLDS
-from askmeans.experiments.reproduce import all_cells, reproduce
-from askmeans.experiments.scale import FULL, QUICK
 from askmeans.progress import work_bar
+from askmeans.reproduction.claims import HOLDS
+from askmeans.reproduction.reproduce import all_cells, reproduce
+from askmeans.reproduction.scale import FULL, QUICK
 
 __all__ = ["run"]
 

@@ -1,6 +1,8 @@
 """ActiveFuzzyKMeans: fuzzy clusters from few, good questions, as a scikit-learn clusterer."""
 
 import warnings
+from dataclasses import fields, replace
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from askmeans.results import Result
+    from askmeans.spec import PlanSpec
 
 __all__ = ["ActiveFuzzyKMeans"]
 
@@ -43,11 +46,11 @@ class ActiveFuzzyKMeans(ClusterMixin, BaseEstimator):
     budget : int or None, default=None
         Most different questions to ask; None for as many as the strategy wants.
     levels : int or None, default=None
-        How many points the answers' scale has; None for exact answers. Answers on a scale are
-        intervals, and fitted; with similarities more of them are asked for.
+        How many points the answers' scale has; None for exact answers. For the default strategy
+        only: the paper's take answers at their word.
     repeats : int, default=1
-        How often a question is asked on average, at most: all once, then those again that are
-        contradicted or that much depends on. Answers that differ are fitted.
+        How often a question is asked on average, at most. The default strategy asks again where
+        that is worth more than a new question; the paper's ask everything so often and average.
     fuzzifier : float, default=2.0
         Alpha of the clustering that the oracle has in mind, at least 1 (1 for hard clusters).
     random_state : int, numpy Generator, RandomState or None, default=None
@@ -59,7 +62,7 @@ class ActiveFuzzyKMeans(ClusterMixin, BaseEstimator):
         The centres.
     memberships_ : ndarray of shape (n_items, n_clusters)
         How much each item belongs to each cluster; what was answered stands as given, unless
-        `levels` or `repeats` tell that answers are rough: then they are fitted.
+        `levels` or `repeats` show that answers are noisy.
     labels_ : ndarray of shape (n_items,)
         The cluster each item belongs to most; ties go to the nearest centre.
     n_queries_ : int
@@ -151,11 +154,10 @@ class ActiveFuzzyKMeans(ClusterMixin, BaseEstimator):
         >>> model.memberships_[1]
         array([0.5, 0.5])
         """
-        from askmeans.asking import make_plan, named_strategy
         from askmeans.driver import run
+        from askmeans.spec import as_seed
 
-        self._check_parameters()
-        strategy = named_strategy(self.strategy, "ActiveFuzzyKMeans")
+        spec = self._spec()
         items, seen = check_items(self, X)
         rng = as_generator(self.random_state, "ActiveFuzzyKMeans")
         check_enough_items(len(items), self.n_clusters, "ActiveFuzzyKMeans")
@@ -169,17 +171,8 @@ class ActiveFuzzyKMeans(ClusterMixin, BaseEstimator):
         if self.oracle is None:
             found = self._without_questions(items, rng)
         else:
-            plan = make_plan(
-                items,
-                int(self.n_clusters),
-                strategy=strategy,
-                ask=self.ask,
-                budget=self.budget,
-                levels=self.levels,
-                repeats=int(self.repeats),
-                fuzzifier=float(self.fuzzifier),
-                rng=rng,
-            )
+            seed = self.random_state if isinstance(self.random_state, Integral) else rng
+            plan = replace(spec, seed=as_seed(seed, "ActiveFuzzyKMeans")).make(items)
             result = run(plan, self.oracle, budget=self.budget)
             clustering = result.clustering
             found = {
@@ -190,7 +183,8 @@ class ActiveFuzzyKMeans(ClusterMixin, BaseEstimator):
                 "n_rounds_": result.n_rounds,
                 "complete_": result.complete,
                 "history_": result.history,
-                "diagnostics_": clustering.diagnostics | _contradictions(result, self.n_clusters),
+                "diagnostics_": clustering.diagnostics.to_dict()
+                | _contradictions(result, self.n_clusters),
                 "_predictor": clustering.predictor,
             }
         found["labels_"] = _strongest(found["memberships_"], items, found["cluster_centers_"])
@@ -274,18 +268,13 @@ class ActiveFuzzyKMeans(ClusterMixin, BaseEstimator):
         columns = [f"cluster_{j}" for j in range(self.memberships_.shape[1])]
         return pd.DataFrame(self.memberships_, getattr(self, "index_", None), columns)
 
-    def _check_parameters(self) -> None:
-        """Refuse parameters that break their rules, before the data is looked at."""
-        from askmeans.asking import check_asking
+    def _spec(self) -> "PlanSpec":
+        """The parameters, checked before the data is looked at."""
+        from askmeans.spec import PlanSpec
 
-        check_asking(
-            type(self).__name__,
-            n_clusters=self.n_clusters,
-            ask=self.ask,
-            budget=self.budget,
-            levels=self.levels,
-            repeats=self.repeats,
-            fuzzifier=self.fuzzifier,
+        names = [field.name for field in fields(PlanSpec) if field.name != "seed"]
+        return PlanSpec.checked(
+            "ActiveFuzzyKMeans", **{name: getattr(self, name) for name in names}
         )
 
     def _without_questions(
@@ -294,15 +283,14 @@ class ActiveFuzzyKMeans(ClusterMixin, BaseEstimator):
         """What FuzzyKMeans finds, as attributes of this estimator."""
         from askmeans.links import Link
         from askmeans.queries import Answers
-        from askmeans.results import Predictor
+        from askmeans.results import Diagnostics, Predictor
         from askmeans.scores import Scorer
 
-        warnings.warn(
+        nobody = (
             "ActiveFuzzyKMeans has no oracle, so nobody was asked and FuzzyKMeans was fitted. Pass "
-            "oracle=..., for instance oracles.ConsoleOracle(X) to be asked in the terminal.",
-            NobodyToAskWarning,
-            stacklevel=3,
+            "oracle=..., for instance oracles.ConsoleOracle(X) to be asked in the terminal."
         )
+        warnings.warn(nobody, NobodyToAskWarning, stacklevel=3)
         fuzzifier = max(float(self.fuzzifier), 1.05)  # the closed form wants more than 1
         model = FuzzyKMeans(self.n_clusters, fuzzifier=fuzzifier, random_state=rng).fit(items)
         centers = model.cluster_centers_.astype(np.float64)
@@ -316,26 +304,22 @@ class ActiveFuzzyKMeans(ClusterMixin, BaseEstimator):
             "n_rounds_": 0,
             "complete_": False,
             "history_": Answers(),
-            "diagnostics_": {
-                "beta": float(model.n_clusters * model.memberships_.mean(axis=0).min()),
-                "rho": float((model.memberships_**fuzzifier).mean(axis=0).min()),
-                "largest_inversion": 0.0,
-                "score_fuzzifier": fuzzifier,
-                "effective_sample_size": [0.0] * len(centers),
-                "center_radius": [float("inf")] * len(centers),
-                "queries_raw": {},
-                "queries_distinct": {},
-                "rounds": {},
-            },
+            "diagnostics_": Diagnostics(
+                beta=float(model.n_clusters * model.memberships_.mean(axis=0).min()),
+                rho=float((model.memberships_**fuzzifier).mean(axis=0).min()),
+                notes=(nobody,),
+                effective_sample_size=[0.0] * len(centers),
+                center_radius=[float("inf")] * len(centers),
+            ).to_dict(),
             "_predictor": Predictor(scorer=scorer, links=(identity,) * len(centers)),
         }
 
 
 def _contradictions(result: "Result", n_clusters: int) -> dict[str, Any]:
-    """What of the answers cannot all be true, where answers are rough."""
+    """What of the answers cannot all be true, where answers are noisy."""
     from askmeans.contradictions import find_contradictions
 
-    noise = result.clustering.diagnostics.get("noise")
+    noise = result.clustering.diagnostics.noise
     if noise is None:
         return {}
     found = find_contradictions(result.history, int(n_clusters), noise=noise)

@@ -3,9 +3,12 @@
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["onto_simplex"]
+__all__ = ["ROUNDING", "keep_answers", "onto_simplex"]
 
 Floats = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+ROUNDING = 1e-12  # a row that sums to one but for this does sum to one
 
 
 def onto_simplex(rows: Floats) -> Floats:
@@ -19,6 +22,32 @@ def onto_simplex(rows: Floats) -> Floats:
     if len(outside):
         rows[outside] = _project(rows[outside])
     return rows
+
+
+def keep_answers(memberships: Floats, rows: Rows, told: Floats) -> None:
+    """Let every answer stand as given, in place; the rest of its row shares what is left.
+
+    Noisy answers are cut to [0, 1], and answers that contradict each other are made to fit.
+    """
+    known = ~np.isnan(told)
+    for count in np.unique(known.sum(axis=1)):
+        if count == 0:
+            continue
+        some = np.flatnonzero(known.sum(axis=1) == count)
+        here, given = rows[some], np.clip(np.where(known[some], told[some], 0.0), 0.0, 1.0)
+        total = given.sum(axis=1, keepdims=True)
+        given = np.where(total > 1.0 + ROUNDING, given / np.maximum(total, 1.0), given)
+        left = np.clip(1.0 - total, 0.0, None)
+        if count == memberships.shape[1]:
+            short = left[:, 0] > ROUNDING
+            given[short] = onto_simplex(given[short])
+            memberships[here] = given
+            continue
+        share = np.where(known[some], 0.0, memberships[here])
+        mass = share.sum(axis=1, keepdims=True)
+        even = ~known[some] / (memberships.shape[1] - count)
+        share = np.where(mass > 0.0, share / np.where(mass > 0.0, mass, 1.0), even)
+        memberships[here] = given + left * share
 
 
 def _project(rows: Floats) -> Floats:

@@ -1,4 +1,4 @@
-"""Who answers: a table, a noisy or a rough one, a crowd, a function, a person at the terminal.
+"""Who answers: a table, a noisy or a coarse one, a crowd, a function, a person at the terminal.
 
 An oracle is any object with a method ``answer(queries)`` that returns as many numbers in [0, 1] as
 there are questions, NaN for "cannot say". `askmeans.testing.OracleContract` tests one of your own.

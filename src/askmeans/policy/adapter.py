@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans.exceptions import AskmeansError, PlanError, StopAsking
-from askmeans.plans.answers import Plan
+from askmeans.paper.plan import Plan
 from askmeans.queries import ME, Answers, Ledger, Queries, Question
 from askmeans.results import Clustering, Result
 

@@ -1,7 +1,7 @@
 """A policy as a plan: for wrappers that translate a plan's questions into others."""
 
 from askmeans.exceptions import StopAsking
-from askmeans.plans.answers import Plan
+from askmeans.paper.plan import Plan
 from askmeans.policy.protocol import Policy
 from askmeans.queries import Ledger, batches_of
 

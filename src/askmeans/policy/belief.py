@@ -9,16 +9,17 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from askmeans.fuzzy.simplex import onto_simplex
+from askmeans.contradictions import rounding_noise
+from askmeans.fuzzy.simplex import keep_answers, onto_simplex
 from askmeans.policy.ensemble import FEW, Ensemble, one_thread
-from askmeans.policy.evidence import ROUNDING, Told
+from askmeans.policy.evidence import Told
 from askmeans.policy.models.closed_form import ClosedForm, name_clusters
 from askmeans.policy.models.training import Predict, Training
 from askmeans.policy.pool import Pool
 from askmeans.policy.stacking import Stack, stack_models
 from askmeans.policy.strata import Strata
 
-__all__ = ["ENOUGH", "EXACT", "Belief", "Scale", "keep_answers"]
+__all__ = ["ENOUGH", "EXACT", "Belief", "Scale"]
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -46,7 +47,7 @@ class Scale:
     @property
     def rounding(self) -> float:
         """Standard deviation of what rounding to the scale loses; 0 for a fine one."""
-        return 0.0 if self.levels is None else 1.0 / (self.levels - 1) / math.sqrt(12.0)
+        return rounding_noise(self.levels)
 
 
 EXACT = Scale()
@@ -240,29 +241,3 @@ class Belief:
         n = self.pool.items.n
         for start in range(0, n, _CHUNK):
             yield np.arange(start, min(start + _CHUNK, n))
-
-
-def keep_answers(memberships: Floats, rows: Rows, told: Floats) -> None:
-    """Let every answer stand as given, in place; the rest of its row shares what is left.
-
-    Noisy answers are cut to [0, 1], and answers that contradict each other are made to fit.
-    """
-    known = ~np.isnan(told)
-    for count in np.unique(known.sum(axis=1)):
-        if count == 0:
-            continue
-        some = np.flatnonzero(known.sum(axis=1) == count)
-        here, given = rows[some], np.clip(np.where(known[some], told[some], 0.0), 0.0, 1.0)
-        total = given.sum(axis=1, keepdims=True)
-        given = np.where(total > 1.0 + ROUNDING, given / np.maximum(total, 1.0), given)
-        left = np.clip(1.0 - total, 0.0, None)
-        if count == memberships.shape[1]:
-            short = left[:, 0] > ROUNDING
-            given[short] = onto_simplex(given[short])
-            memberships[here] = given
-            continue
-        share = np.where(known[some], 0.0, memberships[here])
-        mass = share.sum(axis=1, keepdims=True)
-        even = ~known[some] / (memberships.shape[1] - count)
-        share = np.where(mass > 0.0, share / np.where(mass > 0.0, mass, 1.0), even)
-        memberships[here] = given + left * share

@@ -5,15 +5,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from askmeans.fuzzy.simplex import ROUNDING
 from askmeans.queries import Answers, GroupQueries, MembershipQueries
 
-__all__ = ["NOTHING", "ROUNDING", "Told", "told_by"]
+__all__ = ["NOTHING", "Told", "told_by"]
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
 NOTHING = 0.05  # a row of which no more was told says that the item is in none of these
-ROUNDING = 1e-12  # a row that sums to one but for this does sum to one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,25 +10,25 @@ Not in the paper. Rules of this file:
 import hashlib
 import math
 import threading
-import warnings
 from collections.abc import Iterator, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from askmeans.exceptions import MissingClusterWarning, MoreClustersWarning
+from askmeans.fuzzy.simplex import ROUNDING
 from askmeans.fuzzy.ties import without_last_bits
 from askmeans.items import Items
 from askmeans.policy.belief import EXACT, Belief, Scale
 from askmeans.policy.ensemble import Ensemble, one_thread
-from askmeans.policy.evidence import ROUNDING, Told, told_by
+from askmeans.policy.evidence import Told, told_by
 from askmeans.policy.pool import Pool
 from askmeans.policy.strata import Strata
 from askmeans.queries import ME, Answers, Question
-from askmeans.results import Clustering
+from askmeans.results import Clustering, Diagnostics, warn
 
 __all__ = ["Settings", "StratifiedPolicy"]
 
@@ -123,23 +123,24 @@ class StratifiedPolicy:
 
     def clustering(self) -> Clustering:
         """The best result from all answers."""
+        notes: list[str] = []
         with self._learning:
             belief = self._belief(self._answers)
         missing = np.flatnonzero(~belief.seen & (self.k > 1))
         if len(missing):
-            warnings.warn(
+            warn(
                 f"No item that was asked about belongs to cluster {', '.join(map(str, missing))}, "
                 "so what is said of it comes from an unsupervised fit. Ask more (a larger budget).",
                 MissingClusterWarning,
-                stacklevel=2,
+                notes,
             )
         if belief.many_unassigned:
             lost, told = int(belief.told.unassigned.sum()), belief.n_told
-            warnings.warn(
+            warn(
                 f"{lost} of the {told} items that were asked about belong to none of the {self.k} "
                 f"clusters, so a cluster may be missing. Ask for {self.k + 1} clusters.",
                 MoreClustersWarning,
-                stacklevel=2,
+                notes,
             )
         U = belief.memberships()
         precise = belief.is_precise(self.settings.precision)
@@ -149,7 +150,7 @@ class StratifiedPolicy:
             memberships=U,
             predictor=belief.predictor,
             complete=stopped in ("precision", "items") and not len(missing),
-            diagnostics=self._diagnostics(belief, U, stopped),
+            diagnostics=replace(self._diagnostics(belief, U), stopped=stopped, notes=tuple(notes)),
         )
 
     def _ended(self) -> str | None:
@@ -225,26 +226,25 @@ class StratifiedPolicy:
         centers: Floats = sums / np.maximum(W.sum(axis=0), 1e-300)[:, None]
         return centers
 
-    def _diagnostics(self, belief: Belief, U: Floats, stopped: str | None) -> dict[str, Any]:
-        """How sure the result is; the keys are documented for users."""
+    def _diagnostics(self, belief: Belief, U: Floats) -> Diagnostics:
+        """How sure the result is."""
         noise = belief.noise(averaged=False)
         weights = {}
         if belief.stack is not None:
             pairs = zip(belief.stack.fitted, belief.stack.weights, strict=True)
             weights = {f.name: float(w) for f, w in pairs if w > 0.0}
-        return {
-            "beta": float(self.k * U.mean(axis=0).min()),
-            "rho": float((U**self.settings.fuzzifier).mean(axis=0).min()),
-            "estimated_error": belief.estimated_error,
-            "stopped": stopped,
-            "completion": weights,
-            "sharpness": 1.0 if belief.stack is None else belief.stack.sharpness,
-            "strata": belief.n_told,
-            "unassigned": float(belief.told.unassigned.sum() / max(belief.n_told, 1)),
-            **({"noise": noise} if noise > 0.0 else {}),
-            "queries_raw": {"strata": len(self._answers)},
-            "queries_distinct": {"strata": len(self._asked)},
-        }
+        return Diagnostics(
+            beta=float(self.k * U.mean(axis=0).min()),
+            rho=float((U**self.settings.fuzzifier).mean(axis=0).min()),
+            estimated_error=belief.estimated_error,
+            models=weights,
+            sharpness=1.0 if belief.stack is None else belief.stack.sharpness,
+            strata=belief.n_told,
+            unassigned=float(belief.told.unassigned.sum() / max(belief.n_told, 1)),
+            noise=noise if noise > 0.0 else None,
+            queries_raw={"strata": len(self._answers)},
+            queries_distinct={"strata": len(self._asked)},
+        )
 
 
 class _Lazy:

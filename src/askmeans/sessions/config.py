@@ -5,25 +5,18 @@ does not change an old session.
 """
 
 import dataclasses
-import json
-import secrets
 from collections.abc import Generator
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any
 
-import numpy as np
-
-from askmeans import strategies
-from askmeans.asking import check_asking, make_plan, named_strategy
-from askmeans.checks import check_name, check_number, check_positive, check_seed
-from askmeans.exceptions import DataError, ParameterError, SessionError
-from askmeans.plans.answers import Plan
-from askmeans.policy import Policy
+from askmeans.checks import check_name, check_number, check_positive
+from askmeans.exceptions import ParameterError, SessionError
+from askmeans.paper.plan import Plan
 from askmeans.policy.adapter import PlanPolicy
 from askmeans.policy.stratified import StratifiedPolicy
 from askmeans.sessions.display import RESERVED
 from askmeans.sessions.stored import from_stored
+from askmeans.spec import PlanSpec, as_seed
 from askmeans.strategies import Strategy, Stratified
 
 __all__ = ["Config"]
@@ -65,21 +58,19 @@ class Config:
         cluster_names: Any,
     ) -> "Config":
         """The parameters, or an error that names the one that breaks its rule."""
-        check_asking(
-            _OWNER, n_clusters=n_clusters, ask=ask, budget=budget, levels=levels,
-            fuzzifier=fuzzifier,
+        spec = PlanSpec.checked(
+            _OWNER, n_clusters=n_clusters, ask=ask, strategy=strategy, budget=budget,
+            fuzzifier=fuzzifier, seed=as_seed(random_state, _OWNER),
         )  # fmt: skip
+        if levels is not None:  # with the paper's strategies they only say which answers there are
+            check_number(levels, "levels", _OWNER, integer=True, minimum=2)
         check_number(annotations, "annotations", _OWNER, integer=True, minimum=1)
         check_positive(lease_seconds, "lease_seconds", _OWNER)
+        decisive = spec.to_json() | {"levels": None if levels is None else int(levels)}
+        del decisive["repeats"]  # a session has annotations
         return cls(
-            n_clusters=int(n_clusters),
-            ask=ask,
-            strategy=_as_json(named_strategy(strategy, _OWNER)),
-            budget=None if budget is None else int(budget),
-            levels=None if levels is None else int(levels),
+            **decisive,
             annotations=int(annotations),
-            fuzzifier=float(fuzzifier),
-            seed=_seed(random_state),
             lease_seconds=float(lease_seconds),
             cluster_names=check_names(cluster_names, int(n_clusters)),
             typical=None,
@@ -98,18 +89,17 @@ class Config:
 
     def make_strategy(self) -> Strategy:
         """The strategy, as it was."""
-        sizes = dict(self.strategy)
-        kind = getattr(strategies, sizes.pop("kind"), None)
-        try:
-            if kind is None:
-                raise TypeError("no such strategy")
-            strategy: Strategy = kind(**sizes)
-        except TypeError as error:
-            raise SessionError(
-                f"The session's strategy must be one of this version. Got {self.strategy} "
-                f"({error}); install the version of askmeans that made the session."
-            ) from error
+        strategy: Strategy = self.spec().strategy
         return strategy
+
+    def spec(self) -> PlanSpec:
+        """All that decides which questions come."""
+        try:
+            spec = PlanSpec.from_json(self.to_json())
+        except ParameterError as error:
+            raise SessionError(f"The session cannot go on. {error}") from error
+        stands = isinstance(spec.strategy, Stratified)
+        return spec if stands else dataclasses.replace(spec, levels=None)
 
     @property
     def has_plan(self) -> bool:
@@ -121,28 +111,15 @@ class Config:
         """The policy, from its beginning; the same at every call."""
         if self.has_plan:
             return PlanPolicy(lambda: self.make_plan(X), self.n_clusters)
-        made = self._make(X)
+        made = self.spec().make(X)
         assert isinstance(made, StratifiedPolicy)
         return made
 
     def make_plan(self, X: Any) -> Plan:
         """The plan, from its beginning; the same at every call."""
-        made = self._make(X)
+        made = self.spec().make(X)
         assert isinstance(made, Generator)
         return made
-
-    def _make(self, X: Any) -> Plan | Policy:
-        """The plan or policy of these parameters."""
-        return make_plan(
-            X,
-            self.n_clusters,
-            strategy=self.make_strategy(),
-            ask=self.ask,
-            budget=self.budget,
-            levels=self.levels,
-            fuzzifier=self.fuzzifier,
-            rng=np.random.default_rng(self.seed),
-        )
 
 
 def check_names(names: Any, n_clusters: int) -> list[str] | None:
@@ -156,33 +133,3 @@ def check_names(names: Any, n_clusters: int) -> list[str] | None:
             f"and none may be {RESERVED!r}, a column of the exports. Got {listed} instead."
         )
     return listed
-
-
-def _as_json(strategy: Any) -> dict[str, Any]:
-    """A strategy of ours as plain values."""
-    kind = type(strategy).__name__
-    if getattr(strategies, kind, None) is not type(strategy):
-        raise ParameterError(
-            f"The 'strategy' parameter of {_OWNER} must be one of askmeans' own, which can be made "
-            f"again from its sizes. Got {strategy!r} instead."
-        )
-    try:
-        sizes: dict[str, Any] = json.loads(json.dumps(dataclasses.asdict(strategy)))
-    except TypeError as error:
-        raise DataError(f"A strategy's sizes must be plain numbers. Got {strategy!r}.") from error
-    return {"kind": kind, **sizes}
-
-
-def _seed(random_state: Any) -> int:
-    """One number to make the same questions from, again and again."""
-    if random_state is None:
-        return secrets.randbits(62)
-    if isinstance(random_state, np.random.Generator):
-        return int(random_state.integers(2**62))
-    if isinstance(random_state, Integral):
-        check_seed(random_state, "random_state", _OWNER)
-        return int(random_state)
-    raise ParameterError(
-        f"The 'random_state' parameter of {_OWNER} must be an int, a numpy Generator or None. "
-        f"Got {random_state!r} instead."
-    )

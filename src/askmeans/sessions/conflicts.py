@@ -8,8 +8,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from askmeans.contradictions import find_contradictions
-from askmeans.plans.answers import rounding_noise
+from askmeans.contradictions import find_contradictions, rounding_noise
 from askmeans.queries import Answer
 from askmeans.sessions.reports import Question, Receipt
 

@@ -262,8 +262,6 @@ class Status:
         Questions that want an answer: of a plan's round, or else of those handed out.
     leased : int
         Open questions that somebody holds now.
-    holding : tuple of Holding
-        Who holds which of them, and how long.
     round : int
         The present round of a plan; else how often the ranking of questions was made, from 1.
     settled : bool
@@ -281,6 +279,8 @@ class Status:
         Answers that cannot all be true, the worst first; None where they were not looked for.
     notes : tuple of str
         What somebody should know: other questions than were stored, warnings of the plan.
+    holding : tuple of Holding
+        Who holds which of them, and how long.
 
     Examples
     --------

@@ -47,7 +47,7 @@ class Results:
         found = runtime.compute()
         clustering = found.result.clustering
         if state is SessionState.SPENT:
-            diagnostics = {**clustering.diagnostics, "stopped": "budget"}
+            diagnostics = replace(clustering.diagnostics, stopped="budget")
             clustering = replace(clustering, diagnostics=diagnostics)
         with runtime.lock:
             parts = [clustering.memberships]
@@ -109,10 +109,10 @@ class Results:
     def with_error(self, report: Status, result: SessionResult) -> Status:
         """The status with what the result says of its own error."""
         diagnostics = result.clustering.diagnostics
-        similarity = diagnostics.get("similarity", {})
+        similarity = diagnostics.similarity or {}
         error, basis = report.estimated_error, report.error_basis
-        if diagnostics.get("estimated_error") is not None:
-            error, basis = diagnostics["estimated_error"], "the answers so far"
+        if diagnostics.estimated_error is not None:
+            error, basis = diagnostics.estimated_error, "the answers so far"
         elif similarity.get("predicted_rmse") is not None:
             error, basis = similarity["predicted_rmse"], "how well the answers so far fit together"
         return replace(

@@ -370,7 +370,7 @@ class Session(SessionOwner):
         result = self.result()
         conflicts = find_conflicts(
             self.history(), self.question, self.config.n_clusters, levels=self.config.levels,
-            noise=result.clustering.diagnostics.get("noise"),
+            noise=result.clustering.diagnostics.noise,
         )  # fmt: skip
         return replace(self._results.with_error(report, result), contradictions=conflicts)
 

@@ -1,0 +1,290 @@
+"""Membership questions turned into similarity questions: a plan out of a plan.
+
+First a pool of items is asked about, all pairs and a few triplets, until their memberships follow
+(recovery.py). From then on an item's whole row costs a few pairs with anchors from the pool. The
+clusters' numbers are fixed once, by the pool: similarities do not name clusters (paper note N10).
+"""
+
+import math
+from collections.abc import Generator
+from dataclasses import replace
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from askmeans.checks import check_choice, check_number
+from askmeans.contradictions import rounding_noise
+from askmeans.exceptions import ParameterError, StopAsking
+from askmeans.paper.geometry import (
+    extreme_rows,
+    robust_simplex_least_squares,
+    simplex_least_squares,
+)
+from askmeans.paper.jennrich import ThreeSets
+from askmeans.paper.plan import Asking, Plan, stop_plan
+from askmeans.paper.pool import Pool
+from askmeans.paper.pool_sizes import (
+    SMALLEST,
+    Route,
+    check_budget,
+    fewest_items,
+    least_questions,
+    pool_sizes,
+)
+from askmeans.paper.similarities import Similarities
+from askmeans.queries import MembershipQueries, Queries
+from askmeans.results import Clustering
+
+__all__ = ["by_similarity", "drive"]
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+_NOISY_ANCHORS = 2  # per cluster, where answers are noisy; one where they are exact
+_WORSE = 10.0  # times the condition of all anchors: what is left of them must tell clusters apart
+
+
+def by_similarity(
+    plan: Plan,
+    n_items: int,
+    n_clusters: int,
+    *,
+    rng: np.random.Generator,
+    route: Route = "triplet",
+    noisy: bool | None = None,
+    levels: int | None = None,
+    pool_size: int | None = None,
+    budget: int | None = None,
+    similar: Similarities | None = None,
+) -> Plan:
+    """Let a plan's membership questions be answered through similarities.
+
+    Parameters
+    ----------
+    plan : generator
+        A plan that asks about memberships.
+    n_items : int
+        Number of items.
+    n_clusters : int
+        Number of clusters, at least 2.
+    rng : numpy.random.Generator
+        Where the pool's randomness comes from.
+    route : {"triplet", "pairwise", "jennrich"}, default="triplet"
+        Whether triplets may be asked; pairs alone are exact for two clusters, and near for more
+        when nearly pure items exist. "jennrich" is the paper's own: it asks (2 k)^3 triplets in
+        place of the pool's pairs, and bears noise worse.
+    noisy : bool or None, default=None
+        Whether answers are noisy or on a coarse scale: more is asked then. None to see it from the
+        answers to the first pairs, or from `levels`.
+    levels : int or None, default=None
+        How many points the answers' scale has, which tells their noise.
+    pool_size : int or None, default=None
+        Items all of whose pairs are asked first; None for six per cluster (eight where answers are
+        noisy), to ten if need be. Not for "jennrich".
+    budget : int or None, default=None
+        Questions there will be, to which the pool is fitted.
+    similar : Similarities or None, default=None
+        What is known already and is not asked again; its items come first.
+
+    Returns
+    -------
+    generator
+        A plan that asks about pairs and triplets.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter breaks its rule, or there are too few items to compare.
+    BudgetError
+        If the budget is too small for the smallest pool.
+    RankError
+        From the plan, if the answers do not tell so many clusters apart.
+
+    Examples
+    --------
+    >>> from askmeans import TwoPhase, oracles, run
+    >>> U = np.random.default_rng(0).dirichlet([1.0, 1.0, 1.0], size=60)
+    >>> X = U[:, :2]
+    >>> rng = np.random.default_rng(0)
+    >>> plan = TwoPhase(sample_size=20).plan(X, 3, fuzzifier=2.0, rng=rng)
+    >>> result = run(by_similarity(plan, 60, 3, rng=rng), oracles.TableOracle(U))
+    >>> sorted({answer.kind for answer in result.history})
+    ['pair', 'triplet']
+    """
+    owner = "by_similarity"
+    check_choice(route, ("triplet", "pairwise", "jennrich"), "route", owner)
+    check_number(n_clusters, "n_clusters", owner, integer=True, minimum=2)
+    fewest = 6 * n_clusters if route == "jennrich" else fewest_items(n_clusters)
+    if n_items < fewest:
+        raise ParameterError(
+            f"The 'n_items' parameter of {owner} must be at least {fewest}, for {n_clusters} "
+            f"clusters to show in similarities. Got {n_items} instead; ask for fewer clusters, or "
+            "about memberships."
+        )
+    for value, name, minimum in ((pool_size, "pool_size", fewest), (levels, "levels", 2)):
+        if value is not None:
+            check_number(value, name, owner, integer=True, minimum=minimum)
+    similar = Similarities() if similar is None else similar
+    compared = similar.items
+    if budget is not None:  # what was compared among the pool's first items counts
+        budget -= similar.asked.total() - similar.count(compared[: SMALLEST * n_clusters])
+    check_budget(budget, least_questions(n_clusters, route), n_clusters)
+    pool: Pool | ThreeSets
+    if route == "jennrich":
+        pool = ThreeSets(similar, n_clusters, rng, noisy=noisy)
+    else:
+        triplets = route == "triplet" and n_clusters > 2
+        sizes = {
+            how: pool_sizes(n_items, n_clusters, triplets, how, pool_size, budget)
+            for how in (False, True)
+        }
+        noisy = True if levels is not None else noisy
+        sigma = rounding_noise(levels)
+        pool = Pool(similar, n_clusters, sizes, rng, noisy=noisy, sigma=sigma)
+    # Drawn before the plan draws anything: another number of clusters then compares the same items.
+    order = rng.permutation(n_items)
+    order = np.concatenate([compared, order[~np.isin(order, compared)]]).astype(np.intp)
+    return drive(plan, _Pooled(order, n_clusters, pool, similar))
+
+
+class Translator(Protocol):
+    """Answers membership questions by asking others."""
+
+    similar: Similarities
+
+    def answer(self, queries: MembershipQueries) -> Asking[Floats]:
+        """Memberships asked for, by asking what is needed."""
+        ...
+
+    def told(self, queries: MembershipQueries) -> Floats:
+        """What is known of them; NaN where nothing is."""
+        ...
+
+    @property
+    def diagnostics(self) -> dict[str, Any]:
+        """What was asked, and how sure the answers are."""
+        ...
+
+
+def drive(plan: Plan, translator: Translator) -> Generator[Queries, Floats, Clustering]:
+    """Feed the inner plan; the outer one sees similarity questions only."""
+    try:
+        queries = next(plan)
+        while True:
+            known = None
+            try:
+                if isinstance(queries, MembershipQueries):
+                    known = queries
+                    answers = yield from translator.answer(queries)
+                else:
+                    answers = yield queries
+            except StopAsking as stop:
+                reached = stop.reached if known is None else None
+                so_far = stop.answers if known is None else translator.told(known)
+                stop_plan(plan, so_far, reached)
+            queries = plan.send(answers)
+    except StopIteration as end:
+        clustering: Clustering = end.value
+        found = clustering.diagnostics
+        diagnostics = replace(
+            found,
+            similarity=translator.diagnostics,
+            notes=(*found.notes, *translator.similar.notes),
+        )
+        return replace(clustering, diagnostics=diagnostics)
+    finally:
+        plan.close()
+
+
+class _Pooled:
+    """The pool, its memberships, and the rows found through it."""
+
+    def __init__(
+        self,
+        order: Rows,
+        n_clusters: int,
+        pool: Pool | ThreeSets,
+        similar: Similarities,
+    ) -> None:
+        self.order = order
+        self.k = n_clusters
+        self.pool = pool
+        self.similar = similar
+        self.rows: dict[int, Floats] = {}
+        self.anchors: Rows | None = None
+        self.unknown: set[int] = set()
+
+    @property
+    def diagnostics(self) -> dict[str, Any]:
+        """What was asked, and how sure the rows are."""
+        account = dict(self.similar.asked) | self.pool.diagnostics
+        if self.anchors is not None:
+            design = np.array([self.rows[anchor] for anchor in self.anchors.tolist()])
+            account["anchor_condition"] = float(np.linalg.cond(design))
+            # The error of a row to expect from answers as noisy as the pool's.
+            trace = float(np.trace(np.linalg.pinv(design.T @ design)))
+            noise = account.get("sigma", 0.0) * math.sqrt(trace / self.k)
+            account["predicted_rmse"] = math.hypot(noise, account.get("spread", 0.0))
+        return account | ({"unknown_rows": len(self.unknown)} if self.unknown else {})
+
+    def answer(self, queries: MembershipQueries) -> Asking[Floats]:
+        """Memberships of these items, by asking what is needed."""
+        items = np.unique(queries.items)
+        if self.anchors is None:
+            yield from self._bootstrap(items)
+        if any(item not in self.rows for item in items.tolist()):
+            yield from self._ask_rows(items)
+        return self.told(queries)
+
+    def told(self, queries: MembershipQueries) -> Floats:
+        """What is known of these memberships; NaN where nothing is."""
+        nothing = np.full(self.k, np.nan)
+        rows = [self.rows.get(item, nothing) for item in queries.items.tolist()]
+        return np.array(rows).reshape(-1, self.k)[np.arange(len(queries)), queries.clusters]
+
+    def _bootstrap(self, wanted: Rows) -> Asking[None]:
+        """Find the memberships of a pool, the items wanted first, and choose anchors from it."""
+        first = np.isin(self.order, wanted)
+        queue = np.concatenate([self.order[first], self.order[~first]])
+        try:
+            yield from self.pool.ask(queue)
+        finally:  # a stop, too: rows that follow count
+            F = self.pool.memberships
+            if F is not None:
+                self.rows.update(zip(self.pool.items.tolist(), F, strict=True))
+                n_anchors = self.k * (_NOISY_ANCHORS if self.pool.noisy else 1)
+                self.anchors = self.pool.items[extreme_rows(F, n_anchors)]
+
+    def _ask_rows(self, items: Rows) -> Asking[None]:
+        """Whole rows of items from pairs with the anchors; more anchors where nobody could say."""
+        assert self.anchors is not None
+        known = np.array(list(self.rows))
+        more = extreme_rows(np.array(list(self.rows.values())), 4 * self.k)
+        for anchors in (self.anchors, known[more]):
+            missing = np.array([item for item in items.tolist() if item not in self.rows])
+            if not len(missing):
+                return
+            pairs = np.array([(item, anchor) for item in missing for anchor in anchors])
+            try:
+                yield from self.similar.ask(pairs[pairs[:, 0] != pairs[:, 1]], "row_pairs")
+            finally:  # a stop, too: rows that are complete count
+                self._solve_rows(missing, anchors)
+        self.unknown.update(item for item in items.tolist() if item not in self.rows)
+
+    def _solve_rows(self, items: Rows, anchors: Rows) -> None:
+        """Rows of the items that were compared with anchors enough to tell all clusters apart."""
+        solved = {item: self._solved(item, anchors) for item in items.tolist()}
+        self.rows.update({item: row for item, row in solved.items() if row is not None})
+
+    def _solved(self, item: int, anchors: Rows) -> Floats | None:
+        """The row of an item from its pairs with the anchors; None where these are too few."""
+        limit = _WORSE * np.linalg.cond([self.rows[anchor] for anchor in anchors.tolist()])
+        others = anchors.tolist()
+        design = np.array([self.rows[other] for other in others])
+        target = np.array([self.similar(item, other) for other in others])
+        told = ~np.isnan(target)
+        if told.sum() < self.k or not (told.all() or np.linalg.cond(design[told]) <= limit):
+            return None
+        solve = robust_simplex_least_squares if self.pool.noisy else simplex_least_squares
+        return solve(design[told], target[told])

@@ -1,0 +1,216 @@
+"""Jennrich's algorithm on three disjoint sets of items: the paper's own route from triplets alone.
+
+Algorithm 9 wants a symmetric tensor, which triplets of distinct items cannot fill (paper note N4).
+Three disjoint sets A, B, C give an asymmetric one of rank k, T[a, b, c] = sum_r A_ar B_br C_cr, and
+the same algorithm. Exact without noise; at equal questions recovery.py bears noise better.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import eig
+
+from askmeans.exceptions import LittleInformationWarning, RankError
+from askmeans.fuzzy.simplex import onto_simplex
+from askmeans.paper.plan import Asking
+from askmeans.paper.similarities import Similarities
+from askmeans.results import warn
+
+__all__ = ["Factors", "ThreeSets", "memberships_by_jennrich"]
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+_NO_RANK = 1e-6  # a k-th singular value below this share of the first is none
+_LEAST_RATIO = 1e-2  # below this other items are drawn
+_LEAST_SNR = 1.5  # below this the k-th direction is noise
+_DRAWS = 5  # at most
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Factors:
+    """Memberships of the three sets, their clusters in one order.
+
+    `residual` is the root mean square of what they leave unexplained; `ratio` the smallest k-th
+    singular value of an unfolding beside its first: below 1e-2 other items are worth drawing. `snr`
+    is the smallest k-th beside the next.
+    """
+
+    A: Floats
+    B: Floats
+    C: Floats
+    residual: float
+    ratio: float
+    snr: float
+
+
+class ThreeSets:
+    """The pool of this route: three sets of 2 k items, drawn again while they are ill-conditioned.
+
+    A set is also drawn again when nobody could say too much of it, or when it misses a cluster.
+    """
+
+    def __init__(
+        self, similar: Similarities, k: int, rng: np.random.Generator, *, noisy: bool | None
+    ) -> None:
+        self.noisy = noisy
+        self.similar = similar
+        self.k = k
+        self.rng = rng
+        self.items: Rows = np.empty(0, dtype=np.intp)
+        self.memberships: Floats | None = None
+        self.diagnostics: dict[str, Any] = {}
+
+    def ask(self, queue: Rows) -> Asking[None]:
+        """Ask all triplets across three sets from the queue, until they show k clusters."""
+        size, poor = 2 * self.k, None
+        for start in range(0, min(_DRAWS * 3 * size, len(queue) - 3 * size + 1), 3 * size):
+            sets = queue[start : start + 3 * size].reshape(3, size)
+            grid = np.stack(np.meshgrid(*sets, indexing="ij"), axis=-1)
+            answers = yield from self.similar.ask_triplets(grid.reshape(-1, 3))
+            try:
+                T, kept = _without_gaps(answers.reshape(size, size, size), self.k)
+                found = memberships_by_jennrich(T, self.rng, self.k)
+            except RankError as error:
+                poor = error
+                continue
+            if found.ratio > self.diagnostics.get("ratio", 0.0):
+                self._take(found, [s[k] for s, k in zip(sets, kept, strict=True)])
+            if found.ratio >= _LEAST_RATIO:
+                break
+        if self.memberships is None:
+            assert poor is not None
+            raise poor
+        if self.diagnostics["snr"] < _LEAST_SNR:
+            warn(
+                f"The answers hardly tell {self.k} clusters apart (signal to noise "
+                f"{self.diagnostics['snr']:.2f}), so the result carries little information. Ask on "
+                "a finer scale, or for fewer clusters.",
+                LittleInformationWarning,
+                self.similar.notes,
+            )
+
+    def _take(self, found: Factors, sets: list[Rows]) -> None:
+        """Keep what a draw has shown: a later stop must not lose it."""
+        self.items = np.concatenate(sets)
+        self.memberships = np.vstack([found.A, found.B, found.C])
+        self.diagnostics = {
+            "pool": len(self.items),
+            "ratio": found.ratio,
+            "snr": found.snr,
+            "residual": found.residual,
+            "sigma": found.residual,
+        }
+
+
+def _without_gaps(T: Floats, k: int) -> tuple[Floats, list[Rows]]:
+    """The tensor without items nobody could place, the worst first, and the items kept."""
+    kept = [np.arange(size) for size in T.shape]
+    while np.isnan(T).any():
+        gaps = [np.isnan(T).mean(axis=tuple({0, 1, 2} - {mode})) for mode in range(3)]
+        mode = int(np.argmax([g.max() if len(g) > k else -1.0 for g in gaps]))
+        if len(gaps[mode]) <= k:
+            raise RankError(
+                f"Three sets of {k} items must be comparable with each other: too many questions "
+                "had no answer. Ask somebody who can say, or take route='triplet'."
+            )
+        worst = int(gaps[mode].argmax())
+        T = np.delete(T, worst, axis=mode)
+        kept[mode] = np.delete(kept[mode], worst)
+    return T, kept
+
+
+def memberships_by_jennrich(
+    T: Floats, rng: np.random.Generator, k: int, *, n_draws: int = 20
+) -> Factors:
+    """Memberships of three sets of items from all triplets across them.
+
+    Parameters
+    ----------
+    T : ndarray of shape (m_a, m_b, m_c)
+        Similarities of all triplets with one item of each set, at least k in a set; 2 k are wise.
+    rng : numpy.random.Generator
+        Where the contractions come from.
+    k : int
+        Number of clusters, at least 2.
+    n_draws : int, default=20
+        Pairs of contractions to try; the one with the lowest residual is kept.
+
+    Returns
+    -------
+    Factors
+        Rows on the simplex, the residual and the smallest ratio of singular values.
+
+    Raises
+    ------
+    RankError
+        If a set does not show k independent clusters.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> A, B, C = rng.dirichlet([1.0, 1.0], size=(3, 4))
+    >>> found = memberships_by_jennrich(np.einsum("ar,br,cr->abc", A, B, C), rng, 2)
+    >>> found.residual < 1e-12
+    True
+    """
+    bases, ratio, snr = _bases(T, k)
+    U_a, U_b, U_c = bases
+    core: Floats = np.einsum("abc,ai,bj,cl->ijl", T, U_a, U_b, U_c, optimize=True)
+    best: Factors | None = None
+    for _ in range(n_draws):
+        Z_a = _columns(core, rng)
+        # Z_a^-1 takes the first mode away: what is left of cluster r is b_r c_r', of rank one.
+        left, _, right = np.linalg.svd(np.einsum("ri,ijl->rjl", np.linalg.pinv(Z_a), core))
+        Z_b, Z_c = left[:, :, 0].T, right[:, 0, :].T
+        A, B, C = (_scaled(U @ Z) for U, Z in ((U_a, Z_a), (U_b, Z_b), (U_c, Z_c)))
+        error = np.einsum("ar,br,cr->abc", A, B, C, optimize=True) - T
+        residual = float(np.sqrt(np.square(error).mean()))
+        if best is None or residual < best.residual:
+            best = Factors(A=A, B=B, C=C, residual=residual, ratio=ratio, snr=snr)
+    assert best is not None
+    return best
+
+
+def _bases(T: Floats, k: int) -> tuple[list[Floats], float, float]:
+    """Leading singular vectors of every unfolding (HOSVD), and the smallest ratios of their values.
+
+    This is Alg 9's test of the rank (line 3), made before anything random is drawn.
+    """
+    bases, ratios, gaps = [], [], []
+    for mode in range(3):
+        unfolded = np.moveaxis(T, mode, 0).reshape(T.shape[mode], -1)
+        U, s, _ = np.linalg.svd(unfolded, full_matrices=False)
+        if s[k - 1] < _NO_RANK * s[0] or s[0] == 0.0:
+            rank = int((s > _NO_RANK * s[0]).sum())
+            raise RankError(
+                f"The answers must tell {k} clusters apart. Got triplets of rank {rank}; ask for "
+                f"{max(rank, 1)} clusters, or for other items."
+            )
+        bases.append(U[:, :k])
+        ratios.append(float(s[k - 1] / s[0]))
+        gaps.append(float(s[k - 1] / max(s[k], 1e-300)) if len(s) > k else np.inf)
+    return bases, min(ratios), min(gaps)
+
+
+def _columns(core: Floats, rng: np.random.Generator) -> Floats:
+    """The first factor's columns, each up to its scale, from two contractions (Alg 9, lines 1-6).
+
+    T1 = A diag(C'a) B' and T2 = A diag(C'b) B', so an eigenvector v of T1 v = lambda T2 v is a
+    column of B^-T, not of A; the column of A is T2 v (paper note N19).
+    """
+    a, b = rng.normal(size=(2, core.shape[2]))
+    T1, T2 = core @ (a / np.linalg.norm(a)), core @ (b / np.linalg.norm(b))
+    values, vectors = eig(T1, T2)
+    # Noise makes two near eigenvalues a complex pair; its real and imaginary part span the same.
+    real = np.where(values.imag < 0.0, vectors.imag, vectors.real)
+    columns: Floats = T2 @ real
+    return columns
+
+
+def _scaled(F: Floats) -> Floats:
+    """Columns scaled so that rows sum to one, as nearly as they can (paper note N19)."""
+    scale = np.linalg.lstsq(F, np.ones(len(F)), rcond=None)[0]
+    return onto_simplex(F * scale)

@@ -1,0 +1,115 @@
+"""What a plan has been told: memberships by item and cluster, and what they cost by phase."""
+
+from collections import Counter
+
+import numpy as np
+from numpy.typing import NDArray
+
+from askmeans.exceptions import StopAsking
+from askmeans.fuzzy.simplex import ROUNDING
+from askmeans.paper.plan import Asking
+from askmeans.queries import MembershipQueries
+
+__all__ = ["KnownMemberships"]
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+
+class KnownMemberships:
+    """Memberships as they become known; a row's last entry follows from the others.
+
+    With `faithful` every entry is asked, as in the paper's listings.
+    """
+
+    def __init__(self, n_clusters: int, *, faithful: bool) -> None:
+        self.n_clusters = n_clusters
+        self.faithful = faithful
+        self._places: dict[int, int] = {}
+        self._values = np.empty((0, n_clusters))
+        self._asked: set[tuple[int, int]] = set()
+        self.raw: Counter[str] = Counter()
+        self.distinct: Counter[str] = Counter()
+        self.rounds: Counter[str] = Counter()
+
+    @property
+    def items(self) -> Rows:
+        """Items of which anything is known, in the order they were first asked about."""
+        return np.fromiter(self._places, dtype=np.intp, count=len(self._places))
+
+    @property
+    def values(self) -> Floats:
+        """What is known of them, one row per item; NaN where nothing is."""
+        return self._values[: len(self._places)]
+
+    def look_up(self, items: Rows, clusters: Rows) -> Floats:
+        """Entries known so far; NaN where nothing is."""
+        if self.n_clusters == 1 and not self.faithful:
+            return np.ones(len(items))  # the only entry of its row follows from no other
+        places = np.array([self._places.get(item, -1) for item in items.tolist()], dtype=np.intp)
+        known = np.full(len(items), np.nan)
+        seen = places >= 0
+        known[seen] = self._values[places[seen], clusters[seen]]
+        return known
+
+    def ask(self, items: Rows, clusters: Rows, phase: str) -> Asking[Floats]:
+        """Ask about entries, except those that follow from the rest of their row."""
+        values = self.look_up(items, clusters)
+        asked = np.full(len(items), True) if self.faithful else np.isnan(values)
+        if not self.faithful:  # what somebody could not say is not asked again
+            asked &= np.array(
+                [
+                    entry not in self._asked
+                    for entry in zip(items.tolist(), clusters.tolist(), strict=True)
+                ],
+                dtype=bool,
+            )
+        if not asked.any():
+            return values
+        batch = MembershipQueries(items[asked], clusters[asked])
+        try:
+            answers = yield batch
+        except StopAsking as stop:
+            told = ~np.isnan(stop.answers)  # what was not answered was not asked
+            self._count(batch.take(told), phase)
+            self._keep(batch, stop.answers)
+            raise
+        self._count(batch, phase)
+        self._keep(batch, answers)
+        return self.look_up(items, clusters)
+
+    def ask_rows(self, items: Rows, clusters: Rows, phase: str) -> Asking[Floats]:
+        """Ask about all these clusters for each item (n x c); one fewer where the rest follows."""
+        whole_rows = len(clusters) == self.n_clusters and not self.faithful
+        asked = clusters[:-1] if whole_rows and self.n_clusters > 1 else clusters
+        yield from self.ask(np.repeat(items, len(asked)), np.tile(asked, len(items)), phase)
+        flat = self.look_up(np.repeat(items, len(clusters)), np.tile(clusters, len(items)))
+        return flat.reshape(len(items), len(clusters))
+
+    def _count(self, batch: MembershipQueries, phase: str) -> None:
+        """Account for a batch that was asked."""
+        before = len(self._asked)
+        self._asked.update(zip(batch.items.tolist(), batch.clusters.tolist(), strict=True))
+        self.raw[phase] += len(batch)
+        self.distinct[phase] += len(self._asked) - before
+        self.rounds[phase] += len(self._asked) > before
+
+    def _keep(self, batch: MembershipQueries, answers: Floats) -> None:
+        """Write answers down, and what follows from them."""
+        for item in batch.items.tolist():
+            self._places.setdefault(item, len(self._places))
+        if len(self._places) > len(self._values):
+            room = np.full((2 * len(self._places), self.n_clusters), np.nan)
+            room[: len(self._values)] = self._values
+            self._values = room
+        places = np.array([self._places[item] for item in batch.items.tolist()], dtype=np.intp)
+        told = ~np.isnan(answers)
+        self._values[places[told], batch.clusters[told]] = answers[told]
+        if not self.faithful:
+            rows = np.unique(places)
+            unknown = np.isnan(self._values[rows])
+            rows = rows[unknown.sum(axis=1) == 1]  # one entry left: the row sums to one
+            missing = np.isnan(self._values[rows]).argmax(axis=1)
+            rest = 1.0 - np.nansum(self._values[rows], axis=1)
+            # What rounding leaves is nothing: a cluster must not be made of it.
+            self._values[rows, missing] = np.where(rest > ROUNDING, np.minimum(rest, 1.0), 0.0)

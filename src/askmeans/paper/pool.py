@@ -1,0 +1,294 @@
+"""The pool: items compared with each other until the memberships of all of them follow.
+
+Gram-first: all pairs, then triplets among a few extreme items (recovery.py has the mathematics).
+A stop while asking leaves what the answers so far tell.
+"""
+
+import itertools
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from askmeans.exceptions import (
+    LittleInformationWarning,
+    MoreClustersWarning,
+    RankError,
+    StopAsking,
+)
+from askmeans.paper.geometry import believable, extreme_rows
+from askmeans.paper.plan import Asking
+from askmeans.paper.pool_sizes import PoolSizes, fewest_items
+from askmeans.paper.recovery import (
+    Embedding,
+    Spectrum,
+    embed,
+    fill_gaps,
+    isolated_items,
+    memberships_from_corners,
+    memberships_from_triplets,
+    refine,
+    spectrum,
+)
+from askmeans.paper.similarities import Similarities, square_by_square
+from askmeans.results import warn
+
+__all__ = ["Pool"]
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+_NO_RANK = 1e-6  # a k-th singular value below this share of the first is none
+_LEAST_RHO, _LEAST_SNR = 0.02, 1.3  # below these the pool grows
+_NOISE = 1.2  # a signal to noise below this may be none
+_EXACT_SNR = 1e6  # above this the answers are exact
+_EXACT = 1e-9  # residual below which they are, too
+_MUCH = 0.075  # residual beyond that of five points, which leave .07
+_AMBIGUOUS = 0.1  # what pairs alone may leave open, without a warning
+
+
+class Pool:
+    """Items, and their memberships once these follow from similarities.
+
+    `noisy` says whether answers are taken as noisy; None until they show it. `sigma` is the least
+    noise that is known of, from the scale of the answers.
+    """
+
+    def __init__(
+        self,
+        similar: Similarities,
+        k: int,
+        sizes: dict[bool, PoolSizes],
+        rng: np.random.Generator,
+        *,
+        noisy: bool | None,
+        sigma: float,
+    ) -> None:
+        self.similar = similar
+        self.k = k
+        self.noisy = noisy
+        self.sigma = sigma
+        self.rng = rng
+        self.items: Rows = np.empty(0, dtype=np.intp)
+        self.memberships: Floats | None = None
+        self.diagnostics: dict[str, Any] = {}
+        self._sizes = sizes
+
+    @property
+    def sizes(self) -> PoolSizes:
+        """As many items as answers of this noise want."""
+        return self._sizes[bool(self.noisy)]
+
+    def ask(self, queue: Rows) -> Asking[None]:
+        """Compare items, first in the queue first, until their memberships follow."""
+        try:
+            seen = yield from self._compare(queue)
+        except StopAsking:
+            self._salvage()
+            raise
+        if seen is None:
+            raise RankError(
+                f"Some {fewest_items(self.k)} items must be comparable with each other. Got "
+                f"{len(self.items)}: most questions had no answer. Ask somebody who can say, or "
+                "show more of the items."
+            )
+        self._describe(seen)
+        alone = self._alone() if seen.rho < _NO_RANK else np.empty(0, dtype=np.intp)
+        if not len(alone):
+            self._judge(seen)
+        yield from self._solve(alone)
+        self._judge_fit(seen)
+
+    def _compare(self, queue: Rows) -> Asking[Spectrum | None]:
+        """All pairs of a pool that grows while it does not show k clusters well."""
+        self.items, used = queue[: self.sizes.first], self.sizes.first
+        while True:
+            yield from self.similar.ask(square_by_square(self.items), "bootstrap_pairs")
+            self.items = self.similar.comparable(self.items)
+            seen = self._spectrum()
+            if self.noisy is None and seen is not None:
+                self.noisy = seen.snr < _EXACT_SNR
+            good = seen is not None and seen.rho >= _LEAST_RHO and seen.snr >= _LEAST_SNR
+            if used >= (self.sizes.first if good else self.sizes.largest):
+                return seen
+            more = queue[used : max(self.sizes.first, min(used + self.k, self.sizes.largest))]
+            self.items, used = np.concatenate([self.items, more]), used + len(more)
+
+    def _spectrum(self) -> Spectrum | None:
+        """What the items' similarities show; None where they are too few to show k clusters."""
+        if len(self.items) < fewest_items(self.k):
+            return None
+        return spectrum(self._filled(), self.k, self.rng, sigma=self.sigma)
+
+    def _filled(self) -> Floats:
+        """The similarities, with what nobody could say filled in."""
+        return fill_gaps(self.similar.matrix(self.items), self.k)
+
+    def _judge(self, seen: Spectrum) -> None:
+        """Refuse answers that do not show so many clusters; warn of those that hardly do."""
+        if seen.rho < _NO_RANK:
+            rank = int((seen.values > _NO_RANK * seen.values[0]).sum())
+            raise RankError(
+                f"The answers must tell {self.k} clusters apart. Got similarities of rank {rank}; "
+                f"ask for {max(rank, 1)} clusters, or allow a larger budget: a small pool may miss "
+                "a cluster."
+            )
+        if seen.snr < _NOISE:
+            warn(
+                f"The answers hardly tell {self.k} clusters apart (signal to noise "
+                f"{seen.snr:.2f}, {seen.rank} stand out), so the result carries little "
+                "information. Ask on a finer scale, or for fewer clusters.",
+                LittleInformationWarning,
+                self.similar.notes,
+            )
+
+    def _judge_fit(self, seen: Spectrum) -> None:
+        """Warn of answers that show more clusters, where so many leave much unexplained."""
+        much = max(_MUCH, 1.5 * self.sigma)
+        if seen.rank > self.k and self.diagnostics.get("residual", 0.0) > much:
+            warn(
+                f"The answers show {seen.rank} clusters, more than the {self.k} asked for, so no "
+                f"{self.k} explain them. Ask for {seen.rank}: the same answers count.",
+                MoreClustersWarning,
+                self.similar.notes,
+            )
+
+    def _alone(self) -> Rows:
+        """Items that are like no other, if exactly they are the clusters that the rest lacks.
+
+        Then nothing else is possible: their clusters are disjoint from each other's and from the
+        rest's, and there are no more clusters than that.
+        """
+        G = self._filled()
+        alone = isolated_items(G)
+        left = self.k - len(alone)
+        rest = np.setdiff1d(np.arange(len(G)), alone)
+        if not len(alone) or left < 1 or len(rest) < fewest_items(left):
+            return alone[:0]
+        seen = spectrum(G[np.ix_(rest, rest)], left, self.rng)
+        exact = seen.rho >= _LEAST_RHO and seen.snr > _EXACT_SNR
+        if left == 1:  # then all others are wholly of one cluster
+            exact = bool(np.ptp(G[np.ix_(rest, rest)][~np.eye(len(rest), dtype=bool)]) < _EXACT)
+            exact &= abs(G[rest[0], rest[1]] - 1.0) < _EXACT
+        return alone if exact else alone[:0]
+
+    def _solve(self, alone: Rows) -> Asking[None]:
+        """Memberships of all items: those alone have clusters of their own, the last ones."""
+        rest = np.setdiff1d(np.arange(len(self.items)), alone)
+        left = self.k - len(alone)
+        self.items = np.concatenate([self.items[rest], self.items[alone]])
+        self.memberships = np.zeros((len(self.items), self.k))
+        self.memberships[len(rest) :, left:] = np.eye(len(alone))
+        found = self.memberships[: len(rest), :left]  # a view, to be filled
+        if left == 1:
+            found[:] = 1.0
+            return
+        items = self.items[: len(rest)]
+        G = self.similar.matrix(items)
+        embedding = embed(fill_gaps(G, left), left, self.rng)
+        if not self.sizes.corners or left == 2:
+            found[:] = self._from_pairs(G, embedding)
+            return
+        corners = extreme_rows(embedding.Z, min(self.sizes.corners, len(items)))
+        triplets = self.rng.permutation(np.array(list(itertools.combinations(corners, 3))))
+        try:
+            answers = yield from self.similar.ask_triplets(items[triplets])
+        except StopAsking as stop:
+            found[:] = self._from_triplets(G, embedding, triplets, stop.answers)
+            raise
+        found[:] = self._from_triplets(G, embedding, triplets, answers)
+
+    def _from_triplets(
+        self, G: Floats, embedding: Embedding, triplets: Rows, answers: Floats
+    ) -> Floats:
+        """Memberships from pairs and triplets; from pairs alone where too few were told."""
+        told = ~np.isnan(answers)
+        triplets, answers = triplets[told], answers[told]
+        found = memberships_from_triplets(embedding, triplets, answers, self.rng)
+        if found is None:
+            return self._from_pairs(G, embedding)
+        F, self.diagnostics["rotation_score"] = found
+        F = _refined(F, G, triplets, answers)
+        left = F[triplets].prod(axis=1).sum(axis=1) - answers
+        self.diagnostics["triplet_rms"] = float(np.sqrt(np.square(left).mean()))
+        self._describe_fit(F, G, embedding)
+        return F
+
+    def _from_pairs(self, G: Floats, embedding: Embedding) -> Floats:
+        """Memberships from pairs alone, with a warning when they leave much open."""
+        corners = memberships_from_corners(embedding, self.rng)
+        F = corners.memberships
+        purity = float(F.max(axis=0).min())
+        self.diagnostics |= {
+            "ambiguity": corners.ambiguity,
+            "spread": corners.spread,
+            "most_negative": corners.most_negative,
+            "purity": purity,
+            "pure_enough": corners.ambiguity <= _AMBIGUOUS,
+        }
+        if corners.ambiguity > _AMBIGUOUS:
+            warn(
+                f"Pairs alone leave memberships open by up to {corners.ambiguity:.2f}: the purest "
+                f"item of some cluster belongs to it by {purity:.2f} only. Allow triplets "
+                '(ask="similarity"), or show more items.',
+                LittleInformationWarning,
+                self.similar.notes,
+            )
+        F = _refined(F, G, np.empty((0, 3), dtype=np.intp), np.empty(0))
+        self._describe_fit(F, G, embedding)
+        return F
+
+    def _salvage(self) -> None:
+        """After a stop among the pairs: memberships of those that were compared, if they follow."""
+        self.items = self.similar.comparable(self.items)
+        seen = self._spectrum()
+        if seen is None or seen.rho < _LEAST_RHO:
+            return
+        self._describe(seen)
+        G = self.similar.matrix(self.items)
+        self.memberships = self._from_pairs(G, embed(fill_gaps(G, self.k), self.k, self.rng))
+
+    def _describe(self, seen: Spectrum) -> None:
+        """What the pairs show, for the diagnostics."""
+        self.diagnostics |= {
+            "pool": len(self.items),
+            "noisy": bool(self.noisy),
+            "rho": seen.rho,
+            "snr": seen.snr,
+            "singular_values": seen.values.tolist(),
+            "suggested_clusters": seen.rank,
+        }
+
+    def _describe_fit(self, F: Floats, G: Floats, embedding: Embedding) -> None:
+        """How well memberships explain the pairs; k - 1 numbers per item are fitted to them."""
+        n_pairs = math.comb(len(F), 2)
+        free = max(n_pairs - len(F) * (F.shape[1] - 1), 1)
+        residual = _residual(F, G)
+        self.diagnostics |= {
+            "residual": residual,
+            "sigma": residual * math.sqrt(n_pairs / free),
+            "norm_gap": float(embedding.w @ embedding.w) - F.shape[1],
+        }
+
+
+def _refined(F: Floats, G: Floats, triplets: Rows, answers: Floats) -> Floats:
+    """Noisy answers fitted; once more without those that are far from what the others tell."""
+    if _residual(F, G) <= _EXACT:
+        return F
+    F = refine(F, G, triplets, answers)[0]
+    pairs, triples = np.abs(F @ F.T - G), np.abs(F[triplets].prod(axis=1).sum(axis=1) - answers)
+    usual = float(np.nanmedian(pairs[~np.eye(len(G), dtype=bool)])) / 0.6745
+    limit = believable(usual)
+    far = pairs > limit
+    np.fill_diagonal(far, False)
+    if not far.any() and not (triples > limit).any():
+        return F
+    believed = triples <= limit
+    return refine(F, np.where(far, np.nan, G), triplets[believed], answers[believed])[0]
+
+
+def _residual(F: Floats, G: Floats) -> float:
+    """Root mean square of what memberships leave of the similarities unexplained."""
+    left = (F @ F.T - G)[~np.eye(len(G), dtype=bool)]
+    return float(np.sqrt(np.nanmean(np.square(left))))

@@ -1,0 +1,148 @@
+"""Questions asked several times and averaged: for answers that are off by chance.
+
+`repeated` asks every question of a plan so many times before the plan goes on. What repeats do for
+a whole solver (Theorem 10) is in theorem_10.py.
+"""
+
+from collections.abc import Callable, Generator
+from dataclasses import replace
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from askmeans.checks import check_choice, check_number
+from askmeans.exceptions import StopAsking
+from askmeans.paper.plan import Plan, stop_plan
+from askmeans.queries import GroupQueries, MembershipQueries, PairQueries, Queries, TripletQueries
+from askmeans.results import Clustering
+
+__all__ = [
+    "Average", "aggregate", "median_of_means", "repeated", "with_repeat",
+]  # fmt: skip
+
+Floats = NDArray[np.float64]
+Average = Literal["mean", "median", "median-of-means", "trimmed-mean"]
+
+
+def repeated(plan: Plan, times: int = 3, *, how: Average = "mean") -> Plan:
+    """Let every question of a plan be asked several times, and the answers be averaged.
+
+    Works for every kind of question, and around or inside other wrappers. The plan sees averages.
+
+    Parameters
+    ----------
+    plan : generator
+        A plan.
+    times : int, default=3
+        How often each question is asked.
+    how : {"mean", "median", "median-of-means", "trimmed-mean"}, default="mean"
+        How answers are averaged. The median and the trimmed mean, which leaves out the largest and
+        the smallest quarter, forgive single wrong answers; the median of means forgives noise with
+        heavy tails. Its batches are about as many as each has answers; Theorem 10's own, 6 ln(n),
+        are those of `repeated_solver`.
+
+    Returns
+    -------
+    generator
+        A plan that asks so many times as many questions. Those with no answer are left out of the
+        averages; a stop averages what there is.
+
+    Raises
+    ------
+    ParameterError
+        If `times` is not a whole number from 1 up, or `how` is no such word.
+
+    Examples
+    --------
+    >>> from askmeans import TwoPhase, oracles, run
+    >>> X = np.array([[0.0], [1.0], [9.0], [10.0]])
+    >>> oracle = oracles.NoisyOracle(oracles.TableOracle.from_labels([0, 0, 1, 1]), std=0.2)
+    >>> plan = TwoPhase(sample_size=6).plan(X, 2, fuzzifier=2.0, rng=np.random.default_rng(0))
+    >>> result = run(repeated(plan, times=5), oracle)
+    >>> result.n_queries, result.clustering.memberships.argmax(axis=1).tolist()
+    (20, [0, 0, 1, 1])
+    """
+    check_number(times, "times", "repeated", integer=True, minimum=1)
+    check_choice(how, _WAYS, "how", "repeated")
+    return _repeat(plan, int(times), how)
+
+
+def aggregate(each: Floats, how: Average) -> Floats:
+    """Averages of the columns of answers, one row per repeat; NaN where a column has none."""
+    averages = np.full(each.shape[1], np.nan)
+    counts = (~np.isnan(each)).sum(axis=0)
+    for count in np.unique(counts[counts > 0]):
+        mine = counts == count
+        # NaN sorts last, so the first rows are the answers; the order of asking is kept apart.
+        first = np.argsort(np.isnan(each[:, mine]), axis=0, kind="stable")[:count]
+        told = np.take_along_axis(each[:, mine], first, axis=0)
+        # Exact answers stay what they are: a sum of three, divided by three, would not.
+        averages[mine] = np.where((told == told[0]).all(axis=0), told[0], _WAYS[how](told))
+    return averages
+
+
+def with_repeat(queries: Queries, repeat: NDArray[np.int64]) -> Queries:
+    """The same questions, asked another time."""
+    if isinstance(queries, MembershipQueries):
+        return MembershipQueries(queries.items, queries.clusters, repeat=repeat)
+    if isinstance(queries, PairQueries):
+        return PairQueries(queries.pairs, repeat=repeat)
+    if isinstance(queries, GroupQueries):
+        return GroupQueries(queries.items, queries.n_clusters, repeat=repeat)
+    return TripletQueries(queries.triplets, repeat=repeat)
+
+
+def _repeat(plan: Plan, times: int, how: Average) -> Generator[Queries, Floats, Clustering]:
+    """Feed the inner plan with averages."""
+    try:
+        queries = next(plan)
+        while True:
+            many = queries.take(np.tile(np.arange(len(queries)), times))
+            # All are asked once before any is asked twice: a budget that ends cuts repeats first.
+            number = np.repeat(np.arange(times), len(queries))
+            try:
+                answers = yield with_repeat(many, many.repeat * times + number)
+            except StopAsking as stop:
+                reached = None
+                if stop.reached is not None:
+                    reached = np.logical_or.reduce(stop.reached.reshape(times, -1), axis=0)
+                stop_plan(plan, _averaged(stop.answers, times, how), reached)
+            queries = plan.send(_averaged(answers, times, how))
+    except StopIteration as end:
+        clustering: Clustering = end.value
+        return replace(clustering, diagnostics=replace(clustering.diagnostics, repeats=times))
+    finally:
+        plan.close()
+
+
+def _averaged(answers: Floats, times: int, how: Average) -> Floats:
+    """Averages over the repeats."""
+    return aggregate(np.asarray(answers).reshape(times, -1), how)
+
+
+def median_of_means(each: Floats, batches: int) -> Floats:
+    """The median of the means of so many batches of rows, of (nearly) the same size."""
+    means = [part.mean(axis=0) for part in np.array_split(each, batches)]
+    medians: Floats = np.median(means, axis=0)
+    return medians
+
+
+def _some_medians(each: Floats) -> Floats:
+    """The median of the means of about as many batches as each has answers, at least three."""
+    return median_of_means(each, min(len(each), max(3, round(np.sqrt(len(each))))))
+
+
+def _trimmed_mean(each: Floats) -> Floats:
+    """The mean without the largest and the smallest quarter; of three, the middle one."""
+    cut = (len(each) + 1) // 4
+    mean: Floats = np.sort(each, axis=0)[cut : len(each) - cut].mean(axis=0)
+    return mean
+
+
+_WAYS: dict[str, Callable[[Floats], Floats]] = {
+    "mean": lambda each: each.mean(axis=0),
+    "median": lambda each: np.median(each, axis=0),
+    "median-of-means": _some_medians,
+    "trimmed-mean": _trimmed_mean,
+}

@@ -1,0 +1,236 @@
+"""Membership questions turned into "same or different?", as long as answers are all or nothing.
+
+One item stands for each cluster, and others are compared with it: an entry of a row is one pair,
+and a cluster has the name under which its first item was asked for. An answer in between, or an
+item unlike all clusters, ends this: another plan begins anew, with the similarities told so far. If
+the budget does not pay that plan, similarity to the item that stands for a cluster is taken for
+membership in it.
+"""
+
+import copy
+import math
+from collections import Counter
+from collections.abc import Callable, Generator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from askmeans.exceptions import BudgetError, LittleInformationWarning, StopAsking
+from askmeans.fuzzy.simplex import ROUNDING
+from askmeans.paper.by_similarity import drive
+from askmeans.paper.plan import Asking, Plan
+from askmeans.paper.similarities import Similarities
+from askmeans.queries import MembershipQueries, Queries
+from askmeans.results import Clustering, warn
+
+__all__ = ["same_or_different"]
+
+Floats = NDArray[np.float64]
+Entry = tuple[int, int]  # an item and a cluster
+_CHECKS = 3  # items of each cluster to compare with it although no other cluster is left
+_TRIES = 3  # items of a cluster to compare with, where nobody can say
+
+
+class _InBetweenError(Exception):
+    """An answer is neither all nor nothing."""
+
+
+def same_or_different(
+    make_plan: Callable[[np.random.Generator], Plan],
+    otherwise: Callable[[np.random.Generator, Similarities], Plan],
+    n_items: int,
+    n_clusters: int,
+    *,
+    rng: np.random.Generator,
+) -> Plan:
+    """Let a plan's membership questions be answered by pairs that are the same or different.
+
+    Parameters
+    ----------
+    make_plan : callable
+        Makes a plan that asks about memberships, from a generator of random numbers.
+    otherwise : callable
+        Makes the plan to go on with if answers are in between, from a generator and the
+        similarities told so far (see `by_similarity`). If it raises a BudgetError, a warning says
+        so, and comparing goes on as well as it can.
+    n_items : int
+        Number of items.
+    n_clusters : int
+        Number of clusters, at least 2.
+    rng : numpy.random.Generator
+        Where randomness comes from; all plans begin with the same state of it.
+
+    Returns
+    -------
+    generator
+        A plan that asks about pairs, and whatever the other plan asks about.
+
+    Examples
+    --------
+    >>> from askmeans import Stratified, metrics, oracles, run
+    >>> from askmeans.paper import by_similarity
+    >>> y = np.repeat([0, 1], 20)
+    >>> X = np.random.default_rng(0).normal(size=(40, 2)) + 5.0 * y[:, None]
+    >>> def make(rng):
+    ...     return Stratified().plan(X, 2, fuzzifier=2.0, rng=rng)
+    >>> def otherwise(rng, similar):
+    ...     return by_similarity(make(rng), 40, 2, rng=rng, similar=similar)
+    >>> plan = same_or_different(make, otherwise, 40, 2, rng=np.random.default_rng(0))
+    >>> result = run(plan, oracles.TableOracle.from_labels(y), budget=10)
+    >>> labels = result.clustering.memberships.argmax(axis=1)
+    >>> {answer.kind for answer in result.history}, metrics.matched_accuracy(y, labels)
+    ({'pair'}, 1.0)
+    """
+    similar = Similarities()
+    start = copy.deepcopy(rng)
+
+    def translated(*, strict: bool) -> Plan:
+        rng = copy.deepcopy(start)
+        plan = make_plan(rng)
+        order = rng.permutation(n_items).tolist()
+        return drive(plan, _Compared(order, n_clusters, similar, strict=strict))
+
+    comparing = translated(strict=True)  # what is refused is refused now
+    rng.permutation(n_items)  # a generator that is given moves on
+
+    def plan() -> Generator[Queries, Floats, Clustering]:
+        try:
+            return (yield from comparing)
+        except _InBetweenError:
+            pass
+        try:
+            other = otherwise(start, similar)
+        except BudgetError as error:
+            warn(
+                f"{error} Similarities to one item of each cluster are taken for memberships.",
+                LittleInformationWarning,
+                similar.notes,
+            )
+            other = translated(strict=False)
+        return (yield from other)
+
+    return plan()
+
+
+class _Compared:
+    """Which cluster items are in, and which they are not in."""
+
+    def __init__(
+        self, order: list[int], n_clusters: int, similar: Similarities, *, strict: bool
+    ) -> None:
+        self.strict = strict  # an answer in between ends it
+        self.order = {item: place for place, item in enumerate(order)}
+        self.k = n_clusters
+        self.similar = similar
+        self.members: dict[int, list[int]] = {}  # by cluster, of those that were met
+        self.home: dict[int, int] = {}
+        self.away: dict[int, set[int]] = {}
+        self.partly: dict[Entry, float] = {}
+        self.checks: Counter[int] = Counter()  # by cluster
+
+    @property
+    def diagnostics(self) -> dict[str, Any]:
+        """What was asked."""
+        return dict(self.similar.asked)
+
+    def told(self, queries: MembershipQueries) -> Floats:
+        """What is known of these memberships; NaN where nothing is."""
+        return np.array([self._known(*entry) for entry in _entries(queries)])
+
+    def answer(self, queries: MembershipQueries) -> Asking[Floats]:
+        """Memberships, by comparing with items that stand for clusters."""
+        entries = sorted(_entries(queries), key=lambda entry: self.order[entry[0]])
+        for item, cluster in entries:
+            if cluster not in self.members and self._open(item, cluster):
+                yield from self._place(item, cluster)
+        if not self.away:  # nobody was asked yet: is the first item the same as any other, or not?
+            yield from self._compare([(item, c) for c in self.members for item in self._next()])
+        while entries:  # an item's first entry may tell the others
+            entries = [entry for entry in entries if self._open(*entry)]
+            first = {item: (item, cluster) for item, cluster in reversed(entries)}
+            entries = [entry for entry in entries if first[entry[0]] != entry]
+            yield from self._compare(list(first.values()))
+        yield from self._compare(self._left_over(queries))
+        return self.told(queries)
+
+    def _left_over(self, queries: MembershipQueries) -> list[Entry]:
+        """Items for which one cluster is left: the first few of each are compared, to be sure."""
+        left = []
+        for item in np.unique(queries.items).tolist():
+            others = set(self.members) - self.away.get(item, set())
+            if item not in self.home and len(others) == 1 and len(self.members) == self.k:
+                cluster = others.pop()
+                self.checks[cluster] += 1
+                if self.checks[cluster] <= _CHECKS:
+                    left.append((item, cluster))
+        return left
+
+    def _known(self, item: int, cluster: int) -> float:
+        """What is known of a membership; NaN where nothing is."""
+        if item in self.home:
+            return float(self.home[item] == cluster)
+        if cluster in self.away.get(item, ()):
+            return 0.0
+        return self.partly.get((item, cluster), math.nan)
+
+    def _open(self, item: int, cluster: int) -> bool:
+        """Whether nothing is known of a membership."""
+        return math.isnan(self._known(item, cluster))
+
+    def _next(self) -> list[int]:
+        """The first item that is in no cluster yet."""
+        return [item for item in self.order if item not in self.home][:1]
+
+    def _place(self, item: int, cluster: int) -> Asking[None]:
+        """Compare with clusters met so far; who is in none of them is the first of this one."""
+        for met in list(self.members):
+            if self._open(item, met):
+                yield from self._compare([(item, met)])
+        told = [self._known(item, met) for met in self.members]
+        if item not in self.home and sum(told) < 0.5:  # not where something is unknown
+            self.home[item] = cluster
+            self.members[cluster] = [item]
+
+    def _compare(self, entries: list[Entry]) -> Asking[None]:
+        """Pairs with an item of each cluster; with another one where nobody could say."""
+        for which in range(_TRIES):
+            asked = [(i, c) for i, c in entries if len(self.members.get(c, ())) > which]
+            asked = [(i, c) for i, c in asked if self._open(i, c)]
+            pairs = [(i, self.members[c][which]) for i, c in asked]
+            try:
+                batch = np.array(pairs, dtype=np.intp).reshape(-1, 2)
+                yield from self.similar.ask(batch, "row_pairs")
+            except StopAsking:
+                self._note_all(asked, pairs)
+                raise
+            if not self._note_all(asked, pairs) and self.strict:
+                raise _InBetweenError
+
+    def _note_all(self, asked: list[Entry], pairs: list[tuple[int, int]]) -> bool:
+        """Write down what comparisons tell; False if something is neither all nor nothing."""
+        notes = [
+            self._note(item, cluster, self.similar(*pair))
+            for (item, cluster), pair in zip(asked, pairs, strict=True)
+        ]
+        return all(notes)
+
+    def _note(self, item: int, cluster: int, similarity: float) -> bool:
+        """Write down what a comparison tells."""
+        away = self.away.setdefault(item, set())
+        if abs(similarity - 1.0) <= ROUNDING:
+            self.home[item] = cluster
+            self.members[cluster].append(item)
+        elif abs(similarity) <= ROUNDING:
+            if len(away) == self.k - 1:  # unlike all clusters
+                return False
+            away.add(cluster)
+        elif not math.isnan(similarity):
+            self.partly[item, cluster] = similarity
+            return False
+        return True
+
+
+def _entries(queries: MembershipQueries) -> list[Entry]:
+    """Item and cluster of each question."""
+    return list(zip(queries.items.tolist(), queries.clusters.tolist(), strict=True))

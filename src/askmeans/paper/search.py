@@ -1,0 +1,141 @@
+"""Algorithms 2 and 3 for all clusters and thresholds at once: where memberships fall below s * eta.
+
+In each round every open search names one item, and all are asked together, so that the whole takes
+about log2(n) rounds. Answers narrow every search of their cluster, not only the one that asked
+(paper note N25).
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from askmeans.items import Ranking
+from askmeans.paper.known_memberships import KnownMemberships
+from askmeans.paper.plan import Asking
+
+__all__ = ["ATTEMPTS", "n_thresholds", "search_cuts"]
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+# 3 * .1 exceeds .3, and answers on a scale of eleven points hit the thresholds (paper note N13).
+_SLACK = 1e-12
+# How many items beside one that nobody could place are tried before a search gives up.
+ATTEMPTS = 3
+
+
+def n_thresholds(precision: float) -> int:
+    """S = floor(1 / eta): thresholds eta, 2 eta, ... up to 1 (paper note N13)."""
+    return int(1.0 / precision + 1e-9)
+
+
+def search_cuts(
+    ranking: Ranking,
+    n_items: int,
+    columns: Rows,
+    clusters: Rows,
+    known: KnownMemberships,
+    precision: float,
+    phase: str,
+) -> Asking[Rows]:
+    """Find l_s = max{rank : membership >= s * eta} for s = 1 .. S, one row for each cluster.
+
+    Clusters have their orders in these columns of the ranking. l_0 = n costs nothing. With
+    faithful answers every threshold is searched for by itself and to the end, as listed. Otherwise
+    what is known already narrows the search, and a search is over once its two ends differ by at
+    most eta: then every item between them is known to eta.
+    """
+    S = n_thresholds(precision)
+    thresholds = np.linspace(precision, S * precision, S) - _SLACK
+    bounds = _Bounds(n_items, len(clusters), S)
+    if not known.faithful:
+        for place, cluster in enumerate(clusters):
+            values = known.values[:, cluster]
+            told = ~np.isnan(values)
+            ranks = ranking.ranks(columns[place], known.items[told])
+            bounds.learn(np.full(len(ranks), place), ranks, values[told], thresholds)
+    while True:
+        open_ = bounds.is_open(None if known.faithful else precision)
+        if not open_.any():
+            return bounds.low
+        places, s = np.nonzero(open_)
+        middle = bounds.middles(places, s)
+        asked = back = np.arange(len(places))
+        if not known.faithful:
+            pairs = np.column_stack([places, middle])
+            _, asked, back = np.unique(pairs, axis=0, return_index=True, return_inverse=True)
+            back = back.ravel()  # numpy 2.0 keeps the axis
+        ranks = middle[asked]
+        items = ranking.select(columns[places[asked]], ranks)
+        values = yield from known.ask(items, clusters[places[asked]], phase)
+        if known.faithful:
+            bounds.learn_alone(places, s, middle, values[back], thresholds)
+        else:
+            bounds.learn(places[asked], ranks, values, thresholds)
+
+
+class _Bounds:
+    """For each cluster and threshold, the ranks between which the last item above it lies."""
+
+    def __init__(self, n_items: int, n_clusters: int, n_levels: int) -> None:
+        self.low = np.zeros((n_clusters, n_levels), dtype=np.intp)  # from 0, not 1: paper note N14
+        self.high = np.full((n_clusters, n_levels), n_items, dtype=np.intp)
+        # Memberships at the ends: of the last item known to be above, the first known below.
+        self.above = np.ones((n_clusters, n_levels))
+        self.below = np.zeros((n_clusters, n_levels))
+        self.silent: set[tuple[int, int]] = set()  # (cluster, rank) that nobody could place
+        self.given_up = np.zeros((n_clusters, n_levels), dtype=bool)
+
+    def is_open(self, precision: float | None) -> NDArray[np.bool_]:
+        """Which searches go on."""
+        open_ = (self.low < self.high) & ~self.given_up
+        if precision is not None:
+            open_ &= self.above - self.below > precision + _SLACK
+        return open_
+
+    def middles(self, places: Rows, s: Rows) -> Rows:
+        """ceil((low + high) / 2); the nearest rank that is not silent, where that one is."""
+        middle = (self.low[places, s] + self.high[places, s] + 1) // 2
+        if self.silent:
+            for i, place in enumerate(places.tolist()):
+                low, high = self.low[place, s[i]], self.high[place, s[i]]
+                tries = [middle[i] + step for d in range(ATTEMPTS) for step in (d, -d)]
+                free = [r for r in tries if low < r <= high and (place, int(r)) not in self.silent]
+                if free:
+                    middle[i] = free[0]
+                else:
+                    self.given_up[place, s[i]] = True
+        return middle
+
+    def learn(self, places: Rows, ranks: Rows, values: Floats, thresholds: Floats) -> None:
+        """Narrow every search of the clusters that the answers are about."""
+        for place in np.unique(places):
+            mine = places == place
+            told = mine & ~np.isnan(values)
+            self.silent.update((int(place), int(r)) for r in ranks[mine & np.isnan(values)])
+            if told.any():
+                self._narrow(int(place), ranks[told], values[told], thresholds)
+
+    def _narrow(self, place: int, ranks: Rows, values: Floats, thresholds: Floats) -> None:
+        """Move the ends of a cluster's searches to the last rank above and the first below."""
+        passed = values[:, None] >= thresholds
+        last = np.where(passed, ranks[:, None], 0)
+        best = last.argmax(axis=0)
+        raised = last.max(axis=0) > self.low[place]
+        self.low[place, raised] = ranks[best[raised]]
+        self.above[place, raised] = values[best[raised]]
+        first = np.where(passed, np.iinfo(np.intp).max, ranks[:, None])
+        best = first.argmin(axis=0)
+        lowered = first.min(axis=0) - 1 < self.high[place]
+        self.high[place, lowered] = ranks[best[lowered]] - 1
+        self.below[place, lowered] = values[best[lowered]]
+
+    def learn_alone(
+        self, places: Rows, s: Rows, ranks: Rows, values: Floats, thresholds: Floats
+    ) -> None:
+        """Narrow each search by its own answer only (Algorithm 3, lines 5 to 9)."""
+        told = ~np.isnan(values)
+        self.silent.update(zip(places[~told].tolist(), ranks[~told].tolist(), strict=True))
+        passed = told & (values >= thresholds[s])
+        failed = told & ~passed
+        self.low[places[passed], s[passed]] = ranks[passed]
+        self.high[places[failed], s[failed]] = ranks[failed] - 1

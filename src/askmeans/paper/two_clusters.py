@@ -1,0 +1,136 @@
+"""Algorithms 5, 6 and 7: two clusters, the smaller one sampled from bins that halve its membership.
+
+Notes N16 to N18 and N30 correct the listings: memberships to t2 are asked directly, the search
+stays below the last bin, the strongest item is among the special ones, and nothing is asked twice.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from askmeans.exceptions import StopAsking
+from askmeans.items import Ranking
+from askmeans.paper.plan import Asking, Plan
+from askmeans.paper.search import ATTEMPTS
+from askmeans.paper.search_state import SearchState
+from askmeans.paper.sequential import draw_from, largest
+from askmeans.scores import Scorer
+
+__all__ = ["GeometricBins", "geometric_bins", "two_clusters"]
+
+Rows = NDArray[np.intp]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GeometricBins:
+    """What Algorithm 6 returns, as item numbers.
+
+    `bins` are X_q, within each of which the largest membership to t2 is at most twice the smallest;
+    `special` is P_2, asked one by one; `rest` is P_1, whose membership is next to nothing.
+    """
+
+    bins: list[Rows]
+    special: Rows
+    rest: Rows
+
+
+def two_clusters(state: SearchState, *, sample_size: int, bin_size: int, precision: float) -> Plan:
+    """Algorithm 5: m is `sample_size`, r `bin_size`, eta `precision`."""
+    complete = False
+    try:
+        yield from state.sample_rows(sample_size, every_cluster=False)  # lines 1-2
+        heaviest = largest({j: state.sampled(j) for j in (0, 1)})  # line 3
+        if heaviest is not None:
+            t1, state.estimates[heaviest[0]] = heaviest  # line 4
+            t2 = 1 - t1
+            ranking = state.items.rank(Scorer(centers=heaviest[1].center[None], order="distance"))
+            found = yield from geometric_bins(ranking, state, t2)  # line 5
+            groups = [group for group in (*found.bins, found.rest) if len(group)]
+            drawn = [draw_from(group, bin_size, state.rng) for group in groups]  # lines 6-7, 10
+            strata = [(len(group), rows) for group, rows in zip(groups, drawn, strict=True)]
+            strata.append((len(found.special), found.special))
+            asked = np.concatenate([rows for _, rows in strata])
+            yield from state.known.ask(asked, np.full(len(asked), t2), "bins")  # lines 8, 11
+            state.estimates[t2] = state.estimate(t2, strata)  # line 12
+        yield from state.search(precision)  # lines 13-15
+        complete = True
+    except StopAsking:
+        pass
+    return state.finish(complete=complete)
+
+
+def geometric_bins(ranking: Ranking, state: SearchState, t2: int) -> Asking[GeometricBins]:
+    """Algorithm 6: ranks count from the centre of t1, so memberships to t2 grow with them."""
+    n = state.items.n
+    log_n = max(1, math.ceil(math.log2(n)))
+    bins: list[Rows] = []
+    special = [np.array([n])]  # the strongest item is in no bin: it is special (note N17)
+    value = yield from _ask_rank(ranking, state, t2, n)  # lines 2-3
+    eta = 1.0 if math.isnan(value) else value
+    p = n
+    for _ in range(2, 3 * log_n + 1):  # line 5
+        if p == 1 or eta <= 0.0:  # nothing is left, or nothing but zeros
+            break
+        start = yield from first_at_least(ranking, state, t2, eta / 2, p)  # lines 6-7
+        if p - start >= log_n:  # lines 8-12
+            bins.append(np.arange(start, p))
+            p, eta = start, eta / 2
+        else:  # lines 14-19
+            start = max(1, p - 1 - log_n)
+            ranks = np.arange(start, p)
+            rows = ranking.select(np.zeros_like(ranks), ranks)
+            values = yield from state.known.ask(rows, np.full(len(rows), t2), "geometric bins")
+            special.append(ranks)
+            told = values[~np.isnan(values)]
+            p, eta = start, float(told[0]) if len(told) else eta / 2
+    rest = np.arange(1, p)  # lines 22-24
+
+    def items_at(ranks: Rows) -> Rows:
+        return ranking.select(np.zeros_like(ranks), ranks)
+
+    return GeometricBins(
+        bins=[items_at(ranks) for ranks in bins],
+        special=items_at(np.concatenate(special)),
+        rest=items_at(rest),
+    )
+
+
+def first_at_least(
+    ranking: Ranking, state: SearchState, t2: int, threshold: float, end: int
+) -> Asking[int]:
+    """Algorithm 7: the first rank up to `end` whose membership to t2 is at least the threshold.
+
+    Only below the last bin (note N18), and from what is known already.
+    """
+    low, high = 1, end
+    if not state.known.faithful:
+        values = state.known.values[:, t2]
+        ranks = ranking.ranks(0, state.known.items)
+        below = ranks[(values < threshold) & (ranks < end)]
+        low = max(low, int(below.max(initial=0)) + 1)
+        reached = ranks[(values >= threshold) & (ranks >= low)]
+        high = min(high, int(reached.min(initial=end)))
+    while low < high:  # line 2
+        middle = (low + high) // 2  # line 3
+        value = yield from _ask_rank(ranking, state, t2, middle)  # line 4
+        for step in range(1, ATTEMPTS):
+            if not math.isnan(value) or middle + step >= high:
+                break
+            middle += step
+            value = yield from _ask_rank(ranking, state, t2, middle)
+        if math.isnan(value):
+            break  # nobody can say: the bin begins later than it might
+        if value < threshold:  # line 5, with U_t2 < x (note N18)
+            low = middle + 1
+        else:
+            high = middle
+    return high
+
+
+def _ask_rank(ranking: Ranking, state: SearchState, cluster: int, rank: int) -> Asking[float]:
+    """The membership of the item at a rank."""
+    row = ranking.select(np.array([0]), np.array([rank]))
+    value = yield from state.known.ask(row, np.array([cluster]), "geometric bins")
+    return float(value[0])

@@ -1,0 +1,344 @@
+"""PlanSpec: all that decides which questions come, validated once, as a record and as JSON."""
+
+import dataclasses
+import json
+import secrets
+import warnings
+from dataclasses import dataclass, replace
+from functools import partial
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from askmeans import strategies
+from askmeans.checks import check_choice, check_fuzzifier, check_number, check_seed
+from askmeans.contradictions import rounding_noise
+from askmeans.exceptions import ParameterError, StoredSettingWarning
+from askmeans.paper import Plan, by_similarity, repeated, same_or_different
+from askmeans.paper.pool_sizes import Route, least_questions
+from askmeans.paper.similarities import Similarities
+from askmeans.policy import Policy
+from askmeans.strategies import Sequential, Strategy, Stratified, TwoClusters, TwoPhase
+
+__all__ = ["ASK", "PlanSpec", "as_seed"]
+
+ASK = ("membership", "similarity", "pairwise")
+_NAMED: dict[str, type[Strategy]] = {
+    "auto": Stratified,
+    "stratified": Stratified,
+    "two-phase": TwoPhase,
+    "sequential": Sequential,
+    "two-clusters": TwoClusters,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanSpec:
+    """What to ask, how, and how often.
+
+    Parameters
+    ----------
+    n_clusters : int
+        Number of clusters.
+    ask : {"membership", "similarity", "pairwise"}, default="membership"
+        What is asked.
+    strategy : str or strategy, default="auto"
+        A strategy's name, or an object with a method `plan`; `checked` makes names objects.
+    budget : int or None, default=None
+        Most different questions.
+    levels : int or None, default=None
+        How many points the answers' scale has; None for a fine one.
+    repeats : int, default=1
+        How often a question is asked on average, at most.
+    fuzzifier : float, default=2.0
+        Alpha of the target.
+    seed : int, default=0
+        Where the choice of questions takes its randomness from.
+
+    Examples
+    --------
+    >>> spec = PlanSpec.checked("me", n_clusters=3, strategy="two-phase")
+    >>> spec.strategy.sample_size, PlanSpec.from_json(spec.to_json()) == spec
+    (100, True)
+    """
+
+    n_clusters: int
+    ask: str = "membership"
+    strategy: Any = "auto"
+    budget: int | None = None
+    levels: int | None = None
+    repeats: int = 1
+    fuzzifier: float = 2.0
+    seed: int = 0
+
+    @classmethod
+    def checked(cls, owner: str, **raw: Any) -> "PlanSpec":
+        """The record, or a ParameterError in the owner's name for what breaks its rule.
+
+        Parameters
+        ----------
+        owner : str
+            Who was given the parameters, for messages.
+        **raw : object
+            The record's fields, as somebody gave them; what is left out has its default.
+
+        Returns
+        -------
+        PlanSpec
+            With plain numbers, and with a strategy in place of its name.
+
+        Raises
+        ------
+        ParameterError
+            If a parameter breaks its rule.
+
+        Examples
+        --------
+        >>> PlanSpec.checked("me", n_clusters=3, levels=5).strategy.max_items
+        100
+        """
+        given = cls(**raw)
+        check_number(given.n_clusters, "n_clusters", owner, integer=True, minimum=1)
+        check_fuzzifier(given.fuzzifier, owner, strict=False)
+        check_choice(given.ask, ASK, "ask", owner)
+        if given.budget is not None:
+            check_number(given.budget, "budget", owner, integer=True, minimum=1)
+        if given.levels is not None:
+            check_number(given.levels, "levels", owner, integer=True, minimum=2)
+        check_number(given.repeats, "repeats", owner, integer=True, minimum=1)
+        check_seed(given.seed, "seed", owner)
+        strategy = _as_strategy(given.strategy, owner)
+        if given.levels is not None and not isinstance(strategy, Stratified):
+            raise ParameterError(
+                f"The 'levels' parameter of {owner} must be None with {_kind(strategy)}, which "
+                f"takes answers at their word. Got {given.levels} instead; use the default "
+                'strategy, "auto", for answers on a coarse scale.'
+            )
+        return replace(
+            given,
+            n_clusters=int(given.n_clusters),
+            strategy=strategy,
+            budget=None if given.budget is None else int(given.budget),
+            levels=None if given.levels is None else int(given.levels),
+            repeats=int(given.repeats),
+            fuzzifier=float(given.fuzzifier),
+            seed=int(given.seed),
+        )
+
+    @classmethod
+    def from_json(cls, values: dict[str, Any]) -> "PlanSpec":
+        """The record that `to_json` wrote, in this version or another.
+
+        Parameters
+        ----------
+        values : dict
+            Plain values. Fields that are missing have their defaults; those that this version does
+            not know are left out.
+
+        Returns
+        -------
+        PlanSpec
+            The record.
+
+        Raises
+        ------
+        ParameterError
+            If this version has no such strategy.
+
+        Warns
+        -----
+        StoredSettingWarning
+            If the strategy was stored with something that this version does not have.
+
+        Examples
+        --------
+        >>> PlanSpec.from_json({"n_clusters": 2, "strategy": {"kind": "Stratified"}, "new": 1}).seed
+        0
+        """
+        known = {field.name for field in dataclasses.fields(cls)}
+        given = {name: value for name, value in values.items() if name in known}
+        if isinstance(given.get("strategy"), dict):
+            given["strategy"] = strategy_from_json(given["strategy"])
+        return cls(**given)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values, with the strategy's resolved name and sizes.
+
+        Another default in a later version does not change what was stored.
+
+        Returns
+        -------
+        dict
+            For `from_json`.
+
+        Raises
+        ------
+        ParameterError
+            If the strategy is not one of askmeans' own.
+
+        Examples
+        --------
+        >>> PlanSpec.checked("me", n_clusters=2, strategy="two-phase").to_json()["strategy"]["kind"]
+        'TwoPhase'
+        """
+        strategy = _as_strategy(self.strategy, "PlanSpec")
+        kind = type(strategy).__name__
+        if getattr(strategies, kind, None) is not type(strategy):
+            raise ParameterError(
+                "The 'strategy' parameter of a session must be one of askmeans' own, which can be "
+                f"made again from its sizes. Got {strategy!r} instead."
+            )
+        plain = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        try:
+            sizes = json.loads(json.dumps(dataclasses.asdict(strategy)))
+        except TypeError as error:
+            raise ParameterError(
+                f"A strategy's sizes must be plain numbers. Got {strategy!r} instead."
+            ) from error
+        return plain | {"strategy": {"kind": kind, **sizes}}
+
+    def make(self, X: Any, *, noisy: bool | None = None) -> Plan | Policy:
+        """The policy or plan for this data, from its beginning; the same at every call.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_items, n_features)
+            The items.
+        noisy : bool or None, default=None
+            Whether similarities are noisy; None to see it from the answers.
+
+        Returns
+        -------
+        generator or policy
+            For `askmeans.run`.
+
+        Raises
+        ------
+        ParameterError
+            If a parameter does not fit the data.
+        BudgetError
+            If the budget is too small.
+
+        Examples
+        --------
+        >>> spec = PlanSpec.checked("me", n_clusters=2, strategy="two-phase", budget=20)
+        >>> next(spec.make([[0.0], [1.0], [9.0]]))
+        <MembershipQueries: 100 questions>
+        """
+        rng = np.random.default_rng(self.seed)
+        strategy = self._prepared()
+        similar = self._similar
+        if isinstance(strategy, Stratified) and not similar:
+            return strategy.policy(
+                X, self.n_clusters, fuzzifier=self.fuzzifier, rng=rng, repeats=self.repeats
+            )
+        plan = self._by_similarity(X, rng, noisy) if similar else self._plan(X, strategy, rng)
+        if self.repeats == 1:
+            return plan
+        # One wrong answer among three to a pair must not count.
+        return repeated(plan, self.repeats, how="median" if similar else "mean")
+
+    @property
+    def _similar(self) -> bool:
+        """Whether similarities are asked; with one cluster there is nothing to compare."""
+        return self.ask != "membership" and self.n_clusters > 1
+
+    def _prepared(self, *, exact: bool = False) -> Any:
+        """The strategy, told what levels, repeats and budget mean for it."""
+        strategy = _as_strategy(self.strategy, "PlanSpec")
+        if not isinstance(strategy, Stratified):
+            return strategy
+        if self.budget is not None:
+            strategy = replace(strategy, max_items=None)  # the budget is the limit
+        if exact or strategy.noise != 0.0 or strategy.levels is not None:
+            return strategy  # it says itself what it expects of the answers
+        if self._similar:  # rows that follow from similarities lie on no scale
+            if self.repeats > 1:
+                return replace(strategy, noise="auto")
+            return replace(strategy, noise=rounding_noise(self.levels))
+        several = self.repeats > 1 and self.levels is not None
+        return replace(strategy, levels=self.levels, noise="auto" if several else 0.0)
+
+    def _plan(self, X: Any, strategy: Any, rng: np.random.Generator) -> Plan:
+        """A plan that asks for memberships."""
+        made: Plan = strategy.plan(X, self.n_clusters, fuzzifier=self.fuzzifier, rng=rng)
+        return made
+
+    def _by_similarity(self, X: Any, rng: np.random.Generator, noisy: bool | None) -> Plan:
+        """A plan that asks for similarities; "same or different?" as long as that is enough."""
+        route: Route = "triplet" if self.ask == "similarity" else "pairwise"
+        budget = self.budget
+        if budget is not None and self.repeats > 1:  # something is left for the repeats
+            budget = max(
+                budget // self.repeats, min(budget, least_questions(self.n_clusters, route))
+            )
+        strategy = self._prepared()
+
+        def pooled(rng: np.random.Generator, told: Similarities | None = None) -> Plan:
+            return by_similarity(
+                self._plan(X, strategy, rng),
+                len(X),
+                self.n_clusters,
+                rng=rng,
+                route=route,
+                noisy=noisy,
+                levels=self.levels,
+                budget=budget,
+                similar=told,
+            )
+
+        if self.repeats > 1 or noisy or self.levels not in (None, 2):  # not all or nothing
+            return pooled(rng)
+        exact = partial(self._plan, X, self._prepared(exact=True))
+        return same_or_different(exact, pooled, len(X), self.n_clusters, rng=rng)
+
+
+def strategy_from_json(values: dict[str, Any]) -> Any:
+    """The strategy that was stored with these sizes; those that it no longer has are dropped."""
+    sizes = dict(values)
+    kind = getattr(strategies, str(sizes.pop("kind", "")), None)
+    if not isinstance(kind, type) or kind not in _NAMED.values():
+        raise ParameterError(
+            f"The strategy must be one of this version. Got {values} instead; install the version "
+            "of askmeans that made it."
+        )
+    known = {field.name for field in dataclasses.fields(kind)}
+    lost = {name: value for name, value in sizes.items() if name not in known}
+    if any(lost.values()):
+        dropped = ", ".join(f"{name}={value!r}" for name, value in lost.items() if value)
+        warnings.warn(
+            f"{kind.__name__} was stored with {dropped}, which this version does not have, so it "
+            "is left out: the paper's strategies take answers at their word.",
+            StoredSettingWarning,
+            stacklevel=3,
+        )
+    return kind(**{name: value for name, value in sizes.items() if name in known})
+
+
+def as_seed(random_state: Any, owner: str) -> int:
+    """One number to make the same questions from, again and again."""
+    if random_state is None:
+        return secrets.randbits(62)
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**62))
+    if isinstance(random_state, Integral):
+        check_seed(random_state, "random_state", owner)
+        return int(random_state)
+    raise ParameterError(
+        f"The 'random_state' parameter of {owner} must be an int, a numpy Generator or None. "
+        f"Got {random_state!r} instead."
+    )
+
+
+def _as_strategy(strategy: Any, owner: str) -> Any:
+    """The strategy of this name, with its defaults; an object with a `plan` method as it is."""
+    if hasattr(strategy, "plan") and not isinstance(strategy, type):
+        return strategy
+    check_choice(strategy, _NAMED, "strategy", owner)
+    return _NAMED[strategy]()
+
+
+def _kind(strategy: Any) -> str:
+    """What a strategy is called."""
+    return type(strategy).__name__

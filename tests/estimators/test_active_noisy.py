@@ -1,0 +1,143 @@
+"""ActiveFuzzyKMeans with noisy answers: repeats and scales, for every question and strategy."""
+
+import warnings
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.base import clone
+from sklearn.datasets import load_iris
+from sklearn.preprocessing import StandardScaler
+
+from askmeans import ActiveFuzzyKMeans, FuzzyKMeans, Stratified, TwoPhase
+from askmeans.exceptions import MissingClusterWarning, ParameterError
+from askmeans.metrics import membership_error
+from askmeans.oracles import NoisyOracle, QuantizedOracle, TableOracle
+
+X = StandardScaler().fit_transform(load_iris().data)
+TARGETS = {
+    k: FuzzyKMeans(k, n_init=5, tol=1e-8, random_state=0).fit(X).memberships_ for k in (2, 3)
+}
+ASKS = ("membership", "similarity", "pairwise")
+PAPER = {"two-phase": 3, "sequential": 3, "two-clusters": 2}
+
+
+def fitted(oracle, k=3, **parameters):
+    return ActiveFuzzyKMeans(k, oracle=oracle, random_state=0, **parameters).fit(X)
+
+
+def off(model, k=3):
+    return membership_error(TARGETS[k], model.memberships_, how="mean")
+
+
+# Pairs alone of three soft clusters leave memberships open, and say so.
+@pytest.mark.filterwarnings("ignore:Pairs alone:askmeans.exceptions.LittleInformationWarning")
+@pytest.mark.parametrize("strategy", PAPER)
+@pytest.mark.parametrize("ask", ASKS)
+def test_repeats_lessen_the_error_of_noisy_answers(strategy, ask):
+    k = PAPER[strategy]
+    oracle = NoisyOracle(TableOracle(TARGETS[k]), std=0.1)
+    once = fitted(oracle, k, strategy=strategy, ask=ask)
+    thrice = fitted(oracle, k, strategy=strategy, ask=ask, repeats=3)
+    assert off(thrice, k) < 0.7 * off(once, k)
+    assert {answer.repeat for answer in thrice.history_} == {0, 1, 2}
+    assert thrice.diagnostics_["repeats"] == 3
+    assert thrice.complete_
+
+
+@pytest.mark.filterwarnings("ignore:Pairs alone:askmeans.exceptions.LittleInformationWarning")
+@pytest.mark.parametrize("ask", ASKS)
+def test_repeats_lessen_the_error_of_the_default_strategy_too(ask):
+    oracle = NoisyOracle(TableOracle(TARGETS[3]), std=0.1)
+    thrice = fitted(oracle, ask=ask, repeats=3)
+    assert off(thrice) < off(fitted(oracle, ask=ask))
+    assert max(answer.repeat for answer in thrice.history_) >= 1
+
+
+@pytest.mark.filterwarnings("ignore:Pairs alone:askmeans.exceptions.LittleInformationWarning")
+@pytest.mark.parametrize("ask", ASKS)
+def test_levels_work_with_every_question(ask):
+    oracle = QuantizedOracle(TableOracle(TARGETS[3]), levels=5)
+    model = fitted(oracle, ask=ask, levels=5)
+    assert_allclose(model.memberships_.sum(axis=1), 1.0)
+    assert off(model) < 0.07
+
+
+@pytest.mark.parametrize("strategy", PAPER)
+def test_the_papers_strategies_refuse_levels_and_say_what_to_do(strategy):
+    with pytest.raises(ParameterError, match=r"'levels'.*at their word.*use the default strategy"):
+        fitted(TableOracle(TARGETS[2]), 2, strategy=strategy, levels=5)
+
+
+def test_levels_and_repeats_together():
+    oracle = QuantizedOracle(NoisyOracle(TableOracle(TARGETS[3]), std=0.1), levels=11)
+    once, both = fitted(oracle), fitted(oracle, levels=11, repeats=3)
+    assert off(both) < 0.5 * off(once)
+    assert 0.07 < both.diagnostics_["noise"] < 0.14
+
+
+@pytest.mark.parametrize("ask", ASKS)
+@pytest.mark.parametrize("budget", [60, 150, 400])
+def test_a_budget_is_a_ceiling_for_repeats_too(ask, budget):
+    oracle = NoisyOracle(TableOracle(TARGETS[3]), std=0.05)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a small budget may miss a cluster
+        model = fitted(oracle, ask=ask, repeats=3, budget=budget)
+    assert model.n_queries_ <= budget
+    assert_allclose(model.memberships_.sum(axis=1), 1.0)
+
+
+def test_exact_answers_repeated_stand_as_given():
+    once, twice = fitted(TableOracle(TARGETS[3])), fitted(TableOracle(TARGETS[3]), repeats=2)
+    for answer in twice.history_:
+        assert twice.memberships_[answer.items[0], answer.cluster] == answer.value
+    assert "noise" not in twice.diagnostics_
+    assert once.n_queries_ <= twice.n_queries_ <= 2 * once.n_queries_
+
+
+def test_the_same_seed_gives_the_same_result_and_clones_fit():
+    oracle = NoisyOracle(TableOracle(TARGETS[3]), std=0.1)
+    model = fitted(oracle, repeats=2)
+    again = clone(model).fit(X)
+    assert (again.memberships_ == model.memberships_).all()
+    assert list(again.history_) == list(model.history_)
+
+
+def test_a_generator_moves_on_between_fits():
+    rng = np.random.default_rng(0)
+    oracle = NoisyOracle(TableOracle(TARGETS[3]), std=0.1)
+    model = ActiveFuzzyKMeans(3, oracle=oracle, repeats=2, random_state=rng)
+    first = model.fit(X).history_
+    assert list(first) != list(model.fit(X).history_)
+
+
+def test_contradictions_are_listed_where_answers_are_noisy():
+    class Slips:
+        def answer(self, queries):
+            truth = TableOracle(TARGETS[3]).answer(queries)
+            return np.where((queries.items % 10 == 0) & (queries.repeat == 0), 1.0 - truth, truth)
+
+    model = fitted(Slips(), repeats=3)
+    found = model.diagnostics_["contradictions"]
+    assert found
+    for one in found:
+        assert any(model.history_[place].items[0] % 10 == 0 for place in one["answers"])
+    assert "contradictions" not in fitted(TableOracle(TARGETS[3])).diagnostics_
+
+
+def test_a_strategy_that_says_what_it_expects_is_left_so():
+    oracle = QuantizedOracle(TableOracle(TARGETS[3]), levels=5)
+    model = fitted(oracle, strategy=Stratified(noise=0.05), levels=5)
+    assert model.diagnostics_["noise"] == 0.05
+
+
+def test_a_strategy_of_ones_own_is_repeated_as_it_is():
+    class Mine:
+        def plan(self, X, n_clusters, *, fuzzifier, rng):
+            return TwoPhase(sample_size=20).plan(X, n_clusters, fuzzifier=fuzzifier, rng=rng)
+
+    oracle = NoisyOracle(TableOracle(TARGETS[3]), std=0.1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", MissingClusterWarning)
+        model = fitted(oracle, strategy=Mine(), repeats=2)
+    assert model.diagnostics_["repeats"] == 2
