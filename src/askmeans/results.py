@@ -27,6 +27,9 @@ class Predictor:
     scorer: Scorer
     links: tuple[Link, ...]
 
+    def __repr__(self) -> str:
+        return f"Predictor({len(self.links)} clusters, order={self.scorer.order!r})"
+
     def __call__(self, X: NDArray[np.floating]) -> Floats:
         """Memberships (n x k) of these items; rows sum to one."""
         coordinates = self.scorer.coordinates(self.scorer.scores(X))
@@ -61,6 +64,11 @@ class Clustering:
     diagnostics: dict[str, Any] = field(default_factory=dict)
     again: tuple[MembershipQueries, Floats] | None = None
 
+    def __repr__(self) -> str:
+        n_items, n_clusters = self.memberships.shape
+        whole = "complete" if self.complete else "not complete"
+        return f"Clustering({n_items} items, {n_clusters} clusters, {whole})"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
@@ -88,6 +96,14 @@ class Result:
     n_queries_raw: int
     n_rounds: int
     history: History
+
+    def __repr__(self) -> str:
+        n_items, n_clusters = self.clustering.memberships.shape
+        whole = "complete" if self.complete else "not complete"
+        return (
+            f"Result({n_items} items, {n_clusters} clusters, {self.n_queries} questions in "
+            f"{self.n_rounds} rounds, {whole})"
+        )
 
 
 def without_traces(memberships: Floats) -> Floats:
