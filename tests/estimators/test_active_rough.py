@@ -58,6 +58,7 @@ def test_levels_work_with_every_question_and_strategy(strategy, ask):
         assert off(model, k) < 0.7 * off(fitted(oracle, k, strategy=strategy), k)
 
 
+@pytest.mark.soak
 def test_levels_and_repeats_together():
     oracle = QuantizedOracle(NoisyOracle(TableOracle(TARGETS[3]), std=0.1), levels=11)
     once, both = fitted(oracle), fitted(oracle, levels=11, repeats=3)

@@ -13,7 +13,6 @@ from askmeans.metrics import membership_error
 from askmeans.oracles import QuantizedOracle, TableOracle
 
 LOADERS = {"iris": (load_iris, 3), "wine": (load_wine, 3), "breast cancer": (load_breast_cancer, 2)}
-SEVERAL_SEEDS = ["iris", in_soak("wine"), in_soak("breast cancer")]
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +42,7 @@ def mean_error(X, U, **parameters):
     )
 
 
-@pytest.mark.parametrize("name", SEVERAL_SEEDS)
+@pytest.mark.parametrize("name", ["iris", in_soak("wine"), in_soak("breast cancer")])
 def test_similarities_find_what_memberships_find(data, name):
     X, U = data[name]
     by_memberships = mean_error(X, U)
@@ -53,7 +52,8 @@ def test_similarities_find_what_memberships_find(data, name):
 @pytest.mark.filterwarnings(
     "ignore::askmeans.exceptions.LittleInformationWarning"
 )  # Wine: so it is
-@pytest.mark.parametrize("name", SEVERAL_SEEDS)
+@pytest.mark.soak
+@pytest.mark.parametrize("name", LOADERS)
 def test_a_five_point_scale_of_similarities_loses_little(data, name):
     X, U = data[name]
     rough = QuantizedOracle(TableOracle(U), levels=5)
