@@ -29,6 +29,19 @@ def test_without_answers_the_closed_form_predicts():
     assert_allclose(predictor(IDENTITY, IDENTITY)(X), expected, atol=1e-12)
 
 
+def test_results_are_shown_in_a_line_however_large_they_are():
+    from askmeans.queries import History
+
+    clustering = Clustering(centers=np.zeros((3, 2)), memberships=np.full((5000, 3), 1 / 3),
+                            predictor=None, complete=True)  # fmt: skip
+    result = Result(clustering=clustering, complete=False, n_queries=62, n_queries_raw=80,
+                    n_rounds=7, history=History())  # fmt: skip
+    assert repr(clustering) == "Clustering(5000 items, 3 clusters, complete)"
+    expected = "Result(5000 items, 3 clusters, 62 questions in 7 rounds, not complete)"
+    assert repr(result) == expected
+    assert repr(predictor(IDENTITY, IDENTITY)) == "Predictor(2 clusters, order='relative')"
+
+
 def test_every_cluster_goes_through_its_own_link_and_rows_sum_to_one():
     always = Link(knots=np.array([0.0]), values=np.array([0.9]))
     never = Link(knots=np.array([0.0]), values=np.array([0.3]))

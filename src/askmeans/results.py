@@ -37,6 +37,9 @@ class Predictor:
     scorer: Scorer
     links: tuple[Link, ...]
 
+    def __repr__(self) -> str:
+        return f"Predictor({len(self.links)} clusters, order={self.scorer.order!r})"
+
     def __call__(self, X: NDArray[np.floating]) -> Floats:
         """Memberships (n x k) of these items; rows sum to one."""
         coordinates = self.scorer.coordinates(self.scorer.scores(X))
@@ -151,6 +154,11 @@ class Clustering:
     complete: bool
     diagnostics: Diagnostics = Diagnostics()
 
+    def __repr__(self) -> str:
+        n_items, n_clusters = self.memberships.shape
+        whole = "complete" if self.complete else "not complete"
+        return f"Clustering({n_items} items, {n_clusters} clusters, {whole})"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
@@ -185,6 +193,14 @@ def warn(message: str, kind: type[Warning], notes: list[str]) -> None:
     if message not in notes:
         notes.append(message)
     warnings.warn(message, kind, stacklevel=3)
+
+    def __repr__(self) -> str:
+        n_items, n_clusters = self.clustering.memberships.shape
+        whole = "complete" if self.complete else "not complete"
+        return (
+            f"Result({n_items} items, {n_clusters} clusters, {self.n_queries} questions in "
+            f"{self.n_rounds} rounds, {whole})"
+        )
 
 
 def without_traces(memberships: Floats) -> Floats:

@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from askmeans import __version__
+
 COMMAND = Path(sys.executable).parent / "askmeans"
 
 
@@ -25,6 +27,10 @@ def test_an_error_is_one_sentence_on_standard_error_and_the_exit_code_is_1(tmp_p
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith("askmeans: ")
     assert done.stderr.count("\n") == 1
+
+
+def test_the_version_is_printed(askmeans, tmp_path):
+    assert askmeans("--version", cwd=tmp_path).stdout == f"askmeans {__version__}\n"
 
 
 def test_without_a_command_the_help_is_shown(tmp_path):

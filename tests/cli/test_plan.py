@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from askmeans import TwoPhase, budgets
+from askmeans import Sequential, Stratified, TwoPhase, budgets
 
 
 def test_the_table_tells_questions_rounds_minutes_and_error(askmeans, tmp_path):
@@ -33,6 +33,30 @@ def test_a_budget_too_small_names_the_minimum_on_standard_error(askmeans, tmp_pa
     assert done.stdout == ""
     assert f"at least {budgets.minimum_budget(500, 3)} questions" in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("ask", ["membership", "similarity", "pairwise"])
+def test_what_is_asked_is_forecast(askmeans, tmp_path, ask):
+    done = askmeans("plan", "-n", 500, "-k", 3, "--ask", ask, "--json", cwd=tmp_path)
+    kinds = (Stratified(), TwoPhase(), Sequential())
+    expected = [budgets.forecast(kind, 500, 3, ask=ask).n_queries for kind in kinds]
+    assert [row["questions"] for row in json.loads(done.stdout)] == expected
+    done = askmeans("plan", "-n", 500, "-k", 3, "--ask", ask, "--budget", 300, "--json",
+                    cwd=tmp_path)  # fmt: skip
+    planned = budgets.plan_budget(300, 500, 3, ask=ask, kind=Stratified)
+    assert json.loads(done.stdout)[0]["questions"] == planned.n_queries
+
+
+def test_a_data_file_tells_the_number_of_items(askmeans, folder):
+    told = askmeans("plan", "iris.csv", "-k", 3, "--json", cwd=folder).stdout
+    assert told == askmeans("plan", "-n", 150, "-k", 3, "--json", cwd=folder).stdout
+
+
+@pytest.mark.parametrize(("words", "got"), [((), "neither"), (("iris.csv", "-n", 3), "both")])
+def test_items_are_counted_or_told_not_both(askmeans, folder, words, got):
+    refused = askmeans("plan", *words, "-k", 3, cwd=folder, ok=False)
+    assert refused.returncode == 1
+    assert f"either DATA or -n, the number of items. Got {got}" in refused.stderr
 
 
 def test_a_missing_option_is_a_usage_error(askmeans, tmp_path):

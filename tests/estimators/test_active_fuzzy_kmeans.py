@@ -1,5 +1,6 @@
 """ActiveFuzzyKMeans: asks, keeps the answers, and behaves like a scikit-learn clusterer."""
 
+import contextlib
 import pickle
 
 import numpy as np
@@ -106,6 +107,48 @@ def test_an_experts_labels_beat_no_questions():
     free = FuzzyKMeans(3, n_init=5, random_state=0).fit(data.data)
     assert metrics.matched_accuracy(data.target, model.labels_) > 0.95
     assert metrics.matched_accuracy(data.target, free.labels_) < 0.90
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+def test_it_transforms_scores_and_sets_output_as_fuzzy_k_means_does(iris, target, kind):
+    X = pd.DataFrame(iris.astype(kind), columns=["a", "b", "c", "d"])
+    expert = oracles.TableOracle(target)
+    model = ActiveFuzzyKMeans(3, oracle=expert, strategy=TwoPhase(sample_size=20), random_state=0)
+    assert (model.fit_predict(X) == model.labels_).all()
+    same = FuzzyKMeans(3, init=model.cluster_centers_, max_iter=1, tol=0.0).fit(X)
+    same.cluster_centers_ = model.cluster_centers_
+    assert_allclose(model.transform(X), same.transform(X), rtol=1e-5)
+    assert model.score(X) == pytest.approx(same.score(X))
+    weights = np.arange(150.0)
+    assert model.score(X, None, weights) == pytest.approx(same.score(X, None, weights))
+    frame = model.set_output(transform="pandas").transform(X)
+    names = ["activefuzzykmeans0", "activefuzzykmeans1", "activefuzzykmeans2"]
+    assert frame.columns.tolist() == names == model.get_feature_names_out().tolist()
+
+
+def test_the_score_at_fuzzifier_1_is_that_of_k_means():
+    expert = oracles.TableOracle.from_labels([0, 0, 1, 1])
+    model = ActiveFuzzyKMeans(2, oracle=expert, fuzzifier=1.0, random_state=0)
+    model.fit([[0.0], [2.0], [8.0], [10.0]])
+    assert_allclose(model.cluster_centers_, [[1.0], [9.0]])
+    assert model.score([[2.0], [5.0]]) == pytest.approx(-17.0)
+    assert model.score([[2.0], [5.0]], None, [2.0, 0.5]) == pytest.approx(-10.0)
+
+
+def test_a_verbose_fit_shows_its_progress(iris, target, monkeypatch):
+    shown = []
+
+    @contextlib.contextmanager
+    def bar(budget):
+        yield lambda count: shown.append((budget, count))
+
+    monkeypatch.setattr("askmeans.progress.answers_bar", bar)
+    small = {"strategy": TwoPhase(sample_size=20), "budget": 30}
+    fitted(iris, target, **small)
+    assert shown == []
+    model = fitted(iris, target, verbose=True, **small)
+    assert sum(count for _, count in shown) == model.n_queries_
+    assert {budget for budget, _ in shown} == {30}
 
 
 def test_ties_go_to_the_nearest_center():

@@ -69,6 +69,7 @@ def test_the_papers_strategies_refuse_levels_and_say_what_to_do(strategy):
         fitted(TableOracle(TARGETS[2]), 2, strategy=strategy, levels=5)
 
 
+@pytest.mark.soak
 def test_levels_and_repeats_together():
     oracle = QuantizedOracle(NoisyOracle(TableOracle(TARGETS[3]), std=0.1), levels=11)
     once, both = fitted(oracle), fitted(oracle, levels=11, repeats=3)
@@ -97,7 +98,7 @@ def test_exact_answers_repeated_stand_as_given():
 
 def test_the_same_seed_gives_the_same_result_and_clones_fit():
     oracle = NoisyOracle(TableOracle(TARGETS[3]), std=0.1)
-    model = fitted(oracle, repeats=2)
+    model = fitted(oracle, repeats=2, budget=60)
     again = clone(model).fit(X)
     assert (again.memberships_ == model.memberships_).all()
     assert list(again.history_) == list(model.history_)
@@ -106,7 +107,7 @@ def test_the_same_seed_gives_the_same_result_and_clones_fit():
 def test_a_generator_moves_on_between_fits():
     rng = np.random.default_rng(0)
     oracle = NoisyOracle(TableOracle(TARGETS[3]), std=0.1)
-    model = ActiveFuzzyKMeans(3, oracle=oracle, repeats=2, random_state=rng)
+    model = ActiveFuzzyKMeans(3, oracle=oracle, repeats=2, budget=60, random_state=rng)
     first = model.fit(X).history_
     assert list(first) != list(model.fit(X).history_)
 

@@ -5,6 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.preprocessing import StandardScaler
+from soaking import in_soak
 
 from askmeans import ActiveFuzzyKMeans, FuzzyKMeans
 from askmeans.exceptions import BudgetError, LittleInformationWarning, RankError
@@ -41,7 +42,7 @@ def mean_error(X, U, **parameters):
     )
 
 
-@pytest.mark.parametrize("name", LOADERS)
+@pytest.mark.parametrize("name", ["iris", in_soak("wine"), in_soak("breast cancer")])
 def test_similarities_find_what_memberships_find(data, name):
     X, U = data[name]
     by_memberships = mean_error(X, U)
@@ -51,6 +52,7 @@ def test_similarities_find_what_memberships_find(data, name):
 @pytest.mark.filterwarnings(
     "ignore::askmeans.exceptions.LittleInformationWarning"
 )  # Wine: so it is
+@pytest.mark.soak
 @pytest.mark.parametrize("name", LOADERS)
 def test_a_five_point_scale_of_similarities_loses_little(data, name):
     X, U = data[name]

@@ -6,6 +6,7 @@ import warnings
 import numpy as np
 import pytest
 from similarity_runs import account, check_simplex, dirichlet, error, kinds, rows
+from soaking import in_soak
 from strange_oracles import Counting
 
 from askmeans.exceptions import LittleInformationWarning
@@ -30,24 +31,27 @@ def noisy_error(U, oracle, seed):
     return np.sqrt(np.square(found[new] - U[new]).mean())
 
 
+@pytest.mark.parametrize("seeds", [range(4), in_soak(range(4, 20))])
 @pytest.mark.parametrize(("sigma", "bound"), [(0.01, 0.012), (0.05, 0.045), (0.1, 0.09)])
-def test_noisy_answers_about_iris_give_new_rows_this_well(targets, sigma, bound):
+def test_noisy_answers_about_iris_give_new_rows_this_well(targets, sigma, bound, seeds):
     U = targets["iris"]
-    for seed in range(20):
+    for seed in seeds:
         oracle = NoisyOracle(TableOracle(U), std=sigma, random_state=seed)
         assert noisy_error(U, oracle, seed) < bound
 
 
+@pytest.mark.parametrize("seeds", [range(4), in_soak(range(4, 20))])
 @pytest.mark.parametrize(("levels", "bound"), [(11, 0.04), (5, 0.08)])
-def test_answers_on_a_scale_about_iris_give_new_rows_this_well(targets, levels, bound):
+def test_answers_on_a_scale_about_iris_give_new_rows_this_well(targets, levels, bound, seeds):
     U = targets["iris"]
-    for seed in range(20):
+    for seed in seeds:
         assert noisy_error(U, QuantizedOracle(TableOracle(U), levels=levels), seed) < bound
 
 
+@pytest.mark.parametrize("seeds", [range(4), in_soak(range(4, 20))])
 @pytest.mark.parametrize(("sigma", "bound"), [(0.01, 0.016), (0.05, 0.07), (0.1, 0.14)])
-def test_noisy_answers_about_even_memberships_give_new_rows_this_well(sigma, bound):
-    for seed in range(20):
+def test_noisy_answers_about_even_memberships_give_new_rows_this_well(sigma, bound, seeds):
+    for seed in seeds:
         U = np.random.default_rng(seed).dirichlet(np.ones(3), size=150)
         oracle = NoisyOracle(TableOracle(U), std=sigma, random_state=seed)
         assert noisy_error(U, oracle, seed) < bound
@@ -60,18 +64,19 @@ def test_answers_that_carry_no_information_are_warned_of():
     check_simplex(result.clustering.memberships)
 
 
+@pytest.mark.parametrize("seeds", [range(2), in_soak(range(2, 12))])
 @pytest.mark.parametrize("name", ["iris", "wine"])
 @pytest.mark.parametrize("levels", [5, 11])
-def test_coinciding_centers_on_a_scale_are_warned_of(targets, name, levels):
+def test_coinciding_centers_on_a_scale_are_warned_of(targets, name, levels, seeds):
     U = targets[name]
     split = np.column_stack([U[:, :-1], U[:, -1] / 2, U[:, -1] / 2])
-    for seed in range(12):
+    for seed in seeds:
         oracle = QuantizedOracle(TableOracle(split), levels=levels)
         with pytest.warns(LittleInformationWarning, match="hardly tell 4 clusters"):
             rows(split, oracle=oracle, seed=seed, levels=levels, batches=[np.arange(5)])
 
 
-@pytest.mark.parametrize(("sigma", "k"), [(0.01, 3), (0.02, 3), (0.01, 5)])
+@pytest.mark.parametrize(("sigma", "k"), [(0.01, 3), in_soak(0.02, 3), in_soak(0.01, 5)])
 def test_the_noise_and_the_error_to_expect_are_told(sigma, k):
     sigmas, ratios = [], []
     for seed in range(10):
@@ -111,10 +116,13 @@ def test_who_cannot_say_anything_of_triplets_gets_what_pairs_tell_and_a_warning(
     assert seen["predicted_rmse"] > 0.01
 
 
+@pytest.mark.parametrize("seeds", [range(8), in_soak(range(8, 40))])
 @pytest.mark.parametrize(("name", "bound"), [("iris", 0.002), ("wine", 0.015)])
-def test_pairs_alone_in_a_large_pool_give_rows_this_well_and_say_how_well(targets, name, bound):
+def test_pairs_alone_in_a_large_pool_give_rows_this_well_and_say_how_well(
+    targets, name, bound, seeds
+):
     U = targets[name]
-    for seed in range(40):
+    for seed in seeds:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", LittleInformationWarning)  # Wine is diffuse
             result = rows(U, seed=seed, route="pairwise", pool_size=60)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from similarity_runs import account, check_simplex, dirichlet, error, rows
+from soaking import in_soak
 from strange_oracles import Counting, Nobody
 
 from askmeans import Sequential, TwoClusters, TwoPhase, run
@@ -26,11 +27,12 @@ from askmeans.results import Clustering
 # ---- stopping and silence ---------------------------------------------------------------------
 
 
-def test_a_stop_leaves_the_rows_that_the_answers_so_far_tell():
+@pytest.mark.parametrize("start", [0, in_soak(1), in_soak(2), in_soak(3)])
+def test_a_stop_leaves_the_rows_that_the_answers_so_far_tell(start):
     U = dirichlet(3, seed=0, n=30)
     whole = rows(U)
     pairs = account(whole)["bootstrap_pairs"]
-    for enough in range(whole.n_queries + 1):
+    for enough in [*range(start, whole.n_queries, 4), whole.n_queries]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", LittleInformationWarning)  # few pairs leave much open
             result = rows(U, oracle=Counting(U, enough=enough))
@@ -51,7 +53,7 @@ def test_a_stop_leaves_the_rows_that_the_answers_so_far_tell():
     assert known.all()
 
 
-@pytest.mark.parametrize("k", [3, 4])
+@pytest.mark.parametrize("k", [3, in_soak(4)])
 @pytest.mark.parametrize("doubled", [False, True])
 def test_triplets_before_a_stop_count_where_they_fix_the_memberships(k, doubled):
     exact = 0

@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from soaking import in_soak
 
 from askmeans.metrics import match_clusters
 from askmeans.paper.recovery import (
@@ -169,7 +170,7 @@ def test_corners_alone_fix_clusters_exactly_where_pure_items_are_seen(k):
 
 
 @pytest.mark.parametrize("alpha", [0.3, 1.0])
-@pytest.mark.parametrize("k", [3, 4, 5, 8])
+@pytest.mark.parametrize("k", [3, in_soak(4), in_soak(5), in_soak(8)])
 def test_the_ambiguity_covers_the_error_of_corners_in_95_percent(k, alpha):
     covered = []
     for seed in range(40 if k < 8 else 20):

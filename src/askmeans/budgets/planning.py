@@ -148,9 +148,9 @@ def _stratified(strategy: Stratified, n: int, k: int, ask: Ask) -> Forecast:
     m = n if strategy.max_items is None else min(strategy.max_items, n)
     n_queries = m * (k - 1)
     rounds = 2 * (k - 1) + math.log(max(1.0, m / (2 * k))) / math.log1p(GROWTH)
-    if ask == "similarity" and k > 1:
+    if ask != "membership" and k > 1:
         price = similarity_price(m, k)
-        n_queries = price["pairs"] + price["triplets"]
+        n_queries = price["pairs"] + (price["triplets"] if ask == "similarity" else 0)
     error = next(value for kind, value in ERRORS if kind is Stratified)
     return Forecast(
         strategy=strategy,

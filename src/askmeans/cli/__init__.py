@@ -53,8 +53,22 @@ class Impute(StrEnum):
     median = "median"
 
 
+def _version(wanted: bool) -> None:
+    """Print the version and end."""
+    if wanted:
+        from askmeans import __version__
+
+        typer.echo(f"askmeans {__version__}")
+        raise typer.Exit
+
+
 @app.callback()
-def callback() -> None:
+def callback(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="Print the version."),
+    ] = False,
+) -> None:
     """Fuzzy clustering with questions."""
 
 
@@ -86,8 +100,14 @@ def demo(
 
 @app.command()
 def plan(
-    n: Annotated[int, typer.Option("-n", "--items", help="Number of items.")],
     k: Annotated[int, typer.Option("-k", "--clusters", help="Number of clusters.")],
+    data: Annotated[
+        Path | None, typer.Argument(help="A data file, for the number of items.")
+    ] = None,
+    n: Annotated[
+        int | None, typer.Option("-n", "--items", help="Number of items, where there is no DATA.")
+    ] = None,
+    ask: Annotated[Ask, typer.Option(help="What is asked.")] = Ask.membership,
     budget: Annotated[
         int | None, typer.Option(help="Most questions; without it, each strategy's own sizes.")
     ] = None,
@@ -99,7 +119,7 @@ def plan(
     """Tell what asking will cost: questions, rounds, minutes, and the error to expect."""
     from askmeans.cli.plan import run
 
-    run(n, k, budget, seconds_per_question, as_json=json)
+    run(data, n, k, ask.value, budget, seconds_per_question, as_json=json)
 
 
 @app.command()

@@ -2,13 +2,16 @@
 
 import json
 import sys
+from pathlib import Path
+from typing import Literal
 
 from rich.console import Console
 from rich.table import Table
 
 from askmeans.budgets import Forecast, forecast, plan_budget
 from askmeans.checks import check_enough_items, check_positive
-from askmeans.exceptions import BudgetError
+from askmeans.cli.tables import read_table
+from askmeans.exceptions import BudgetError, ParameterError
 from askmeans.strategies import (
     PaperStrategy,
     Sequential,
@@ -20,10 +23,22 @@ from askmeans.strategies import (
 
 __all__ = ["run"]
 
+Ask = Literal["membership", "similarity", "pairwise"]
 
-def run(n: int, k: int, budget: int | None, seconds: float, *, as_json: bool) -> None:
+
+def run(
+    data: Path | None,
+    n_items: int | None,
+    k: int,
+    ask: Ask,
+    budget: int | None,
+    seconds: float,
+    *,
+    as_json: bool,
+) -> None:
     """Print what each strategy will cost and reach."""
     check_positive(seconds, "seconds_per_question", "askmeans plan")
+    n = _count(data, n_items)
     check_enough_items(n, k, "askmeans plan")
     kinds: list[type[Strategy]] = [Stratified, TwoPhase, Sequential]
     if k == 2:
@@ -32,7 +47,9 @@ def run(n: int, k: int, budget: int | None, seconds: float, *, as_json: bool) ->
     for kind in kinds:
         try:
             plans.append(
-                forecast(kind(), n, k) if budget is None else plan_budget(budget, n, k, kind=kind)
+                forecast(kind(), n, k, ask=ask)
+                if budget is None
+                else plan_budget(budget, n, k, ask=ask, kind=kind)
             )
         except BudgetError:
             if kind is Stratified:  # the least demanding one names the minimum
@@ -58,6 +75,20 @@ def run(n: int, k: int, budget: int | None, seconds: float, *, as_json: bool) ->
         "Expected error: the mean error of a membership, for an expert whose clusters follow "
         "distance; forecasts, not promises."
     )
+
+
+def _count(data: Path | None, n_items: int | None) -> int:
+    """How many items there are: the file's rows, or as given."""
+    if (data is None) == (n_items is None):
+        got = "neither" if data is None else "both"
+        raise ParameterError(
+            "askmeans plan must have either DATA or -n, the number of items. "
+            f"Got {got}; name a data file, or say how many items there are."
+        )
+    if data is None:
+        assert n_items is not None
+        return n_items
+    return len(read_table(data, None))
 
 
 def _row(plan: Forecast, seconds: float) -> dict[str, str | int | float]:

@@ -6,11 +6,16 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClusterMixin
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    ClusterMixin,
+    TransformerMixin,
+)
 from sklearn.utils.validation import check_is_fitted
 
-from askmeans.checks import check_enough_items
+from askmeans.checks import as_weights, check_enough_items
 from askmeans.estimators.fuzzy_kmeans import FuzzyKMeans
 from askmeans.estimators.validation import as_generator, check_items, check_new_items
 from askmeans.exceptions import NobodyToAskWarning, ParameterError
@@ -24,7 +29,9 @@ if TYPE_CHECKING:
 __all__ = ["ActiveFuzzyKMeans"]
 
 
-class ActiveFuzzyKMeans(ClusterMixin, BaseEstimator):
+class ActiveFuzzyKMeans(
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator
+):
     """Fuzzy k-means that asks somebody who knows.
 
     A strategy chooses questions ("how much does this item belong to that cluster?"), an oracle
@@ -55,6 +62,8 @@ class ActiveFuzzyKMeans(ClusterMixin, BaseEstimator):
         Alpha of the clustering that the oracle has in mind, at least 1 (1 for hard clusters).
     random_state : int, numpy Generator, RandomState or None, default=None
         Where the choice of questions takes its randomness from; an int makes it repeatable.
+    verbose : bool, default=False
+        Show a bar of the answers so far while fitting, where there is a terminal.
 
     Attributes
     ----------
@@ -111,6 +120,7 @@ class ActiveFuzzyKMeans(ClusterMixin, BaseEstimator):
         repeats: int = 1,
         fuzzifier: float = 2.0,
         random_state: Any = None,
+        verbose: bool = False,
     ) -> None:
         self.n_clusters = n_clusters
         self.oracle = oracle
@@ -121,6 +131,7 @@ class ActiveFuzzyKMeans(ClusterMixin, BaseEstimator):
         self.repeats = repeats
         self.fuzzifier = fuzzifier
         self.random_state = random_state
+        self.verbose = verbose
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002 - scikit-learn's signature
         """Ask, and find centres and memberships.
@@ -173,7 +184,7 @@ class ActiveFuzzyKMeans(ClusterMixin, BaseEstimator):
         else:
             seed = self.random_state if isinstance(self.random_state, Integral) else rng
             plan = replace(spec, seed=as_seed(seed, "ActiveFuzzyKMeans")).make(items)
-            result = run(plan, self.oracle, budget=self.budget)
+            result = run(plan, self.oracle, budget=self.budget, progress=bool(self.verbose))
             clustering = result.clustering
             found = {
                 "cluster_centers_": clustering.centers,
@@ -243,6 +254,70 @@ class ActiveFuzzyKMeans(ClusterMixin, BaseEstimator):
         memberships: NDArray[np.float64] = self._predictor(check_new_items(self, X))
         return memberships
 
+    def transform(self, X: Any) -> NDArray[np.floating]:
+        """Distances to the centres, as new features.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_items, n_features)
+            Items, new or old.
+
+        Returns
+        -------
+        ndarray of shape (n_items, n_clusters)
+            Euclidean distances.
+
+        Examples
+        --------
+        >>> from askmeans.oracles import TableOracle
+        >>> oracle = TableOracle.from_labels([0, 1])
+        >>> model = ActiveFuzzyKMeans(2, oracle=oracle, random_state=0).fit([[0.0], [10.0]])
+        >>> model.transform([[4.0]])
+        array([[4., 6.]])
+        """
+        from askmeans.fuzzy import lloyd
+
+        check_is_fitted(self)
+        return lloyd.distances(check_new_items(self, X), self.cluster_centers_)
+
+    def score(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> float:  # noqa: ARG002 - scikit-learn's signature
+        """Minus the fuzzy k-means objective of these items at the centres found.
+
+        The larger, the better. What people answered does not count in it; `askmeans.metrics`
+        compares memberships.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_items, n_features)
+            Items, new or old.
+        y : Ignored
+            Not used; here because scikit-learn's pipelines pass it.
+        sample_weight : array-like of shape (n_items,), default=None
+            How much each item counts; None counts all alike.
+
+        Returns
+        -------
+        float
+            Minus the objective, with closed-form memberships; at fuzzifier 1 that of k-means.
+
+        Examples
+        --------
+        >>> from askmeans.oracles import TableOracle
+        >>> oracle = TableOracle.from_labels([0, 1])
+        >>> model = ActiveFuzzyKMeans(2, oracle=oracle, random_state=0).fit([[0.0], [10.0]])
+        >>> model.score([[5.0]])
+        -12.5
+        """
+        from askmeans.fuzzy import lloyd
+
+        check_is_fitted(self)
+        items = check_new_items(self, X)
+        weights = as_weights(sample_weight, len(items))
+        if self.fuzzifier == 1.0:
+            nearest = np.square(lloyd.distances(items, self.cluster_centers_).min(axis=1))
+            return -float(nearest @ weights if len(weights) else nearest.sum())
+        return -lloyd.objective(items, self.cluster_centers_, float(self.fuzzifier), weights)
+
     def to_frame(self) -> "pd.DataFrame":
         """Memberships as a pandas data frame with the index of the data that came in.
 
@@ -267,6 +342,11 @@ class ActiveFuzzyKMeans(ClusterMixin, BaseEstimator):
         check_is_fitted(self)
         columns = [f"cluster_{j}" for j in range(self.memberships_.shape[1])]
         return pd.DataFrame(self.memberships_, getattr(self, "index_", None), columns)
+
+    @property
+    def _n_features_out(self) -> int:
+        """How many columns `transform` returns, for get_feature_names_out."""
+        return len(self.cluster_centers_)
 
     def _spec(self) -> "PlanSpec":
         """The parameters, checked before the data is looked at."""

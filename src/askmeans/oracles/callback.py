@@ -42,6 +42,10 @@ class CallbackOracle:
         self.pair = pair
         self.triplet = triplet
 
+    def __repr__(self) -> str:
+        kinds = [kind for kind in ("membership", "pair", "triplet") if getattr(self, kind)]
+        return f"CallbackOracle({', '.join(kinds)})"
+
     def answer(self, queries: Queries) -> NDArray[np.float64]:
         """Answers to a batch.
 

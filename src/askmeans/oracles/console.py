@@ -97,6 +97,9 @@ class ConsoleOracle:
         self._n_before = 0  # answers of earlier batches
         self._greeted = False
 
+    def __repr__(self) -> str:
+        return f"ConsoleOracle({len(self.items)} items)"
+
     def answer(self, queries: Queries) -> NDArray[np.float64]:
         r"""Ask a batch, one question after the other.
 

@@ -66,6 +66,9 @@ class CrowdOracle:
         self.shares = parts / parts.sum()
         self.random_state = random_state
 
+    def __repr__(self) -> str:
+        return f"CrowdOracle({len(self.annotators)} annotators)"
+
     @property
     def noisy(self) -> bool:
         """Whether answers may leave [0, 1]."""
@@ -206,6 +209,9 @@ class HostileOracle:
         self.oracle = oracle
         self.how = how
         self.random_state = random_state
+
+    def __repr__(self) -> str:
+        return f"HostileOracle({self.oracle!r}, how={self.how!r})"
 
     def answer(self, queries: Queries) -> Floats:
         """Wrong answers to a batch.

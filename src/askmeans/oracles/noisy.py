@@ -69,6 +69,9 @@ class NoisyOracle:
         self.kind = kind
         self.persistent = persistent
 
+    def __repr__(self) -> str:
+        return f"NoisyOracle({self.oracle!r}, std={self.std})"
+
     @property
     def noisy(self) -> bool:
         """Whether answers may leave [0, 1]."""

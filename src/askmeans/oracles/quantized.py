@@ -35,6 +35,9 @@ class QuantizedOracle:
         self.oracle = oracle
         self.levels = levels
 
+    def __repr__(self) -> str:
+        return f"QuantizedOracle({self.oracle!r}, levels={self.levels})"
+
     def answer(self, queries: Queries) -> NDArray[np.float64]:
         """Answers to a batch, on the scale.
 

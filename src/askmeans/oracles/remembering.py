@@ -38,6 +38,9 @@ class RememberingOracle:
         self.oracle = oracle
         self.ledger = Ledger() if ledger is None else ledger
 
+    def __repr__(self) -> str:
+        return f"RememberingOracle({self.oracle!r}, {len(self.ledger.history)} answers)"
+
     @property
     def noisy(self) -> bool:
         """Whether answers may leave [0, 1]: as the other oracle's."""

@@ -40,6 +40,10 @@ class TableOracle:
                 "instead; divide each row by its sum."
             )
 
+    def __repr__(self) -> str:
+        n_items, n_clusters = self.memberships.shape
+        return f"TableOracle({n_items} items, {n_clusters} clusters)"
+
     @classmethod
     def from_labels(cls, y: ArrayLike) -> Self:
         """Somebody who knows to which class each item belongs.

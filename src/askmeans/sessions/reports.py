@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -365,5 +365,12 @@ class SessionResult:
     history: Answers
     missing: Estimate
     cluster_names: tuple[str, ...]
-    ids: Sequence[str] = field(repr=False)
+    ids: Sequence[str]
     notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        n_items, n_clusters = self.memberships.shape
+        return (
+            f"SessionResult({n_items} items, {n_clusters} clusters, {self.n_queries} questions in "
+            f"{self.n_rounds} rounds, {self.state})"
+        )
