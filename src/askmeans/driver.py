@@ -17,6 +17,7 @@ from askmeans.exceptions import (
     PlanError,
     StopAsking,
 )
+from askmeans.floats import default_float_errors
 from askmeans.interrupts import Interrupts
 from askmeans.paper.plan import Plan
 from askmeans.policy import Policy
@@ -145,15 +146,17 @@ class _Driver:
         """Send answers until the plan returns."""
         stopped = False
         try:
-            queries = next(plan)
+            with default_float_errors():
+                queries = next(plan)
             while True:
                 stopped = self._answer(queries)
                 answers = self.ledger.answers(queries)
-                if stopped:
-                    plan.throw(StopAsking(answers, self._reached(queries)))
-                    raise PlanError("A plan must return when StopAsking is thrown into it. "
-                                    "Got more questions instead.")  # fmt: skip
-                queries = plan.send(answers)
+                with default_float_errors():
+                    if stopped:
+                        plan.throw(StopAsking(answers, self._reached(queries)))
+                        raise PlanError("A plan must return when StopAsking is thrown into it. "
+                                        "Got more questions instead.")  # fmt: skip
+                    queries = plan.send(answers)
         except StopIteration as end:
             return self._result(end.value, stopped)
         except StopAsking as stop:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from askmeans.floats import default_float_errors
 from askmeans.fuzzy.simplex import onto_simplex
 from askmeans.links import Link
 from askmeans.queries import Answers
@@ -40,6 +41,7 @@ class Predictor:
     def __repr__(self) -> str:
         return f"Predictor({len(self.links)} clusters, order={self.scorer.order!r})"
 
+    @default_float_errors()
     def __call__(self, X: NDArray[np.floating]) -> Floats:
         """Memberships (n x k) of these items; rows sum to one."""
         coordinates = self.scorer.coordinates(self.scorer.scores(X))
@@ -187,13 +189,6 @@ class Result:
     n_rounds: int
     history: Answers
 
-
-def warn(message: str, kind: type[Warning], notes: list[str]) -> None:
-    """Warn, and keep the message as a note of the result."""
-    if message not in notes:
-        notes.append(message)
-    warnings.warn(message, kind, stacklevel=3)
-
     def __repr__(self) -> str:
         n_items, n_clusters = self.clustering.memberships.shape
         whole = "complete" if self.complete else "not complete"
@@ -234,3 +229,10 @@ def with_names(text: str, names: Sequence[str]) -> str:
         return ", ".join(names[j] if j < len(names) else f"cluster {j}" for j in numbers)
 
     return re.sub(r"\bcluster (\d{1,6}(?:, \d{1,6})*)\b", named, text)
+
+
+def warn(message: str, kind: type[Warning], notes: list[str]) -> None:
+    """Warn, and keep the message as a note of the result."""
+    if message not in notes:
+        notes.append(message)
+    warnings.warn(message, kind, stacklevel=3)

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans.exceptions import AskmeansError, PlanError, StopAsking
+from askmeans.floats import default_float_errors
 from askmeans.paper.plan import Plan
 from askmeans.queries import ME, Answers, Ledger, Queries, Question
 from askmeans.results import Clustering, Result
@@ -192,6 +193,7 @@ class _Replay:
             self.sent.update((question, told[question]) for question in self.questions)
             self._step(partial(self._plan.send, answers))
 
+    @default_float_errors()
     def stop(self, told: Told) -> Clustering:
         """Let the plan return what it has, with the answers to a part of its round."""
         assert self.batch is not None
@@ -227,6 +229,7 @@ class _Replay:
             self.ledger.record(new, [told[question] for question in new.questions()])
         return self.ledger.answers(batch)
 
+    @default_float_errors()
     def _step(self, work: Callable[[], Queries]) -> None:
         """Let the plan run to its next round or its end."""
         self.batch, self.questions = None, {}

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
+from askmeans.floats import default_float_errors
 from askmeans.items import Items
 from askmeans.policy.models.rows import softmax
 from askmeans.policy.models.training import Fitted, Predict, Training
@@ -67,6 +68,7 @@ class Stacked:
     parts: tuple[tuple[float, Predict], ...]
     sharpness: float
 
+    @default_float_errors()
     def __call__(self, X: NDArray[np.floating]) -> Floats:
         """Memberships of any items."""
         U = sum(weight * predict(X) for weight, predict in self.parts)

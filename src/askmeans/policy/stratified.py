@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans.exceptions import MissingClusterWarning, MoreClustersWarning
+from askmeans.floats import default_float_errors
 from askmeans.fuzzy.simplex import ROUNDING
 from askmeans.fuzzy.ties import without_last_bits
 from askmeans.items import Items
@@ -74,6 +75,7 @@ class StratifiedPolicy:
         self._answers = answers
         self._asked = {q for batch in answers.batches for q in batch.queries.questions()}
 
+    @default_float_errors()
     def propose(
         self,
         n: int,
@@ -100,6 +102,7 @@ class StratifiedPolicy:
         return self.stopped is not None
 
     @property
+    @default_float_errors()
     def stopped(self) -> str | None:
         """Why there is no need to ask on: "precision", "max_items" or "items"; None to go on."""
         if self.batch_size > 0:
@@ -108,6 +111,7 @@ class StratifiedPolicy:
         return "precision" if precise else self._ended() or "items"
 
     @property
+    @default_float_errors()
     def batch_size(self) -> int:
         """Questions to the next milestone, or to the last item that shall be asked about."""
         there = len(self._answers)
@@ -121,6 +125,7 @@ class StratifiedPolicy:
         """How often the ranking of questions was made anew, from 1."""
         return len(self._milestones(len(self._answers)))
 
+    @default_float_errors()
     def clustering(self) -> Clustering:
         """The best result from all answers."""
         notes: list[str] = []
