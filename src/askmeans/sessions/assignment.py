@@ -11,23 +11,27 @@ Rules of this file:
 
 import json
 import math
-import uuid
 from collections import Counter
 from collections.abc import Callable, Iterable, Set
 from dataclasses import dataclass, replace
 
-from askmeans.checks import check_name
-from askmeans.exceptions import BudgetError, KeyConflictError, ParameterError, SessionError
+from askmeans.exceptions import BudgetError, KeyConflictError, SessionError
 from askmeans.queries import Question as Asked
-from askmeans.sessions.log import ANSWERS, Event, EventKind, NewEvent, Standing
+from askmeans.sessions.log import (
+    ANSWERS,
+    Event,
+    EventKind,
+    NewEvent,
+    Standing,
+    as_key,
+    check_annotator,
+)
 from askmeans.sessions.reports import Question, Receipt, SessionState, Undone
 from askmeans.sessions.runtime import Runtime
 from askmeans.sessions.store.contract import Lease, Transaction
-from askmeans.text import is_clean
 
-__all__ = ["IMPORTED", "Assignment", "as_key", "check_annotator", "in_force"]
+__all__ = ["Assignment", "in_force"]
 
-IMPORTED = "held"  # the annotator of imported answers
 _SLIP = 5.0  # seconds that a clock may be set back without ending a lease
 
 
@@ -499,29 +503,6 @@ def in_force(leases: Iterable[Lease], now: float, seconds: float) -> list[Lease]
     One that reaches farther was given before the clock was set back; it would last too long.
     """
     return [lease for lease in leases if now < lease.until <= now + seconds + _SLIP]
-
-
-def as_key(key: str | None) -> str:
-    """The client's key, or a new one."""
-    if key is None:
-        return uuid.uuid4().hex
-    if not isinstance(key, str) or not 0 < len(key) <= 200 or not is_clean(key):
-        raise ParameterError(
-            "The 'key' parameter must be a str of 1 to 200 characters, without control characters. "
-            f"Got {key!r:.60} instead."
-        )
-    return key
-
-
-def check_annotator(annotator: object, *, person: bool = False) -> str:
-    """The annotator's name; refused where it is none, or is no person's."""
-    name = check_name(annotator, "annotator")
-    if person and name == IMPORTED:
-        raise ParameterError(
-            "The 'annotator' parameter must be somebody's own name. "
-            f"Got {IMPORTED!r}, which stands for answers from before the session."
-        )
-    return name
 
 
 def _check_same(

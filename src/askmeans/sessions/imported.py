@@ -6,8 +6,7 @@ from collections.abc import Iterable
 
 from askmeans.exceptions import AnswerError, KeyConflictError, QueryError
 from askmeans.queries import Answer, Question
-from askmeans.sessions.assignment import IMPORTED
-from askmeans.sessions.log import EventKind, NewEvent, State
+from askmeans.sessions.log import IMPORTED, EventKind, NewEvent, State
 from askmeans.sessions.reports import Held
 from askmeans.sessions.store.contract import Transaction
 

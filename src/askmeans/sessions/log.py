@@ -12,6 +12,7 @@ Rules of this file:
 """
 
 import math
+import uuid
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -19,7 +20,14 @@ from enum import StrEnum
 
 import numpy as np
 
-__all__ = ["ANSWERS", "MOVES", "Event", "EventKind", "NewEvent", "Standing", "State"]
+from askmeans.checks import check_name
+from askmeans.exceptions import ParameterError
+from askmeans.text import is_clean
+
+__all__ = ["ANSWERS", "IMPORTED", "MOVES", "Event", "EventKind", "NewEvent", "Standing", "State",
+           "as_key", "check_annotator"]  # fmt: skip
+
+IMPORTED = "held"  # the annotator of imported answers
 
 
 class EventKind(StrEnum):
@@ -307,3 +315,26 @@ class State:
             self._spent.add(question)
         else:
             self._spent.discard(question)
+
+
+def as_key(key: str | None) -> str:
+    """The client's key, or a new one."""
+    if key is None:
+        return uuid.uuid4().hex
+    if not isinstance(key, str) or not 0 < len(key) <= 200 or not is_clean(key):
+        raise ParameterError(
+            "The 'key' parameter must be a str of 1 to 200 characters, without control characters. "
+            f"Got {key!r:.60} instead."
+        )
+    return key
+
+
+def check_annotator(annotator: object, *, person: bool = False) -> str:
+    """The annotator's name; refused where it is none, or is no person's."""
+    name = check_name(annotator, "annotator")
+    if person and name == IMPORTED:
+        raise ParameterError(
+            "The 'annotator' parameter must be somebody's own name. "
+            f"Got {IMPORTED!r}, which stands for answers from before the session."
+        )
+    return name

@@ -7,10 +7,10 @@ from typing import Any, Self
 from askmeans.checks import check_name, check_number
 from askmeans.exceptions import ParameterError
 from askmeans.queries import ME, Answer
-from askmeans.sessions.assignment import Assignment, as_key
+from askmeans.sessions.assignment import Assignment
 from askmeans.sessions.config import Config
 from askmeans.sessions.imported import import_answers
-from askmeans.sessions.log import EventKind, NewEvent
+from askmeans.sessions.log import EventKind, NewEvent, as_key
 from askmeans.sessions.reports import Held, Receipt
 from askmeans.sessions.results import Results
 from askmeans.sessions.rows import Rows

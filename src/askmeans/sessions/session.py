@@ -8,10 +8,9 @@ from typing import Any
 from askmeans.checks import check_number, check_positive
 from askmeans.exceptions import AnswerError, ParameterError
 from askmeans.queries import ME
-from askmeans.sessions.assignment import check_annotator
 from askmeans.sessions.conflicts import find_conflicts
 from askmeans.sessions.display import Item
-from askmeans.sessions.log import EventKind
+from askmeans.sessions.log import EventKind, check_annotator
 from askmeans.sessions.owner import SessionOwner
 from askmeans.sessions.reports import Question, Receipt, SessionResult, Status, Undone
 
