@@ -12,6 +12,7 @@ from askmeans.fuzzy import closed_form_memberships
 from askmeans.links import Link
 from askmeans.oracles import NoisyOracle, TableOracle
 from askmeans.paper import by_similarity
+from askmeans.queries import Answers
 from askmeans.results import Clustering, Diagnostics, Predictor, Result
 from askmeans.scores import Scorer
 
@@ -30,12 +31,10 @@ def test_without_answers_the_closed_form_predicts():
 
 
 def test_results_are_shown_in_a_line_however_large_they_are():
-    from askmeans.queries import History
-
     clustering = Clustering(centers=np.zeros((3, 2)), memberships=np.full((5000, 3), 1 / 3),
                             predictor=None, complete=True)  # fmt: skip
     result = Result(clustering=clustering, complete=False, n_queries=62, n_queries_raw=80,
-                    n_rounds=7, history=History())  # fmt: skip
+                    n_rounds=7, history=Answers())  # fmt: skip
     assert repr(clustering) == "Clustering(5000 items, 3 clusters, complete)"
     expected = "Result(5000 items, 3 clusters, 62 questions in 7 rounds, not complete)"
     assert repr(result) == expected
