@@ -111,7 +111,7 @@ class Assignment:
             with runtime.store.write(runtime.record.id, durable=new) as transaction:
                 runtime.take(transaction.events(runtime.state.last))
                 runtime.know(transaction.questions(runtime.n_questions))
-                if runtime.is_plan and len(runtime.state.undone) != undone:
+                if runtime.config.has_plan and len(runtime.state.undone) != undone:
                     return None  # its round may be another
                 now = transaction.now()
                 leases = self._leases(annotator, transaction.leases(), now)

@@ -278,7 +278,7 @@ class Status:
     contradictions : tuple of Conflict or None
         Answers that cannot all be true, the worst first; None where they were not looked for.
     notes : tuple of str
-        What somebody should know: other questions than were stored, warnings of the plan.
+        What somebody should know: warnings of the policy or plan.
     holding : tuple of Holding
         Who holds which of them, and how long.
 

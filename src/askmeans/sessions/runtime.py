@@ -94,11 +94,6 @@ class Runtime:
         """The policy, as `catch_up` left it."""
         return self._policy or self.catch_up()
 
-    @property
-    def is_plan(self) -> bool:
-        """Whether the questions are those of a plan, with rounds."""
-        return isinstance(self.policy, PlanPolicy)
-
     def catch_up(self) -> PlanPolicy | StratifiedPolicy:
         """Take in what happened since, and let the policy know."""
         with self._teaching:
