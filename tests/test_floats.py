@@ -15,6 +15,7 @@ from askmeans import (
     run,
     sessions,
 )  # fmt: skip
+from askmeans.exceptions import ParameterError
 from askmeans.floats import default_float_errors
 from askmeans.fuzzy import closed_form_memberships, objective, weighted_centers
 from askmeans.queries import MembershipQueries, PairQueries
@@ -54,12 +55,18 @@ def test_fuzzy_k_means_fits_and_predicts(fuzzifier):
 
 @pytest.mark.parametrize(
     ("told", "options"),
-    [(HARD, {}), (TINY, {}), (HARD, {"levels": 5}), (HARD, {"repeats": 2}),
-     (TINY, {"fuzzifier": 1.1}), (TINY, {"ask": "similarity"})],
-    ids=["hard", "tiny", "levels", "repeats", "fuzzifier", "similarity"],
+    [(HARD, {}), (TINY, {}), (HARD, {"repeats": 2}), (TINY, {"fuzzifier": 1.1}),
+     (TINY, {"ask": "similarity"}), (HARD, {"levels": 5})],
+    ids=["hard", "tiny", "repeats", "fuzzifier", "similarity", "levels"],
 )  # fmt: skip
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_every_strategy_fits_and_predicts(strategy, told, options):
+    if "levels" in options and strategy not in ("auto", "stratified"):
+        with pytest.raises(ParameterError, match="at their word"):
+            ActiveFuzzyKMeans(
+                2, oracle=oracles.TableOracle(told), strategy=strategy, **options
+            ).fit(X)
+        return
     model = ActiveFuzzyKMeans(
         2, oracle=oracles.TableOracle(told), strategy=strategy, random_state=0, **options
     ).fit(X)

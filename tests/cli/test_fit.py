@@ -44,15 +44,15 @@ def test_warnings_call_the_clusters_by_their_names(askmeans, folder):
     assert told.startswith(("setosa", "versicolor"))
 
 
-@pytest.mark.parametrize("file", ["iris.csv", "iris.parquet", "iris.feather"])
-def test_every_format_gives_the_same_result(askmeans, folder, file):
-    done = askmeans(
-        "fit", file, "-k", 3, "--expert", "labels:species", "--out", "r", "--json", cwd=folder
-    )
-    summary = json.loads(done.stdout)
-    assert summary["n_queries"] == 62
-    assert summary["complete"] is True
-    assert summary == json.loads((folder / "r.summary.json").read_text())
+def test_every_format_gives_the_same_result(askmeans, folder):
+    counts = set()
+    for file in ("iris.csv", "iris.parquet", "iris.feather"):
+        words = ("fit", file, "-k", 3, "--expert", "labels:species", "--out", f"r-{file}", "--json")
+        summary = json.loads(askmeans(*words, cwd=folder).stdout)
+        assert summary["complete"] is True
+        assert summary == json.loads((folder / f"r-{file}.summary.json").read_text())
+        counts.add(summary["n_queries"])
+    assert len(counts) == 1
 
 
 def test_repeats_and_levels_are_asked_for_and_told_of(askmeans, folder):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_allclose
 
-from askmeans.fuzzy.simplex import onto_simplex
+from askmeans.fuzzy.simplex import onto_simplex, within_bounds
 
 tables = hnp.arrays(
     np.float64, st.tuples(st.integers(1, 5), st.integers(1, 5)), elements=st.floats(-3.0, 3.0)
@@ -62,3 +62,24 @@ def test_rows_are_changed_in_place():
     rows = np.array([[0.0, 0.0], [2.0, 0.0]])
     assert onto_simplex(rows) is rows
     assert rows.tolist() == [[0.5, 0.5], [1.0, 0.0]]
+
+
+@given(st.integers(0, 10_000))
+def test_rows_within_bounds_are_the_nearest_that_sum_to_one(seed):
+    rng = np.random.default_rng(seed)
+    truth = rng.dirichlet(np.ones(4), size=5)  # so that there is such a row
+    low, high = np.clip(truth - 0.2, 0.0, 1.0), np.clip(truth + 0.2, 0.0, 1.0)
+    rows = rng.dirichlet(np.ones(4), size=5)
+    found = within_bounds(rows, low, high)
+    assert_allclose(found.sum(axis=1), 1.0)
+    assert (found >= low - 1e-9).all()
+    assert (found <= high + 1e-9).all()
+    for share in (0.01, 0.3, 1.0):  # a step towards any other such row leads away
+        step = found + share * (truth - found)
+        nearer = np.linalg.norm(step - rows, axis=1) < np.linalg.norm(found - rows, axis=1) - 1e-9
+        assert not nearer.any()
+
+
+def test_bounds_that_leave_no_row_give_the_nearest_of_the_simplex():
+    found = within_bounds(np.array([[0.5, 0.5]]), np.array([[0.9, 0.9]]), np.array([[1.0, 1.0]]))
+    assert_allclose(found, [[0.5, 0.5]])

@@ -121,7 +121,10 @@ def test_an_item_alone_is_not_taken_for_wholly_of_one_cluster():
 
 def test_items_unlike_all_clusters_are_not_sorted_into_one():
     more = Counting(np.eye(4)[labels_of(4)])
-    with pytest.warns(MoreClustersWarning, match="4 clusters, more than the 3"):
+    with (
+        pytest.warns(MoreClustersWarning, match="4 clusters, more than the 3"),
+        pytest.warns(MoreClustersWarning, match="is like no item of the 3 clusters"),
+    ):
         result = sorted_rows(np.empty((N, 3)), oracle=more)
     assert result.clustering.diagnostics.similarity["bootstrap_pairs"] > 0
 

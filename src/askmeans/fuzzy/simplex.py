@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ROUNDING", "keep_answers", "onto_simplex"]
+__all__ = ["ROUNDING", "keep_answers", "onto_simplex", "within_bounds"]
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -22,6 +22,23 @@ def onto_simplex(rows: Floats) -> Floats:
     if len(outside):
         rows[outside] = _project(rows[outside])
     return rows
+
+
+def within_bounds(rows: Floats, low: Floats, high: Floats) -> Floats:
+    """The nearest rows that sum to one with every entry between its bounds.
+
+    Where bounds leave no such row, the nearest point of the simplex to the row cut to them.
+    """
+    cut = np.clip(rows, low, high)
+    possible = (low.sum(axis=1) <= 1.0) & (high.sum(axis=1) >= 1.0)
+    # The nearest row is the row shifted evenly and cut: by how much is found by bisection.
+    least, most = np.full(len(rows), -1.0), np.full(len(rows), 1.0)
+    for _ in range(50):
+        middle = (least + most) / 2.0
+        above = np.clip(rows + middle[:, None], low, high).sum(axis=1) > 1.0
+        most, least = np.where(above, middle, most), np.where(above, least, middle)
+    found = np.clip(rows + least[:, None], low, high)
+    return onto_simplex(np.where(possible[:, None], found, cut))
 
 
 def keep_answers(memberships: Floats, rows: Rows, told: Floats) -> None:

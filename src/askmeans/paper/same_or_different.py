@@ -16,7 +16,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from askmeans.exceptions import BudgetError, LittleInformationWarning, StopAsking
+from askmeans.exceptions import (
+    BudgetError,
+    LittleInformationWarning,
+    MoreClustersWarning,
+    StopAsking,
+)
 from askmeans.fuzzy.simplex import ROUNDING
 from askmeans.paper.by_similarity import drive
 from askmeans.paper.plan import Asking, Plan
@@ -33,7 +38,11 @@ _TRIES = 3  # items of a cluster to compare with, where nobody can say
 
 
 class _InBetweenError(Exception):
-    """An answer is neither all nor nothing."""
+    """An answer is neither all nor nothing, or an item is `unlike` all clusters."""
+
+    def __init__(self, unlike: int | None) -> None:
+        super().__init__()
+        self.unlike = unlike
 
 
 def same_or_different(
@@ -97,8 +106,14 @@ def same_or_different(
     def plan() -> Generator[Queries, Floats, Clustering]:
         try:
             return (yield from comparing)
-        except _InBetweenError:
-            pass
+        except _InBetweenError as ended:
+            if ended.unlike is not None:
+                warn(
+                    f"Item {ended.unlike} is like no item of the {n_clusters} clusters it was "
+                    f"compared with, so there may be more. Ask for {n_clusters + 1} clusters.",
+                    MoreClustersWarning,
+                    similar.notes,
+                )
         try:
             other = otherwise(start, similar)
         except BudgetError as error:
@@ -128,6 +143,7 @@ class _Compared:
         self.away: dict[int, set[int]] = {}
         self.partly: dict[Entry, float] = {}
         self.checks: Counter[int] = Counter()  # by cluster
+        self.unlike: int | None = None  # an item that is like no cluster's
 
     @property
     def diagnostics(self) -> dict[str, Any]:
@@ -205,7 +221,7 @@ class _Compared:
                 self._note_all(asked, pairs)
                 raise
             if not self._note_all(asked, pairs) and self.strict:
-                raise _InBetweenError
+                raise _InBetweenError(self.unlike)
 
     def _note_all(self, asked: list[Entry], pairs: list[tuple[int, int]]) -> bool:
         """Write down what comparisons tell; False if something is neither all nor nothing."""
@@ -222,7 +238,8 @@ class _Compared:
             self.home[item] = cluster
             self.members[cluster].append(item)
         elif abs(similarity) <= ROUNDING:
-            if len(away) == self.k - 1:  # unlike all clusters
+            if len(away) == self.k - 1:
+                self.unlike = item
                 return False
             away.add(cluster)
         elif not math.isnan(similarity):

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans.contradictions import rounding_noise
-from askmeans.fuzzy.simplex import keep_answers, onto_simplex
+from askmeans.fuzzy.simplex import keep_answers, within_bounds
 from askmeans.policy.ensemble import FEW, Ensemble, one_thread
 from askmeans.policy.evidence import Told
 from askmeans.policy.models.closed_form import ClosedForm, name_clusters
@@ -215,8 +215,9 @@ class Belief:
         told = U[items]
         if levels is not None and self.scale.noise == 0.0 and not self.told.differ:
             half = 0.5 / (levels - 1)  # an answer on a scale is an interval
-            inside = np.clip(told, values - half, values + half)
-            U[items] = self._hedged(onto_simplex(np.where(np.isnan(values), told, inside)))
+            low = np.clip(np.nan_to_num(values - half, nan=0.0), 0.0, 1.0)
+            high = np.clip(np.nan_to_num(values + half, nan=1.0), 0.0, 1.0)
+            U[items] = self._hedged(within_bounds(told, low, high))
             return U
         keep_answers(told, np.arange(len(items)), values)
         told = self._hedged(told)

@@ -39,6 +39,7 @@ Rows = NDArray[np.intp]
 REST = 0.05  # what is left of a row and not asked about
 GROWTH = 0.35  # questions from one milestone to the next, by those answered before
 _EXPLORE = 0.25  # how evenly doubt is taken to be spread, whatever the models say
+_REPEATS = 10  # answers given again, from which on it is known whether they differ
 _DOUBTED, _OFTEN_ENOUGH = 3.0, 3  # usual deviations; askings after which an answer stands
 
 
@@ -294,6 +295,7 @@ class _Ranking:
             return
         if self.belief.is_precise(self.settings.precision):
             yield from self._open(1.0, 1.0, every=True)  # those that may be in no cluster
+            yield from self._again(doubted=False)
             return
         yield from self._unnamed() if self.belief.is_naming else self._open(REST, 1.0)
         yield from self._again(doubted=True)
@@ -397,14 +399,16 @@ class _Ranking:
             doubt = belief.stack.doubt / max(float(belief.stack.doubt.mean()), 1e-300)
         yield from first
         asked = np.concatenate([belief.asked, np.array(first, dtype=np.intp)])
-        with one_thread():
-            yield from belief.strata.choose(asked, (1.0 - _EXPLORE) * doubt + _EXPLORE)
+        yield from belief.strata.choose(asked, (1.0 - _EXPLORE) * doubt + _EXPLORE)
 
     def _again(self, *, doubted: bool) -> Iterator[Question]:
         """What to ask again: answers that nothing else bears out, or those least often asked."""
         belief, told, times = self.belief, self.belief.told, self.settings.repeats
         if times == 1 or belief.stack is None or not len(told.value):
             return
+        within, repeated = told.spread()
+        if repeated >= _REPEATS and within == 0.0:
+            return  # answers are the same when asked again: it would tell nothing new
         away = np.abs(told.values - belief.likely[belief.asked])
         away[~told.asked] = np.nan
         usual = max(float(np.nanmedian(away)) / 0.6745, 1e-3)
