@@ -19,7 +19,7 @@ TARGETS = {
     k: FuzzyKMeans(k, n_init=5, tol=1e-8, random_state=0).fit(X).memberships_ for k in (2, 3)
 }
 ASKS = ("membership", "similarity", "pairwise")
-STRATEGIES = {"two-phase": 3, "sequential": 3, "two-clusters": 2}
+STRATEGIES = {"auto": 3, "two-phase": 3, "sequential": 3, "two-clusters": 2}
 
 
 def fitted(oracle, k=3, **parameters):

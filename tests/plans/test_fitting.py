@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from askmeans import FuzzyKMeans, Sequential, TwoClusters, TwoPhase, run
+from askmeans import FuzzyKMeans, Sequential, Stratified, TwoClusters, TwoPhase, run
 from askmeans.exceptions import MissingClusterWarning, ParameterError
 from askmeans.fuzzy import closed_form_memberships
 from askmeans.items import ArrayItems
@@ -20,7 +20,8 @@ CENTERS = np.array([[0.0, 0.0], [4.0, 0.0], [0.0, 4.0]])
 BLOBS = RNG.integers(3, size=150)
 X = CENTERS[BLOBS] + RNG.normal(size=(150, 2))
 STRATEGIES = {
-    "two-phase": (TwoPhase, 3), "sequential": (Sequential, 3), "two-clusters": (TwoClusters, 2)
+    "stratified": (Stratified, 3), "two-phase": (TwoPhase, 3), "sequential": (Sequential, 3),
+    "two-clusters": (TwoClusters, 2),
 }  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""The stratified plan: symmetries, replay, stopping, answers that stand, and what it promises."""
+"""The stratified plan: what it promises beyond what holds for every plan (test_every_plan.py)."""
 
 import itertools
 import warnings
@@ -10,14 +10,13 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.preprocessing import scale
-from strange_oracles import Nobody, Silent
+from strange_oracles import Silent
 
 from askmeans import ActiveFuzzyKMeans, FuzzyKMeans, Stratified, run
 from askmeans.exceptions import MissingClusterWarning
 from askmeans.metrics import membership_error
 from askmeans.oracles import NoisyOracle, QuantizedOracle, TableOracle
 from askmeans.plans.stratified import stratified
-from askmeans.queries import Ledger
 from askmeans.wrappers import repeated
 
 LOADERS = {"iris": load_iris, "wine": load_wine, "cancer": load_breast_cancer}
@@ -52,72 +51,6 @@ def target(fuzzy_target):
     return fuzzy_target(60, 3, seed=1)
 
 
-def test_a_replayed_ledger_asks_nothing_new_and_gives_the_same(target):
-    X, U = target
-    ledger = Ledger()
-    first = ask(X, U, 3, ledger=ledger)
-    again = ask(X, Nobody(), 3, ledger=ledger)
-    assert again.n_queries == 0
-    assert_allclose(again.clustering.memberships, first.clustering.memberships, atol=0.0)
-    assert again.clustering.diagnostics == first.clustering.diagnostics
-
-
-def test_a_stopped_run_goes_on_from_its_ledger_as_if_never_stopped(target):
-    X, U = target
-    whole = ask(X, U, 3)
-    ledger = Ledger()
-    ask(X, U, 3, ledger=ledger, budget=whole.n_queries // 2)
-    rest = ask(X, U, 3, ledger=ledger)
-    assert rest.n_queries == whole.n_queries - whole.n_queries // 2
-    assert_allclose(rest.clustering.memberships, whole.clustering.memberships, atol=0.0)
-
-
-@pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
-def test_stopping_after_any_number_of_answers_gives_a_valid_clustering(target, share):
-    X, U = target
-    oracle = Silent(U, share)
-    whole = ask(X, oracle, 3)
-    for budget in [*range(12), *range(12, whole.n_queries, 7)]:
-        result = ask(X, oracle, 3, budget=budget)
-        check_valid(result.clustering, 60, 3, 2)
-        assert result.n_queries == min(budget, whole.n_queries)
-        assert questions(result) == questions(whole)[:budget]
-        for answer in result.history:
-            if not np.isnan(answer.value):
-                found = result.clustering.memberships[answer.items[0], answer.cluster]
-                assert found == answer.value
-        assert result.clustering.diagnostics["stopped"] == "budget"
-    assert len({a.items for a in whole.history}) <= 20
-    assert whole.clustering.diagnostics["stopped"] == "max_items"
-    assert not whole.complete
-
-
-@settings(max_examples=20, deadline=None)
-@given(
-    seed=st.integers(0, 2**16),
-    n=st.integers(1, 25),
-    k=st.integers(1, 5),
-    fuzzifier=st.sampled_from([1.0, 1.1, 2.0, 7.0]),
-    share=st.sampled_from([0.0, 0.3, 1.0]),
-    budget=st.one_of(st.none(), st.integers(0, 60)),
-)
-def test_whatever_comes_the_clustering_is_valid(seed, n, k, fuzzifier, share, budget):
-    k = min(k, n)
-    rng = np.random.default_rng(seed)
-    X = rng.integers(-2, 3, size=(n, 2)).astype(float)  # many items coincide
-    U = rng.dirichlet(np.full(k, 0.3), size=n).round(1)  # no order at all, and many zeros
-    U[:, -1] = np.clip(1.0 - U[:, :-1].sum(axis=1), 0.0, 1.0)
-    result = ask(X, Silent(U, share, seed), k, seed=seed, fuzzifier=fuzzifier, budget=budget)
-    check_valid(result.clustering, n, k, 2)
-    check_valid(
-        type(result.clustering)(
-            centers=result.clustering.centers, memberships=result.clustering.predictor(X),
-            predictor=result.clustering.predictor, complete=True,
-        ), n, k, 2,
-    )  # fmt: skip
-    assert result.n_queries <= (n * k if budget is None else budget)
-
-
 @settings(max_examples=2, deadline=None)
 @given(seed=st.integers(0, 2**16))
 def test_permuting_items_permutes_the_questions_and_the_result(fuzzy_target, seed):
@@ -128,15 +61,6 @@ def test_permuting_items_permutes_the_questions_and_the_result(fuzzy_target, see
         (a.items[0], a.cluster) for a in here.history
     }
     assert_allclose(there.clustering.memberships, here.clustering.memberships[rows], atol=1e-3)
-
-
-# Rows of such answers may well sum to nothing.
-@pytest.mark.filterwarnings("ignore::askmeans.exceptions.MoreClustersWarning")
-def test_noisy_answers_outside_the_unit_interval_give_a_valid_clustering(target):
-    X, U = target
-    for seed in range(3):
-        oracle = NoisyOracle(TableOracle(U), std=0.4, clip=False, random_state=seed)
-        check_valid(ask(X, oracle, 3, seed=seed).clustering, 60, 3, 2)
 
 
 def test_the_likeliest_cluster_is_asked_first_so_hard_labels_cost_little_more_than_one_each():
