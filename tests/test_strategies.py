@@ -5,10 +5,11 @@ import dataclasses
 import numpy as np
 import pytest
 
-from askmeans import Sequential, TwoClusters, TwoPhase, oracles, run
+from askmeans import Sequential, Stratified, TwoClusters, TwoPhase, oracles, run
 from askmeans.exceptions import DataError, ParameterError
 
-STRATEGIES = [TwoPhase, Sequential, TwoClusters]
+STRATEGIES = [Stratified, TwoPhase, Sequential, TwoClusters]
+OF_THE_PAPER = [TwoPhase, Sequential, TwoClusters]
 X = np.random.default_rng(0).normal(size=(200, 2))
 U = np.clip(np.column_stack([0.5 + X[:, 0] / 4, 0.5 - X[:, 0] / 4]), 0.0, 1.0)
 
@@ -30,6 +31,9 @@ def cost(strategy):
 def test_defaults_are_those_of_the_design():
     shared = {"sample_size": 100, "precision": 0.1, "order": "relative", "faithful": False}
     assert dataclasses.asdict(TwoPhase()) == shared
+    assert dataclasses.asdict(Stratified()) == {
+        "precision": 0.005, "max_items": 100, "noise": 0.0, "levels": None,
+    }  # fmt: skip
     assert dataclasses.asdict(TwoClusters()) == shared | {"bin_size": 50}
     assert dataclasses.asdict(Sequential()) == shared | {"bin_size": 50, "coarse_precision": 0.1}
 
@@ -37,7 +41,7 @@ def test_defaults_are_those_of_the_design():
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_strategies_are_frozen_and_take_names_only(strategy):
     with pytest.raises(dataclasses.FrozenInstanceError):
-        strategy().sample_size = 5
+        strategy().precision = 0.5
     with pytest.raises(TypeError):
         strategy(100)
 
@@ -45,13 +49,13 @@ def test_strategies_are_frozen_and_take_names_only(strategy):
 # ---- parameters reach the plan ----------------------------------------------------------------
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("strategy", OF_THE_PAPER)
 def test_sample_size_is_how_many_items_are_asked_about_first(strategy):
     assert len(next(plan(strategy(sample_size=7)))) == 7  # of two memberships one follows
     assert len(next(plan(strategy(sample_size=7, faithful=True)))) == 14
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("strategy", OF_THE_PAPER)
 def test_precision_is_how_finely_is_searched(strategy):
     coarse = cost(strategy(precision=0.5, faithful=True))["search"]
     fine = cost(strategy(precision=0.02, faithful=True))["search"]
@@ -60,7 +64,7 @@ def test_precision_is_how_finely_is_searched(strategy):
     assert 2 * 50 * 7 <= fine <= 2 * 50 * 8
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("strategy", OF_THE_PAPER)
 def test_order_is_that_of_the_score_and_the_papers_when_faithful(strategy):
     def order(**parameters):
         made = run(plan(strategy(**parameters)), oracles.TableOracle(U)).clustering
@@ -100,12 +104,20 @@ def test_fuzzifier_is_how_memberships_weigh(strategy):
 # ---- what is refused --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("strategy", OF_THE_PAPER)
 @pytest.mark.parametrize("value", [0, -1, 2.5, None, "5", True])
 def test_a_sample_size_must_be_a_whole_number_from_1_up(strategy, value):
     message = rf"'sample_size' parameter of {strategy.__name__} .*\[1, inf\).* Got {value!r}"
     with pytest.raises(ParameterError, match=message):
         strategy(sample_size=value)
+
+
+@pytest.mark.parametrize("value", [0, -1, 2.5, "5", True])
+def test_most_items_must_be_a_whole_number_from_1_up_or_none(value):
+    assert Stratified(max_items=None).max_items is None
+    message = rf"'max_items' parameter of Stratified .*\[1, inf\).* Got {value!r}"
+    with pytest.raises(ParameterError, match=message):
+        Stratified(max_items=value)
 
 
 @pytest.mark.parametrize("strategy", [Sequential, TwoClusters])
@@ -118,8 +130,8 @@ def test_a_bin_size_must_be_a_whole_number_from_1_up(strategy):
 @pytest.mark.parametrize("value", [0.0, -0.1, 1.01, np.nan, np.inf, None, "a", True])
 @pytest.mark.parametrize(
     ("strategy", "name"),
-    [(TwoPhase, "precision"), (Sequential, "precision"), (TwoClusters, "precision"),
-     (Sequential, "coarse_precision")],
+    [(Stratified, "precision"), (TwoPhase, "precision"), (Sequential, "precision"),
+     (TwoClusters, "precision"), (Sequential, "coarse_precision")],
 )  # fmt: skip
 def test_a_precision_must_be_above_0_and_at_most_1(strategy, name, value):
     message = rf"'{name}' parameter of {strategy.__name__} .* \(0, 1\]. Got {value!r} instead"
@@ -129,11 +141,12 @@ def test_a_precision_must_be_above_0_and_at_most_1(strategy, name, value):
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_numbers_of_numpy_are_numbers(strategy):
-    strategy(sample_size=np.int64(5), precision=np.float32(0.5))
+    size = "max_items" if strategy is Stratified else "sample_size"
+    strategy(**{size: np.int64(5)}, precision=np.float32(0.5))
     assert strategy(precision=1).precision == 1
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("strategy", OF_THE_PAPER)
 def test_an_unknown_order_is_refused_with_those_there_are(strategy):
     message = rf"'order' parameter of {strategy.__name__} .*'relative', 'distance'.* Got 'random'"
     with pytest.raises(ParameterError, match=message):

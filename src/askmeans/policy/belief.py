@@ -232,10 +232,11 @@ class Belief:
         return lost >= _SEVERAL and lost / self.n_told > 0.5 / (self.k + 1)
 
     def _hedged(self, rows: Floats) -> Floats:
-        """The rows, with a last entry that nobody spoke of as likely as it is, not certain."""
+        """The rows; an item of nothing but zeros is likely, not certain, in the last cluster."""
         nowhere = self.told.nowhere
         likely = (1.0 - nowhere) * np.isnan(self.told.values) + nowhere / self.k
-        return np.where(self.told.all_but_one[:, None], likely, rows)
+        nothing = self.told.all_but_one & (np.nansum(self.told.values, axis=1) == 0.0)
+        return np.where(nothing[:, None], likely, rows)
 
     def chunks(self) -> Iterator[Rows]:
         """All items, a part at a time."""
