@@ -1,6 +1,7 @@
 """Lloyd's iterations: what they reach, what they keep, and how little they store."""
 
 import tracemalloc
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -32,6 +33,22 @@ def test_the_result_is_a_fixed_point_of_both_formulas(blobs, fuzzifier):
     assert found.converged
     assert_allclose(weighted_centers(blobs, U, fuzzifier), found.centers, atol=1e-8)
     assert found.objective == pytest.approx(objective(blobs, found.centers, U, fuzzifier))
+
+
+def test_the_last_bits_of_the_objective_do_not_choose_among_starts(blobs, monkeypatch):
+    # All starts lead to one optimum; another processor rounds their objectives otherwise.
+    iterate = lloyd._iterate
+    orders = set()
+    for seed in range(5):
+        noise = np.random.default_rng(seed)
+
+        def rounded(*arguments, noise=noise, **options):
+            found = iterate(*arguments, **options)
+            return replace(found, history=found.history * (1.0 + 1e-14 * noise.normal()))
+
+        monkeypatch.setattr(lloyd, "_iterate", rounded)
+        orders.add(tuple(fit(blobs, 3, n_init=6).centers.round(4).ravel().tolist()))
+    assert len(orders) == 1
 
 
 @settings(max_examples=30)

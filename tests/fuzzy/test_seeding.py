@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from askmeans.estimators.fuzzy_kmeans import SEEDINGS
+from askmeans.fuzzy import kernels
 from askmeans.fuzzy.model import closed_form_memberships
 from askmeans.fuzzy.problem import Problem
 from askmeans.fuzzy.seeding import canonical_order, draw_seeds
@@ -110,3 +111,20 @@ def test_fuzzy_seeds_follow_the_items_part_of_the_objective():
                 expected[best] += chances[a] * chances[b] / 5
     sigma = np.sqrt(expected * (1 - expected) / n_draws)
     assert (np.abs(counts / n_draws - expected) < 4 * sigma + 1e-12).all()
+
+
+def test_the_last_bits_of_a_sum_do_not_choose_among_seeds(monkeypatch):
+    # The corners of a square are as good as each other, once one of them is a seed.
+    X = np.repeat([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], 5, axis=0)
+    totals = kernels.seed_totals
+    drawn = set()
+    for seed in range(8):
+        noise = np.random.default_rng(seed)
+
+        def rounded(*arguments, noise=noise):
+            found = totals(*arguments)
+            return found * (1.0 + 1e-14 * noise.normal(size=len(found)))
+
+        monkeypatch.setattr(kernels, "seed_totals", rounded)
+        drawn.add(tuple(draw(X, 4, "k-means++", seed=3).ravel().tolist()))
+    assert len(drawn) == 1

@@ -36,3 +36,12 @@ def test_far_groups_are_met_before_a_group_is_met_twice():
     Z = np.repeat(10.0 * np.eye(4), 20, axis=0) + 0.1 * rng.normal(size=(80, 4))
     chosen = Strata(Z).choose(np.array([5]), np.ones(80), 3)
     assert sorted((chosen // 20).tolist()) == [1, 2, 3]
+
+
+def test_of_twins_the_first_is_chosen_however_sums_are_rounded():
+    rng = np.random.default_rng(0)
+    Z = np.repeat(rng.normal(size=(60, 3)), 2, axis=0)  # every item twice
+    strata = Strata(Z)
+    strata.D = strata.D * (1.0 + 1e-14 * rng.normal(size=strata.D.shape))
+    chosen = strata.choose(np.array([0]), np.ones(120), 20)
+    assert (chosen % 2 == 0).all()

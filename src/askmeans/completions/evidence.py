@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans.completions.pool import Pool
+from askmeans.fuzzy.ties import without_last_bits
 from askmeans.items import Items
 
 __all__ = ["Evidence", "Fitted", "Learner", "cross_validated"]
@@ -30,7 +31,8 @@ class Evidence:
     @classmethod
     def of(cls, rows: Rows, Y: Floats, trust: Floats, cells: Floats) -> "Evidence":
         """Evidence with folds that share out every cluster evenly."""
-        order = np.lexsort((-Y.max(axis=1), Y.argmax(axis=1)))  # ties: as asked
+        near = without_last_bits(Y)
+        order = np.lexsort((-near.max(axis=1), near.argmax(axis=1)))  # ties: as asked
         folds = np.empty(len(rows), dtype=np.intp)
         folds[order] = np.arange(len(rows)) % (len(rows) if len(rows) <= 10 else _FOLDS)
         return cls(rows=rows, Y=Y, trust=trust, cells=cells, folds=folds)

@@ -13,6 +13,7 @@ from askmeans.fuzzy.collapse import fuzzifier_bound, merged_clusters, sample_row
 from askmeans.fuzzy.problem import Frame, Problem
 from askmeans.fuzzy.seeding import canonical_order, draw_seeds
 from askmeans.fuzzy.threads import RowThreads
+from askmeans.fuzzy.ties import first_lowest
 
 __all__ = ["Fit", "distances", "fill", "fit", "memberships", "nearest_centers", "objective"]
 
@@ -56,7 +57,7 @@ def fit(
     weights: Floats,
     rng: np.random.Generator,
 ) -> Fit:
-    """Iterate from `n_init` starts and keep the one with the lowest objective.
+    """Iterate from `n_init` starts and keep the first with the lowest objective.
 
     `init` names a seeding or gives the centres to start from. With fuzzifier "auto" the first try
     is the bound above which all centres may fall into one (fuzzifier_bound), at most 2; while
@@ -78,7 +79,8 @@ def fit(
                 _iterate(problem, start, fuzzifier=alpha, max_iter=max_iter, tol=tol)
                 for start in starts
             ]
-            best = min(runs, key=lambda run: run.objective)
+            # Starts that lead to one optimum differ in the order of its clusters, and by rounding.
+            best = runs[first_lowest([run.objective for run in runs])]
             sample = memberships(X[rows], best.centers, alpha)
             merged = merged_clusters(sample, weights[rows] if weights.size else weights)
             return replace(best, merged=merged)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from askmeans.fuzzy import kernels
 from askmeans.fuzzy.problem import Problem
+from askmeans.fuzzy.ties import first_lowest
 
 __all__ = ["canonical_order", "draw_seeds"]
 
@@ -50,7 +51,7 @@ def draw_seeds(
         if len(candidates) > 1:
             per_row = X, weights, nearest, sums
             totals = threads.map(kernels.seed_totals, per_row, candidates, *inside)
-            best = int(np.argmin(np.sum(totals, axis=0)))
+            best = first_lowest(np.sum(totals, axis=0))
         seeds[j] = candidates[best]
         threads.map(kernels.add_seed, (X, nearest, sums), seeds[j : j + 1], *inside)
         if how == "k-means++":

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans.fuzzy.model import squared_distances
+from askmeans.fuzzy.ties import without_last_bits
 
 __all__ = ["Strata"]
 
@@ -28,18 +29,18 @@ class Strata:
         """Items one after the other, each the one that brings most of what is doubtful nearer.
 
         The gain of an item only falls while others are chosen, so old gains are upper bounds.
+        Of items with the same gain (twins, say) the first is chosen.
         """
-        weight = doubt.astype(np.float32)
         far = self.D[:, asked].min(axis=1) if len(asked) else self.D.max(axis=1)
-        gains = np.maximum(far - self.D, 0.0) @ weight
+        gains = without_last_bits(np.maximum(far - self.D, 0.0) @ doubt)
         gains[asked] = -1.0
         heap = [(-float(gain), item) for item, gain in enumerate(gains) if gain >= 0.0]
         heapq.heapify(heap)
         chosen: list[int] = []
         while heap and len(chosen) < count:
             _, item = heapq.heappop(heap)
-            gain = float(np.maximum(far - self.D[item], 0.0) @ weight)
-            if heap and gain < -heap[0][0]:
+            gain = float(without_last_bits(np.maximum(far - self.D[item], 0.0) @ doubt))
+            if heap and heap[0] < (-gain, item):
                 heapq.heappush(heap, (-gain, item))
                 continue
             chosen.append(item)

@@ -25,6 +25,7 @@ from askmeans.completions.pool import Pool
 from askmeans.exceptions import MissingClusterWarning, MoreClustersWarning, StopAsking
 from askmeans.fuzzy.model import closed_form_memberships
 from askmeans.fuzzy.simplex import onto_simplex
+from askmeans.fuzzy.ties import without_last_bits
 from askmeans.items import Items
 from askmeans.plans.answers import (
     EXACT,
@@ -114,7 +115,8 @@ class Study:
         self.guess = self.free  # the unsupervised fit, named as far as answers tell
         self.likely = self.free  # best guess of the pool's memberships
         # The item that stands for each of its clusters, the largest cluster first.
-        first = self.free.argmax(axis=0)[np.argsort(-self.free.sum(axis=0), kind="stable")]
+        sizes = without_last_bits(self.free.sum(axis=0))
+        first = without_last_bits(self.free).argmax(axis=0)[np.argsort(-sizes, kind="stable")]
         self.first: list[int] = list(dict.fromkeys(first.tolist()))
 
     def asked(self) -> Rows:
@@ -131,7 +133,8 @@ class Study:
             places, clusters = self._open(REST)
             new = self._new(self._room(len(places)))
             places = np.concatenate([places, new])
-            clusters = np.concatenate([clusters, self.likely[new].argmax(axis=1)])
+            likely = without_last_bits(self.likely[new])
+            clusters = np.concatenate([clusters, likely.argmax(axis=1)])
         if not len(places) and not settled:  # no item is left: now every little counts
             places, clusters = self._open(ROUNDING, every=True)
         if not len(places):
@@ -189,7 +192,7 @@ class Study:
         open_ |= self._all_but_one() if every else self._to_check()
         open_ &= unknown.any(axis=1)
         likely = np.where(unknown[open_], self.likely[asked[open_]], -1.0)
-        return asked[open_], likely.argmax(axis=1)
+        return asked[open_], without_last_bits(likely).argmax(axis=1)
 
     def _unnamed(self) -> tuple[Rows, Rows]:
         """While a cluster has no name yet: a few items at a time, until their strongest is found.
@@ -210,7 +213,8 @@ class Study:
             unknown = np.concatenate([unknown, np.ones((len(new), self.k), dtype=bool)])
         # A cluster that nobody was found in yet is the likelier.
         score = np.where(unknown, self.guess[places] + 0.3 * ~self.seen, -1.0)
-        first = np.argsort(-score, axis=1, kind="stable")[:, : min(each, self.k - 1)]
+        order = np.argsort(-without_last_bits(score), axis=1, kind="stable")
+        first = order[:, : min(each, self.k - 1)]
         rows = np.repeat(np.arange(len(places)), first.shape[1])
         clusters = first.ravel()
         real = unknown[rows, clusters]
