@@ -1,7 +1,8 @@
-"""Settings that must be in force before scipy is imported, and experiments run in small."""
+"""Settings that must be in force before scipy is imported, and what many tests use."""
 
 import fcntl
 import os
+import signal
 
 os.environ.setdefault("SCIPY_ARRAY_API", "1")  # or scikit-learn skips some of its checks
 os.environ.setdefault("MPLBACKEND", "Agg")
@@ -10,6 +11,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import pytest
 from hypothesis import settings
+from missing_parts import pytest_terminal_summary  # noqa: F401 - a hook: pytest finds it here
 
 # No test depends on the clock (compiling may fall into an example), and every run tries the same.
 settings.register_profile("askmeans", deadline=None, derandomize=True)
@@ -22,6 +24,14 @@ def pytest_collection_modifyitems(config, items):
         soak = [item for item in items if item.get_closest_marker("soak")]
         items[:] = [item for item in items if item not in soak]
         config.hook.pytest_deselected(items=soak)
+
+
+@pytest.fixture
+def ctrl_c():
+    """Ctrl-C as Python has it, here and in processes started, also where the parent ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture(scope="session")

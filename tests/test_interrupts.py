@@ -10,6 +10,16 @@ import pytest
 from askmeans import TwoPhase, oracles, run
 from askmeans.interrupts import Interrupts
 
+# As under a parent that ignores Ctrl-C (a background job, some CI runners): tests set the handler.
+pytestmark = pytest.mark.usefixtures("background_job", "ctrl_c")
+
+
+@pytest.fixture
+def background_job():
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    yield
+    signal.signal(signal.SIGINT, before)
+
 
 def press_ctrl_c():
     os.kill(os.getpid(), signal.SIGINT)

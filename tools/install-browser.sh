@@ -1,36 +1,45 @@
 #!/usr/bin/env bash
-# What the tests of the page need beside Python: a chromium, and axe-core in the folder $1.
+# What the tests of the page need beside Python: a chromium, and axe-core in the folder $1, which is
+# in the environment. What is there is taken; else it comes from Debian for root, and for anybody
+# else from playwright, for that user alone. Fails, and says what is missing, where neither works.
 set -euo pipefail
 folder=$1
+python=$(dirname "$folder")/bin/python
 axe_core=4.14.0
+missing=""
 
-fail() {
-    printf 'askmeans: %s\n' "$*" >&2
-    exit 1
+lack() {
+    printf 'askmeans: no %s, so the tests of the page that need it are skipped (failures where CI=true).\n' "$1" >&2
+    printf '    %s\n' "$2" >&2
+    missing=yes
 }
 
-install() { # from the system's own packages, where that is allowed
-    if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then
-        fail "the tests of the page need $1, and found none. Install it" \
-            "(Debian: sudo apt-get install $1), then run make again."
-    fi
+debian() { # from the system's own packages, where that is allowed
+    [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null || return 1
     echo "== installing $1 (a minute, once)"
-    apt-get update -qq
-    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >/dev/null ||
-        fail "apt-get could not install $1 (see above)."
+    apt-get update -qq &&
+        DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >/dev/null
 }
 
-found=""
-for name in "${CHROMIUM:-chromium}" chromium-browser google-chrome; do
-    if command -v "$name" >/dev/null; then
-        found=$name
-        break
-    fi
-done
-[ -n "$found" ] || install chromium fonts-dejavu-core # without a font, pages have no text
+browser() {
+    "$python" "$(dirname "$0")/../tests/helpers/browsers.py"
+}
+
+playwright() { # for this user alone, into ~/.cache
+    echo "== fetching chromium for this user alone (a minute, once)"
+    "$python" -m playwright install chromium >/dev/null && browser
+}
+
+# Without a font, pages have no text.
+browser || debian chromium fonts-dejavu-core || playwright ||
+    lack chromium "Install it (Debian: sudo apt-get install chromium), or let $python -m playwright install chromium fetch one, then run make again."
+
 if [ ! -f "$folder/node_modules/axe-core/axe.min.js" ]; then
-    command -v npm >/dev/null || install npm
     mkdir -p "$folder"
-    (cd "$folder" && npm install --silent --no-save --no-package-lock --no-audit --no-fund "axe-core@$axe_core") ||
-        fail "npm could not install axe-core (see above). Is the package registry within reach?"
+    if ! command -v npm >/dev/null && ! debian npm; then
+        lack axe-core "It comes by npm. Install that (Debian: sudo apt-get install npm; without root: an archive of Node.js in your home), then run make again."
+    elif ! (cd "$folder" && npm install --silent --no-save --no-package-lock --no-audit --no-fund "axe-core@$axe_core"); then
+        lack axe-core "npm could not install it (see above). Is the package registry within reach?"
+    fi
 fi
+[ -z "$missing" ]

@@ -175,6 +175,7 @@ def test_answers_held_already_are_not_asked(askmeans, folder):
     assert (best == truth["species"].to_numpy()).mean() > 0.9
 
 
+@pytest.mark.usefixtures("ctrl_c")
 def test_a_person_at_a_terminal_can_answer_undo_and_stop(folder):
     # Through a real pseudo-terminal: what is typed arrives as from a keyboard.
     child = pexpect.spawn(

@@ -401,6 +401,7 @@ print("rows:", result.clustering.memberships.shape[0])
 """
 
 
+@pytest.mark.usefixtures("ctrl_c")
 def test_a_person_at_a_terminal_answers_presses_ctrl_c_and_gets_a_result(tmp_path):
     import pexpect
 

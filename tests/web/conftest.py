@@ -1,7 +1,5 @@
 """Sessions served on loopback, and a real browser to answer them with."""
 
-import os
-import shutil
 import socket
 import sys
 import threading
@@ -11,7 +9,9 @@ from types import SimpleNamespace
 
 import pytest
 import uvicorn
-from playwright.sync_api import expect, sync_playwright
+from browsers import find_browser
+from missing_parts import need
+from playwright.sync_api import Error, expect, sync_playwright
 from sklearn.datasets import load_iris
 
 from askmeans import TwoPhase, sessions
@@ -23,6 +23,10 @@ AXE = Path(sys.prefix) / "axe" / "node_modules" / "axe-core" / "axe.min.js"
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-quic",
          "--no-first-run", "--disable-background-networking", "--disable-component-update",
          "--disable-sync"]  # fmt: skip
+REMEDY = (
+    "tools/install-browser.sh .venv/axe gets what these tests need, from Debian for root, else for "
+    "you alone."
+)
 FRUIT = ["plum", "cherry", "grape", "melon", "pumpkin", "papaya"]
 
 expect.set_options(timeout=20_000)  # the machine may be busy
@@ -110,14 +114,22 @@ def address(database):
 
 @pytest.fixture(scope="session")
 def browser():
-    names = [os.environ.get("CHROMIUM", "chromium"), "chromium-browser", "google-chrome"]
-    path = next(filter(None, map(shutil.which, names)), None)
-    if path is None:
-        pytest.fail("The tests of the page need chromium: tools/install-browser.sh installs it.")
+    part = "chromium, for the tests of the page"
+    path = need(find_browser(), part, REMEDY)
     with sync_playwright() as playwright:
-        made = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        try:
+            made = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        except Error as error:  # playwright's own may lack libraries of the system
+            need(None, part, f"{path} does not start: {error.message.splitlines()[0]} {REMEDY}")
         yield made
         made.close()
+
+
+@pytest.fixture(scope="session")
+def axe():
+    """The script that looks for what shuts people out."""
+    need(AXE.exists(), "axe-core, for the tests of the page", REMEDY)
+    return AXE.read_text()
 
 
 @pytest.fixture
@@ -171,7 +183,7 @@ def answer(page, key):
 def tools():
     """The functions above, for the tests: they cannot import a conftest."""
     return SimpleNamespace(
-        AXE=AXE, FRUIT=FRUIT, SCREENSHOTS=SCREENSHOTS, answer=answer, make_fruit=make_fruit,
+        FRUIT=FRUIT, SCREENSHOTS=SCREENSHOTS, answer=answer, make_fruit=make_fruit,
         make_iris=make_iris, question_of=question_of, serving=serving, token_of=token_of,
         using=using,
     )  # fmt: skip

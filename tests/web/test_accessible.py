@@ -30,14 +30,14 @@ def look(request):
 
 
 @pytest.fixture
-def check(tools, picture_of):
+def check(axe, picture_of):
     """Look for violations on the page as it is, and keep a picture of it."""
 
     def run(page, name, **options):
         page.wait_for_timeout(150)  # let colours change to their end
         picture_of(page, name, **options)
         if not page.evaluate("'axe' in window"):
-            page.evaluate(tools.AXE.read_text())  # as a tool, which the page's policy lets in
+            page.evaluate(axe)  # as a tool, which the page's policy lets in
         found = page.evaluate("axe.run()")
         told = [(v["id"], [n["html"] for n in v["nodes"]]) for v in found["violations"]]
         assert not told, json.dumps(told, indent=1)
