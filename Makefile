@@ -54,7 +54,7 @@ unit: $(READY) $(BROWSER)  ## pytest: tests, docstring examples, documentation
 portable: $(READY)  ## documentation and strategies once more, as on another processor
 	@echo "== portable: documentation and strategies as on another processor (about a minute)"
 	@NUMBA_CPU_NAME=generic NUMBA_CACHE_DIR=$(CURDIR)/$(VENV)/numba-generic OPENBLAS_CORETYPE=Haswell \
-		$(BIN)/python -m pytest -q -n auto tests/test_documentation.py tests/test_strategies.py tests/plans/test_every_plan.py
+		$(BIN)/python -m pytest -q -n auto --dist worksteal tests/test_documentation.py tests/test_strategies.py tests/plans/test_every_plan.py
 
 soak: $(READY) $(BROWSER)  ## what takes long: clients killed 200 times, 20 annotators on the page, long sequences (some minutes)
 	@echo "== soak: sessions under kills, crowds and long sequences, two servers under removals, the page under load (about 9 minutes)"

@@ -10,6 +10,7 @@ from scipy.stats import mannwhitneyu
 
 from askmeans.checks import as_memberships, check_number
 from askmeans.exceptions import DataError
+from askmeans.floats import default_float_errors
 from askmeans.queries import Answer, MembershipQueries, Queries
 
 __all__ = ["Contradiction", "Suspects", "expected_answers", "find_contradictions", "find_suspects"]
@@ -73,6 +74,7 @@ class Suspects:
     deviations: Floats
 
 
+@default_float_errors()
 def expected_answers(queries: Queries, memberships: Floats) -> Floats:
     """What somebody answers who has these memberships in mind (Definitions 2 and 3).
 
@@ -100,6 +102,7 @@ def expected_answers(queries: Queries, memberships: Floats) -> Floats:
     return together
 
 
+@default_float_errors()
 def find_contradictions(
     history: Sequence[Answer], n_clusters: int, *, noise: float = 0.0
 ) -> list[Contradiction]:
@@ -149,6 +152,7 @@ def find_contradictions(
     return sorted(real, key=lambda contradiction: -contradiction.excess)
 
 
+@default_float_errors()
 def find_suspects(
     history: Sequence[Answer], memberships: ArrayLike, *, annotators: Sequence[object] | None = None
 ) -> Suspects:

@@ -17,6 +17,7 @@ from askmeans.exceptions import (
     PlanError,
     StopAsking,
 )
+from askmeans.floats import default_float_errors
 from askmeans.interrupts import Interrupts
 from askmeans.queries import Ledger, Queries
 from askmeans.results import Clustering, Result
@@ -127,15 +128,18 @@ class _Driver:
         stopped = False
         try:
             with self.interrupts:
-                queries = next(self.plan)
+                with default_float_errors():
+                    queries = next(self.plan)
                 while True:
                     stopped = self._answer(queries, advance)
                     answers = self.ledger.answers(queries)
                     if stopped:
-                        self.plan.throw(StopAsking(answers, self._reached(queries)))
+                        with default_float_errors():
+                            self.plan.throw(StopAsking(answers, self._reached(queries)))
                         raise PlanError("A plan must return when StopAsking is thrown into it. "
                                         "Got more questions instead.")  # fmt: skip
-                    queries = self.plan.send(answers)
+                    with default_float_errors():
+                        queries = self.plan.send(answers)
         except StopIteration as end:
             result = self._result(end.value, stopped)
         except StopAsking as stop:

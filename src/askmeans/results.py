@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from askmeans.floats import default_float_errors
 from askmeans.fuzzy.simplex import onto_simplex
 from askmeans.links import Link
 from askmeans.queries import History, MembershipQueries
@@ -30,6 +31,7 @@ class Predictor:
     def __repr__(self) -> str:
         return f"Predictor({len(self.links)} clusters, order={self.scorer.order!r})"
 
+    @default_float_errors()
     def __call__(self, X: NDArray[np.floating]) -> Floats:
         """Memberships (n x k) of these items; rows sum to one."""
         coordinates = self.scorer.coordinates(self.scorer.scores(X))

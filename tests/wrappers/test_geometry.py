@@ -151,6 +151,14 @@ def test_all_rows_are_chosen_where_there_are_fewer_than_wanted():
     assert sorted(extreme_rows(np.eye(3), 7).tolist()) == [0, 1, 2]
 
 
+def test_of_rows_that_span_as_much_the_first_are_chosen_however_they_are_rounded():
+    rng = np.random.default_rng(0)
+    F = np.repeat(np.concatenate([np.eye(3), rng.dirichlet(np.ones(3), size=9)]), 4, axis=0)
+    for _ in range(10):
+        turned = F @ frame(3, int(rng.integers(1000)))[0]  # rounded otherwise, in another place
+        assert extreme_rows(turned, 6).tolist() == [0, 4, 8, 1, 5, 9]
+
+
 def test_chosen_rows_span_more_than_random_ones():
     rng = np.random.default_rng(2)
     better = 0

@@ -7,11 +7,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from askmeans.checks import as_matrix, as_memberships, check_fuzzifier, check_number, check_rows
 from askmeans.exceptions import ParameterError
+from askmeans.floats import default_float_errors
 from askmeans.plans.sampling import estimate_center
 
 __all__ = ["center_radii", "is_enough"]
 
 
+@default_float_errors()
 def center_radii(
     X: ArrayLike, memberships: ArrayLike, fuzzifier: float = 2.0, *, delta: float = 0.05
 ) -> NDArray[np.float64]:
@@ -75,6 +77,7 @@ def center_radii(
     return np.array([math.inf if e is None else e.radius for e in estimates])
 
 
+@default_float_errors()
 def is_enough(
     X: ArrayLike,
     memberships: ArrayLike,

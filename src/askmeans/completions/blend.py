@@ -10,6 +10,7 @@ from scipy.optimize import minimize
 
 from askmeans.completions.evidence import Evidence, Fitted, Predict
 from askmeans.completions.rows import softmax
+from askmeans.floats import default_float_errors
 from askmeans.items import Items
 
 __all__ = ["Blend", "blend", "sharpened"]
@@ -61,6 +62,7 @@ class Blended:
     parts: tuple[tuple[float, Predict], ...]
     sharpness: float
 
+    @default_float_errors()
     def __call__(self, X: NDArray[np.floating]) -> Floats:
         """Memberships of any items."""
         U = sum(weight * predict(X) for weight, predict in self.parts)

@@ -17,6 +17,7 @@ from askmeans.checks import as_weights, check_enough_items
 from askmeans.estimators.fuzzy_kmeans import FuzzyKMeans
 from askmeans.estimators.validation import as_generator, check_items, check_new_items
 from askmeans.exceptions import NobodyToAskWarning, ParameterError
+from askmeans.floats import default_float_errors
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -178,7 +179,8 @@ class ActiveFuzzyKMeans(
                 f"{np.shape(known)} instead."
             )
         if self.oracle is None:
-            found = self._without_questions(items, rng)
+            with default_float_errors():
+                found = self._without_questions(items, rng)
         else:
             plan = make_plan(
                 items,

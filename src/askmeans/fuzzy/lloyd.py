@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from askmeans.floats import default_float_errors
 from askmeans.fuzzy import kernels
 from askmeans.fuzzy.collapse import fuzzifier_bound, merged_clusters, sample_rows
 from askmeans.fuzzy.problem import Frame, Problem
@@ -40,11 +41,13 @@ class Fit:
     merged: list[tuple[int, int]]
 
     @property
+    @default_float_errors()
     def objective(self) -> float:
         """The objective at the centres found."""
         return float(self.history[-1])
 
 
+@default_float_errors()
 def fit(
     X: Items,
     n_clusters: int,
@@ -129,6 +132,7 @@ def objective(X: Items, centers: Items, fuzzifier: float, weights: Floats) -> fl
         return _pass(problem, frame.inner(centers), fuzzifier)[2] / frame.scale / frame.scale
 
 
+@default_float_errors()
 def fill(
     kernel: Callable[..., None], X: Items, centers: Items, out: NDArray[Any], *parameters: float
 ) -> None:

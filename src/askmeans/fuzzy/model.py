@@ -17,6 +17,7 @@ from askmeans.checks import (
     check_fuzzifier,
     check_rows,
 )
+from askmeans.floats import default_float_errors
 
 __all__ = ["closed_form_memberships", "objective", "squared_distances", "weighted_centers"]
 
@@ -24,6 +25,7 @@ __all__ = ["closed_form_memberships", "objective", "squared_distances", "weighte
 _BLOCK_ELEMENTS = 1 << 20
 
 
+@default_float_errors()
 def squared_distances(X: ArrayLike, centers: ArrayLike) -> NDArray[np.float64]:
     """Squared Euclidean distance of every item to every centre.
 
@@ -58,6 +60,7 @@ def squared_distances(X: ArrayLike, centers: ArrayLike) -> NDArray[np.float64]:
     return distances
 
 
+@default_float_errors()
 def closed_form_memberships(
     X: ArrayLike, centers: ArrayLike, fuzzifier: float = 2.0
 ) -> NDArray[np.float64]:
@@ -110,6 +113,7 @@ def memberships_from_distances(
     return memberships
 
 
+@default_float_errors()
 def weighted_centers(
     X: ArrayLike,
     memberships: ArrayLike,
@@ -159,6 +163,7 @@ def weighted_centers(
     return centers
 
 
+@default_float_errors()
 def objective(
     X: ArrayLike,
     centers: ArrayLike,

@@ -19,11 +19,13 @@ from askmeans.checks import (
     check_number,
 )
 from askmeans.exceptions import DataError
+from askmeans.floats import default_float_errors
 from askmeans.fuzzy.model import squared_distances
 
 __all__ = ["center_error", "is_solution", "match_clusters", "matched_accuracy", "membership_error"]
 
 
+@default_float_errors()
 def match_clusters(reference: ArrayLike, estimate: ArrayLike) -> NDArray[np.intp]:
     """Permutation that brings the clusters of an estimate into the reference's order.
 
@@ -54,6 +56,7 @@ def match_clusters(reference: ArrayLike, estimate: ArrayLike) -> NDArray[np.intp
     return _assign(_column_differences(*_memberships_pair(reference, estimate), "mean"))
 
 
+@default_float_errors()
 def center_error(reference: ArrayLike, estimate: ArrayLike) -> float:
     """Largest distance between matched centres, for the pairing that makes it smallest.
 
@@ -84,6 +87,7 @@ def center_error(reference: ArrayLike, estimate: ArrayLike) -> float:
     return _bottleneck(np.sqrt(squared_distances(mu, found)))
 
 
+@default_float_errors()
 def membership_error(
     reference: ArrayLike, estimate: ArrayLike, *, how: Literal["max", "mean"] = "max"
 ) -> float:
@@ -125,6 +129,7 @@ def membership_error(
     return float(costs[np.arange(len(costs)), _assign(costs)].mean())
 
 
+@default_float_errors()
 def matched_accuracy(y_true: ArrayLike, labels: ArrayLike) -> float:
     """Share of items whose cluster is the one matched to their class.
 
@@ -178,6 +183,7 @@ def matched_accuracy(y_true: ArrayLike, labels: ArrayLike) -> float:
     return float(table[linear_sum_assignment(table, maximize=True)].sum() / len(true))
 
 
+@default_float_errors()
 def is_solution(
     centers: ArrayLike,
     memberships: ArrayLike,

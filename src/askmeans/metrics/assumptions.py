@@ -17,6 +17,7 @@ from askmeans.checks import (
     check_fuzzifier,
     check_number,
 )
+from askmeans.floats import default_float_errors
 from askmeans.fuzzy.model import closed_form_memberships, squared_distances, weighted_centers
 
 __all__ = [
@@ -30,6 +31,7 @@ __all__ = [
 ]
 
 
+@default_float_errors()
 def beta(memberships: ArrayLike) -> float:
     """Size of the smallest cluster, as a multiple of an even share n/k.
 
@@ -58,6 +60,7 @@ def beta(memberships: ArrayLike) -> float:
     return float(U.mean(axis=0).min() * U.shape[1])
 
 
+@default_float_errors()
 def rho_weight(memberships: ArrayLike, fuzzifier: float = 2.0) -> float:
     """Smallest mean weight U^alpha of a cluster, the rho of theorem 10.
 
@@ -91,6 +94,7 @@ def rho_weight(memberships: ArrayLike, fuzzifier: float = 2.0) -> float:
     return float((as_memberships(memberships) ** fuzzifier).mean(axis=0).min())
 
 
+@default_float_errors()
 def rho_pure(memberships: ArrayLike, *, tolerance: float = 0.0) -> float:
     """Smallest share of pure items of a cluster, the rho of the similarity appendix.
 
@@ -129,6 +133,7 @@ def rho_pure(memberships: ArrayLike, *, tolerance: float = 0.0) -> float:
     return float(pure.mean(axis=0).min())
 
 
+@default_float_errors()
 def gamma(X: ArrayLike, centers: ArrayLike) -> float:
     """How far every centre may move before the order of the items around it changes.
 
@@ -173,6 +178,7 @@ def gamma(X: ArrayLike, centers: ArrayLike) -> float:
     return smallest
 
 
+@default_float_errors()
 def largest_inversion(
     X: ArrayLike,
     centers: ArrayLike,
@@ -235,6 +241,7 @@ def largest_inversion(
     return max(_inversion(rank, column) for rank, column in zip(ranks.T, U.T, strict=True))
 
 
+@default_float_errors()
 def are_centers_consistent(
     X: ArrayLike,
     centers: ArrayLike,
@@ -294,6 +301,7 @@ def are_centers_consistent(
     return bool((off <= tolerance * spread + rounding).all())
 
 
+@default_float_errors()
 def is_monotone(
     X: ArrayLike, centers: ArrayLike, memberships: ArrayLike, *, tolerance: float = 1e-9
 ) -> bool:

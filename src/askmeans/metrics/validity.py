@@ -18,6 +18,7 @@ from askmeans.checks import (
     check_fuzzifier,
 )
 from askmeans.exceptions import DataError
+from askmeans.floats import default_float_errors
 from askmeans.fuzzy.model import objective
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
 ]
 
 
+@default_float_errors()
 def xie_beni(
     X: ArrayLike,
     centers: ArrayLike,
@@ -92,6 +94,7 @@ def xie_beni(
     return objective(items, mu, U, fuzzifier) / (share * separation)
 
 
+@default_float_errors()
 def partition_coefficient(memberships: ArrayLike) -> float:
     """Mean over the items of the sum of squared memberships, the higher the crisper.
 
@@ -119,6 +122,7 @@ def partition_coefficient(memberships: ArrayLike) -> float:
     return float(np.square(U).sum() / len(U))
 
 
+@default_float_errors()
 def partition_entropy(memberships: ArrayLike) -> float:
     """Mean over the items of the entropy of their memberships, the lower the crisper.
 
@@ -147,6 +151,7 @@ def partition_entropy(memberships: ArrayLike) -> float:
     return float(entr(U).sum() / len(U))
 
 
+@default_float_errors()
 def fukuyama_sugeno(
     X: ArrayLike, centers: ArrayLike, memberships: ArrayLike, fuzzifier: float = 2.0
 ) -> float:

@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from askmeans.checks import as_memberships
 from askmeans.exceptions import DataError, QueryError
+from askmeans.floats import default_float_errors
 from askmeans.queries import MembershipQueries, Queries
 
 __all__ = ["TableOracle"]
@@ -82,6 +83,7 @@ class TableOracle:
             raise DataError("y must have a label for every item. Got NaN; drop such items first.")
         return cls(np.eye(len(classes))[numbers])
 
+    @default_float_errors()
     def answer(self, queries: Queries) -> Floats:
         """Answers to a batch.
 

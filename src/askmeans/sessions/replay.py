@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans.exceptions import AskmeansError, PlanError
+from askmeans.floats import default_float_errors
 from askmeans.plans.answers import Plan
 from askmeans.queries import MembershipQueries, Queries
 from askmeans.results import Clustering
@@ -158,7 +159,8 @@ class Replay:
         """Let the plan run to its next batch or its end."""
         self.queries, self.numbers, self.keys = None, None, []
         try:
-            queries, notes = quietly(work)
+            with default_float_errors():
+                queries, notes = quietly(work)
         except StopIteration as end:
             self.clustering = end.value
             return

@@ -9,8 +9,10 @@ import math
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import expm, null_space, qr
+from scipy.linalg import expm, null_space
 from scipy.optimize import nnls
+
+from askmeans.fuzzy.ties import without_last_bits
 
 __all__ = [
     "believable",
@@ -89,11 +91,25 @@ def extreme_rows(Z: Floats, size: int) -> Rows:
     left = np.arange(len(Z))
     chosen: list[int] = []
     while len(chosen) < size and len(left):
-        pivots = qr(Z[left].T, pivoting=True, mode="r")[1]
-        pivots = pivots[: min(Z.shape[1], size - len(chosen))]
+        pivots = _pivots(Z[left], min(Z.shape[1], size - len(chosen), len(left)))
         chosen.extend(left[pivots].tolist())
         left = np.delete(left, pivots)
     return np.array(chosen, dtype=np.intp)
+
+
+def _pivots(Z: Floats, size: int) -> list[int]:
+    """The pivots of a QR decomposition of Z'; LAPACK's own hang on the last bits where rows tie."""
+    rest, pivots = Z.copy(), list[int]()
+    least = 1e-24 * float(np.square(Z).sum())  # of squares: rounding only
+    for _ in range(size):
+        squares = np.square(rest).sum(axis=1)
+        squares = np.where(squares > least, without_last_bits(squares), 0.0)
+        squares[pivots] = -1.0
+        pivots.append(int(squares.argmax()))
+        if squares[pivots[-1]] > 0.0:
+            along = rest[pivots[-1]] / np.linalg.norm(rest[pivots[-1]])
+            rest -= np.outer(rest @ along, along)
+    return pivots
 
 
 def most_volume(Z: Floats, rows: Rows) -> Rows:
@@ -104,7 +120,7 @@ def most_volume(Z: Floats, rows: Rows) -> Rows:
     for _ in range(100 * len(rows)):
         # Row p in place of the i-th multiplies the volume by gains[i, p].
         gains = np.abs(np.linalg.solve(Z[rows].T, Z.T))
-        i, p = np.unravel_index(gains.argmax(), gains.shape)
+        i, p = np.unravel_index(without_last_bits(gains).argmax(), gains.shape)
         if gains[i, p] <= 1.0 + 1e-9:
             break
         rows[i] = p
