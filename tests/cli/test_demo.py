@@ -17,7 +17,8 @@ def test_the_demo_prints_what_asking_costs_and_brings(demo):
     told = {row[1]: row[2:4] for row in rows if len(row) == 5}
     assert told["matched accuracy"] == ["89.33%", "100.00%"]
     assert told["questions asked"] == ["0", "40 of 450 possible"]
-    assert told["rounds"] == ["0", "9"]
+    assert told["rounds"][0] == "0"
+    assert 5 <= int(told["rounds"][1]) <= 15
     assert demo[1].stderr == ""
     readme = " ".join((Path(__file__).parents[2] / "README.md").read_text().split())
     assert (
