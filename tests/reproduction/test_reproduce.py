@@ -5,6 +5,7 @@ import json
 import shutil
 
 import pytest
+from soaking import in_soak
 
 from askmeans.exceptions import ParameterError
 from askmeans.reproduction.figures import FIGURES
@@ -32,12 +33,13 @@ def test_two_processes_write_the_same_files_to_the_last_byte(finished, tiny, tmp
     assert contents(tmp_path) == contents(finished)
 
 
+@pytest.mark.parametrize("every", [10, in_soak(3)])
 def test_a_resumed_run_equals_an_uninterrupted_one_and_keeps_what_was_done(
-    finished, tiny, tmp_path
+    finished, tiny, tmp_path, every
 ):
     shutil.copytree(finished / "cells", tmp_path / "cells")
     kept = sorted((tmp_path / "cells").iterdir())
-    for path in kept[::3]:
+    for path in kept[::every]:
         path.unlink()
     kept[1].write_text(kept[1].read_text()[:-9])  # cut off, as if by a full disk
     untouched = {path: path.stat().st_mtime_ns for path in kept if path.exists()}
