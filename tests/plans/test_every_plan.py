@@ -470,7 +470,7 @@ def test_diagnostics_have_the_documented_keys_and_agree_with_the_run(target, nam
     found, account = result.clustering, result.clustering.diagnostics
     assert set(account) == {
         "beta", "rho", "largest_inversion", "score_fuzzifier", "effective_sample_size",
-        "center_radius", "queries_raw", "queries_distinct", "rounds",
+        "center_radius", "queries_raw", "queries_distinct", "rounds", "stopped",
     }  # fmt: skip
     assert account["beta"] == pytest.approx(metrics.beta(found.memberships))
     assert account["rho"] == pytest.approx(metrics.rho_weight(found.memberships, 2.0))
