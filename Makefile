@@ -52,7 +52,7 @@ unit: $(READY) $(BROWSER)  ## pytest: tests, docstring examples, documentation
 
 # Compiled code and matrix products round otherwise on another processor: nothing may hang on that.
 portable: $(READY)  ## documentation and strategies once more, as on another processor
-	@echo "== portable: documentation and strategies as on another processor (about a minute)"
+	@echo "== portable: documentation and strategies as on another processor (about 45 seconds on two cores)"
 	@NUMBA_CPU_NAME=generic NUMBA_CACHE_DIR=$(CURDIR)/$(VENV)/numba-generic OPENBLAS_CORETYPE=Haswell \
 		$(BIN)/python -m pytest -q -n auto --dist worksteal tests/test_documentation.py tests/test_strategies.py tests/paper/test_every_plan.py
 
