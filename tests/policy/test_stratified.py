@@ -16,7 +16,7 @@ from askmeans import ActiveFuzzyKMeans, FuzzyKMeans, Stratified, run
 from askmeans.exceptions import MissingClusterWarning
 from askmeans.metrics import membership_error
 from askmeans.oracles import NoisyOracle, QuantizedOracle, TableOracle
-from askmeans.queries import Ledger
+from askmeans.queries import Ledger, MembershipQueries
 
 LOADERS = {"iris": load_iris, "wine": load_wine, "cancer": load_breast_cancer}
 
@@ -362,3 +362,22 @@ def test_answers_that_differ_when_asked_again_show_their_noise():
     result = run(policy, oracle)
     # Of a single answer; cut to [0, 1], it is a little less.
     assert 0.08 < result.clustering.diagnostics.noise < 0.11
+
+
+def test_answers_about_items_outside_the_pool_lead_to_the_same_whenever_they_came(monkeypatch):
+    monkeypatch.setattr("askmeans.policy.pool._LARGEST", 30)
+    rng = np.random.default_rng(0)
+    X, U = rng.normal(size=(60, 2)), rng.dirichlet(np.ones(2), size=60)
+
+    def policy():
+        return Stratified().policy(X, 2, fuzzifier=2.0, rng=np.random.default_rng(0))
+
+    ledger, going_on = Ledger(), policy()
+    going_on.propose(1)  # it has seen a time without them
+    queries = MembershipQueries(np.arange(60), np.zeros(60, dtype=int))
+    ledger.record(queries, TableOracle(U).answer(queries))
+    resumed = policy()
+    for each in (going_on, resumed):
+        each.learn(ledger.history)
+    assert going_on.propose(10) == resumed.propose(10)
+    assert_allclose(going_on.clustering().memberships, resumed.clustering().memberships, atol=0.0)

@@ -195,22 +195,20 @@ class StratifiedPolicy:
 
     def _ground(self, told: Told) -> tuple[Ensemble, Strata]:
         """Models and strata over a pool that has the items asked about."""
-        rng = np.random.default_rng(self.settings.seed)
         if not self._grounds:
-            pool = Pool(self.items, self.k, self.settings.fuzzifier, rng)
-            with one_thread():
-                self._grounds[b""] = Ensemble(pool), Strata(pool.Z)
-        pool = self._grounds[b""][0].pool
-        also = np.setdiff1d(told.items, pool.rows)
+            self._grounds[b""] = self._over(np.empty(0, dtype=np.intp))
+        also = np.setdiff1d(told.items, self._grounds[b""][0].pool.rows)
         key = also.tobytes()
         if key not in self._grounds:
-            wider = Pool(self.items, self.k, self.settings.fuzzifier, rng, also=also)
-            with one_thread():
-                self._grounds = {
-                    b"": self._grounds[b""],
-                    key: (Ensemble(wider), Strata(wider.Z)),
-                }
+            self._grounds = {b"": self._grounds[b""], key: self._over(also)}
         return self._grounds[key]
+
+    def _over(self, also: Rows) -> tuple[Ensemble, Strata]:
+        """Models and strata over a random pool and these items, from the seed alone."""
+        rng = np.random.default_rng(self.settings.seed)
+        pool = Pool(self.items, self.k, self.settings.fuzzifier, rng, also=also)
+        with one_thread():
+            return Ensemble(pool), Strata(pool.Z)
 
     def _current(self) -> "_Ranking":
         """The ranking at the last milestone; the one before while another thread learns."""
