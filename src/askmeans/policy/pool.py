@@ -113,7 +113,7 @@ class Pool:
         first = U.argmax(axis=0)[np.argsort(-sizes, kind="stable")]
         return list(dict.fromkeys(first.tolist()))
 
-    def _fit(self, X: Floats) -> lloyd.Fit:
+    def _fit(self, X: Floats, *, wide: bool = False) -> lloyd.Fit:
         """The best of several starts, less fuzzy where clusters would merge.
 
         Of many features the starts are made along the principal axes, and the best is moved to its
@@ -122,15 +122,17 @@ class Pool:
         middle = X.mean(axis=0)
         if X.shape[1] > _WIDE:
             axes = principal_axes(X - middle, _WIDE)
-            near = self._fit((X - middle) @ axes)
+            near = self._fit((X - middle) @ axes, wide=True)
             found = lloyd.fit(
                 X, self.n_clusters, fuzzifier=near.fuzzifier, init=near.centers @ axes.T + middle,
                 n_init=1, max_iter=20, tol=1e-4, weights=np.empty(0), rng=self.rng,
             )  # fmt: skip
             if not found.merged:
                 return found
-        usual: float | Literal["auto"] = min(max(self.fuzzifier, 1.05), 2.0)
-        for fuzzifier in (usual, "auto"):
+        tries: list[float | Literal["auto"]] = ["auto"]
+        if not wide:  # with many features the usual fuzzifier makes them merge
+            tries.insert(0, min(max(self.fuzzifier, 1.05), 2.0))
+        for fuzzifier in tries:
             found = lloyd.fit(
                 X, self.n_clusters, fuzzifier=fuzzifier, init="k-means++", n_init=5, max_iter=200,
                 tol=1e-5, weights=np.empty(0), rng=self.rng,
