@@ -47,7 +47,7 @@ $(BROWSER): $(READY) tools/install-browser.sh
 	@if tools/install-browser.sh $(VENV)/axe; then touch $@; fi
 
 unit: $(READY) $(BROWSER)  ## pytest: tests, docstring examples, documentation
-	@echo "== tests: pytest on every core (about 13 minutes on two)"
+	@echo "== tests: pytest on every core (about 6 minutes on two; the ten slowest are printed)"
 	@$(BIN)/python -m pytest -q -n auto --dist worksteal --durations=10
 
 # Compiled code and matrix products round otherwise on another processor: nothing may hang on that.
@@ -57,7 +57,7 @@ portable: $(READY)  ## documentation and strategies once more, as on another pro
 		$(BIN)/python -m pytest -q -n auto --dist worksteal tests/test_documentation.py tests/test_strategies.py tests/paper/test_every_plan.py
 
 soak: $(READY) $(BROWSER)  ## what takes long: clients killed 200 times, 20 annotators on the page, long sequences (some minutes)
-	@echo "== soak: sessions under kills, crowds and long sequences, two servers under removals, the page under load (about 9 minutes)"
+	@echo "== soak: sessions under kills, crowds and long sequences, two servers under removals, all that is marked soak, the page under load (about 20 minutes)"
 	@ASKMEANS_SOAK=1 $(BIN)/python -m pytest -q tests/sessions/test_clients.py tests/sessions/test_any_sequence.py
 	@ASKMEANS_SOAK=1 $(BIN)/python -m pytest -q -n auto --dist worksteal --durations=10 -m soak
 	@$(BIN)/python benchmarks/web.py --load

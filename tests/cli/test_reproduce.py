@@ -15,7 +15,7 @@ def test_it_finds_what_was_run_writes_the_report_and_says_what_does_not_hold(
 ):
     shutil.copytree(finished / "cells", tmp_path / "cells")
     monkeypatch.setattr(importlib.import_module("askmeans.cli.reproduce"), "QUICK", tiny)
-    # The pictures are compared in tests/experiments; drawing them takes long.
+    # The pictures are compared in tests/reproduction; drawing them takes long.
     room = importlib.import_module("askmeans.reproduction.reproduce")
     monkeypatch.setattr(room, "save_panels", lambda *_, **__: None)
     with pytest.raises(SystemExit) as end:

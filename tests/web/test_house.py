@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from starlette.testclient import TestClient
 
-from askmeans import sessions
+from askmeans import TwoPhase, sessions
 from askmeans.web import api, create_app, pages
 from askmeans.web.models import ResultOut
 
@@ -82,8 +82,9 @@ def test_a_result_is_written_out_once_for_every_event(client, monkeypatch, path,
 
 
 def test_the_result_is_sent_in_pieces_whole(tmp_path, tools):
-    X = [[float(place % 7)] for place in range(4001)]
-    sessions.create(tmp_path / "many.db", X, n_clusters=2, random_state=0).close()
+    X = [[float(place % 7)] for place in range(2001)]
+    plan = {"n_clusters": 2, "strategy": TwoPhase(sample_size=4), "random_state": 0}
+    sessions.create(tmp_path / "many.db", X, **plan).close()
     with tools.using(create_app(tmp_path / "many.db")) as client:
         reply = client.get("/api/result")
         found = client.app.state.house.session.result()
