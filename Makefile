@@ -47,7 +47,7 @@ $(BROWSER): $(READY) tools/install-browser.sh
 	@if tools/install-browser.sh $(VENV)/axe; then touch $@; fi
 
 unit: $(READY) $(BROWSER)  ## pytest: tests, docstring examples, documentation
-	@echo "== tests: pytest on every core (about 6 minutes on two; the ten slowest are printed)"
+	@echo "== tests: pytest on every core (about 7 minutes on two; the ten slowest are printed)"
 	@$(BIN)/python -m pytest -q -n auto --dist worksteal --durations=10
 
 # Compiled code and matrix products round otherwise on another processor: nothing may hang on that.
