@@ -392,7 +392,8 @@ class _Ranking:
         belief = self.belief
         doubt, first = np.ones(len(belief.pool)), []
         if belief.is_naming:
-            first = [place for place in belief.pool.typical if place not in set(belief.asked)]
+            known = set(belief.asked.tolist())
+            first = [place for place in belief.pool.typical if place not in known]
         elif belief.stack is not None:
             doubt = belief.stack.doubt / max(float(belief.stack.doubt.mean()), 1e-300)
         yield from first

@@ -194,18 +194,14 @@ class Assignment:
 
     def renew(self, annotator: str, seconds: float | None) -> None:
         """Let somebody's leases end so many seconds from now."""
-        annotator = check_annotator(annotator, person=True)
-        with (
-            self.lock,
-            self.runtime.store.write(self.runtime.record.id, durable=False) as transaction,
-        ):
-            now = transaction.now()
-            for lease in self._in_force(transaction.leases(), now):
-                if lease.annotator == annotator:
-                    transaction.lease(replace(lease, until=now + self._lease_seconds(seconds)))
+        self._end_leases(annotator, self._lease_seconds(seconds))
 
     def leave(self, annotator: str) -> None:
         """End somebody's leases, so that others may have the questions at once."""
+        self._end_leases(annotator, 0.0)
+
+    def _end_leases(self, annotator: str, seconds: float) -> None:
+        """Let somebody's leases in force end so many seconds from now."""
         annotator = check_annotator(annotator, person=True)
         with (
             self.lock,
@@ -214,7 +210,7 @@ class Assignment:
             now = transaction.now()
             for lease in self._in_force(transaction.leases(), now):
                 if lease.annotator == annotator:
-                    transaction.lease(replace(lease, until=now))
+                    transaction.lease(replace(lease, until=now + seconds))
 
     def log(self, make: Callable[[], NewEvent]) -> Receipt:
         """Append an event that is about no question, made from all that happened before it."""
@@ -469,7 +465,7 @@ class Assignment:
         )
 
     def _lease_back(self, transaction: Transaction, event: Event) -> None:
-        """Let whoever undid an answer have the question next, unless somebody else holds it."""
+        """Lease the question to the person who took the answer back, unless another holds it."""
         assert event.question is not None
         now = transaction.now()
         others = [
