@@ -17,7 +17,7 @@ from askmeans.fuzzy.sorting import stable_order
 from askmeans.links import Link
 from askmeans.scores import Scorer
 
-__all__ = ["ArrayItems", "ArrayRanking", "Items", "Ranking", "as_items"]
+__all__ = ["ArrayItems", "ArrayRanking", "ItemSet", "Ranking", "as_items"]
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -42,7 +42,7 @@ class Ranking(Protocol):
         """The links applied to all items, rows made to sum to one."""
 
 
-class Items(Protocol):
+class ItemSet(Protocol):
     """Items by number."""
 
     n: int
@@ -141,10 +141,10 @@ class ArrayRanking:
         return onto_simplex(memberships)
 
 
-def as_items(X: Any) -> Items:
+def as_items(X: Any) -> ItemSet:
     """Items from whatever holds rows of numbers; float32 and memory maps stay what they are."""
     if hasattr(X, "unsupervised_centers"):  # a data frame may have rank, take and a column n
-        items: Items = X
+        items: ItemSet = X
         return items
     if getattr(X, "dtype", None) != np.float32:
         matrix = as_matrix(X, "X")

@@ -14,7 +14,7 @@ from askmeans.checks import (
     check_share,
 )
 from askmeans.exceptions import ParameterError
-from askmeans.items import Items, as_items
+from askmeans.items import ItemSet, as_items
 from askmeans.paper.plan import Plan
 from askmeans.paper.search_state import SearchState
 from askmeans.paper.sequential import sequential
@@ -77,7 +77,7 @@ class Strategy(ABC):
 
     def _checked_items(
         self, X: Any, n_clusters: int, fuzzifier: float, rng: np.random.Generator
-    ) -> Items:
+    ) -> ItemSet:
         """The items, for parameters that keep their rules."""
         owner = type(self).__name__
         check_number(n_clusters, "n_clusters", owner, integer=True, minimum=1)
@@ -132,7 +132,7 @@ class Strategy(ABC):
 
     @abstractmethod
     def _make(
-        self, items: Items, n_clusters: int, fuzzifier: float, rng: np.random.Generator
+        self, items: ItemSet, n_clusters: int, fuzzifier: float, rng: np.random.Generator
     ) -> Plan:
         """The plan, for parameters that were checked."""
 
@@ -166,7 +166,7 @@ class PaperStrategy(Strategy):
         check_choice(self.order, ("relative", "distance"), "order", type(self).__name__)
 
     def _state(
-        self, items: Items, n_clusters: int, fuzzifier: float, rng: np.random.Generator
+        self, items: ItemSet, n_clusters: int, fuzzifier: float, rng: np.random.Generator
     ) -> SearchState:
         """What a plan starts from."""
         return SearchState(
@@ -234,7 +234,7 @@ class TwoPhase(PaperStrategy):
         return cls(sample_size=sizes.sample_size, precision=eta)
 
     def _make(
-        self, items: Items, n_clusters: int, fuzzifier: float, rng: np.random.Generator
+        self, items: ItemSet, n_clusters: int, fuzzifier: float, rng: np.random.Generator
     ) -> Plan:
         state = self._state(items, n_clusters, fuzzifier, rng)
         return two_phase(state, sample_size=self.sample_size, precision=self.precision)
@@ -316,7 +316,7 @@ class Sequential(PaperStrategy):
         check_share(self.coarse_precision, "coarse_precision", type(self).__name__)
 
     def _make(
-        self, items: Items, n_clusters: int, fuzzifier: float, rng: np.random.Generator
+        self, items: ItemSet, n_clusters: int, fuzzifier: float, rng: np.random.Generator
     ) -> Plan:
         return sequential(
             self._state(items, n_clusters, fuzzifier, rng),
@@ -385,7 +385,7 @@ class TwoClusters(PaperStrategy):
         check_number(self.bin_size, "bin_size", type(self).__name__, integer=True, minimum=1)
 
     def _make(
-        self, items: Items, n_clusters: int, fuzzifier: float, rng: np.random.Generator
+        self, items: ItemSet, n_clusters: int, fuzzifier: float, rng: np.random.Generator
     ) -> Plan:
         if n_clusters != 2:
             raise ParameterError(
@@ -498,6 +498,6 @@ class Stratified(Strategy):
         return StratifiedPolicy(items, settings)
 
     def _make(
-        self, items: Items, n_clusters: int, fuzzifier: float, rng: np.random.Generator
+        self, items: ItemSet, n_clusters: int, fuzzifier: float, rng: np.random.Generator
     ) -> Plan:
         return as_plan(self.policy(items, n_clusters, fuzzifier=fuzzifier, rng=rng))

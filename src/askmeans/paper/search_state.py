@@ -7,7 +7,7 @@ from scipy.optimize import linear_sum_assignment
 from askmeans.exceptions import MissingClusterWarning
 from askmeans.fuzzy.model import closed_form_memberships
 from askmeans.fuzzy.simplex import keep_answers, onto_simplex
-from askmeans.items import Items, Ranking
+from askmeans.items import ItemSet, Ranking
 from askmeans.links import largest_inversion, learn_link
 from askmeans.paper.known_memberships import KnownMemberships
 from askmeans.paper.plan import Asking
@@ -29,7 +29,7 @@ class SearchState:
 
     def __init__(
         self,
-        items: Items,
+        items: ItemSet,
         n_clusters: int,
         *,
         fuzzifier: float,

@@ -12,7 +12,7 @@ from scipy.spatial import cKDTree
 from askmeans.fuzzy import lloyd
 from askmeans.fuzzy.model import closed_form_memberships
 from askmeans.fuzzy.ties import without_last_bits
-from askmeans.items import Items
+from askmeans.items import ItemSet
 
 __all__ = ["Pool", "Standard"]
 
@@ -51,7 +51,7 @@ class Pool:
 
     def __init__(
         self,
-        items: Items,
+        items: ItemSet,
         n_clusters: int,
         fuzzifier: float,
         rng: np.random.Generator,

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from askmeans.floats import default_float_errors
-from askmeans.items import Items
+from askmeans.items import ItemSet
 from askmeans.policy.models.rows import softmax
 from askmeans.policy.models.training import Fitted, Predict, Training
 
@@ -45,7 +45,7 @@ class Stack:
     answers_are_hard: bool
     misfit: float  # mean squared error on held-out answers
 
-    def refined(self, items: Items) -> "Stack":
+    def refined(self, items: ItemSet) -> "Stack":
         """The stack with models that have seen all items."""
         fitted = [
             replace(f, predict=f.refine(items)) if f.refine is not None and w > 0.0 else f

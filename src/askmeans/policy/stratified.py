@@ -22,7 +22,7 @@ from askmeans.exceptions import MissingClusterWarning, MoreClustersWarning
 from askmeans.floats import default_float_errors
 from askmeans.fuzzy.simplex import ROUNDING
 from askmeans.fuzzy.ties import without_last_bits
-from askmeans.items import Items
+from askmeans.items import ItemSet
 from askmeans.policy.belief import EXACT, Belief, Scale
 from askmeans.policy.ensemble import Ensemble, one_thread
 from askmeans.policy.evidence import Told, told_by
@@ -60,7 +60,7 @@ class Settings:
 class StratifiedPolicy:
     """Proposes questions about few items and completes the memberships of all others."""
 
-    def __init__(self, items: Items, settings: Settings) -> None:
+    def __init__(self, items: ItemSet, settings: Settings) -> None:
         self.items = items
         self.settings = settings
         self.n_clusters = self.k = settings.n_clusters

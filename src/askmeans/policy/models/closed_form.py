@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment, minimize
 
 from askmeans.fuzzy.model import closed_form_memberships, squared_distances
-from askmeans.items import Items
+from askmeans.items import ItemSet
 from askmeans.policy.models.rows import softmax
 from askmeans.policy.models.training import Fitted, Predict, Training, cross_validated
 from askmeans.policy.pool import Pool, Standard
@@ -152,7 +152,7 @@ def _closed_form(
     assert isinstance(form, ClosedForm)
     centers, fuzzifier = form.centers, form.fuzzifier
 
-    def refine(items: Items) -> Predict:
+    def refine(items: ItemSet) -> Predict:
         moved = items.refine_centers(centers, found[1])
         return ClosedForm(centers=moved, fuzzifier=fuzzifier)
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans.fuzzy.ties import without_last_bits
-from askmeans.items import Items
+from askmeans.items import ItemSet
 from askmeans.policy.pool import Pool
 
 __all__ = ["Fitted", "Learner", "Training", "cross_validated"]
@@ -72,7 +72,7 @@ class Fitted:
     pool: Floats
     held_out: Floats
     predict: Predict
-    refine: Callable[[Items], Predict] | None = None
+    refine: Callable[[ItemSet], Predict] | None = None
 
 
 Learner = Callable[[Pool, Training], Predict]
