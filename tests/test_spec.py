@@ -10,7 +10,7 @@ from askmeans import Sequential, Stratified, TwoClusters, TwoPhase, run
 from askmeans.exceptions import BudgetError, ParameterError, StoredSettingWarning
 from askmeans.oracles import NoisyOracle, TableOracle
 from askmeans.paper import repeated
-from askmeans.spec import ASK, PlanSpec
+from askmeans.spec import ASK, PlanSpec, default_ask
 
 GOOD = {"n_clusters": 3, "ask": "similarity", "budget": 100, "levels": 5, "fuzzifier": 2.0}
 X = np.random.default_rng(1).normal(size=(50, 2))
@@ -43,6 +43,29 @@ def test_what_is_asked_is_asked(ask, n_clusters, kind):
 def test_the_default_strategy_is_a_policy_for_memberships():
     policy = spec(strategy="auto").make(X)
     assert {question.kind for question in policy.propose(3)} == {"membership"}
+
+
+def test_the_default_strategy_asks_for_groups_as_whole_rows():
+    policy = spec(strategy="auto", ask="group").make(X)
+    assert {question.kind for question in policy.propose(3)} == {"group"}
+    result = run(policy, TableOracle(U), budget=9)
+    assert [len(answer.value) for answer in result.history] == [3] * 9
+    assert {answer.cluster for answer in result.history} == {None}
+
+
+@pytest.mark.parametrize("strategy", ["two-phase", Sequential(), "two-clusters"])
+def test_the_papers_strategies_refuse_groups(strategy):
+    with pytest.raises(ParameterError, match=r"'ask' parameter of Somebody .* Got 'group'"):
+        spec(strategy=strategy, ask="group")
+
+
+@pytest.mark.parametrize(
+    ("strategy", "ask"),
+    [("auto", "group"), (Stratified(), "group"), ("two-phase", "membership"),
+     (Sequential(), "membership")],
+)  # fmt: skip
+def test_people_are_asked_for_groups_where_the_strategy_can(strategy, ask):
+    assert default_ask(strategy) == ask
 
 
 def test_a_budget_makes_the_first_pool_smaller():

@@ -24,7 +24,7 @@ from askmeans.policy import Policy
 from askmeans.queries import Ledger, Queries, batches_of
 from askmeans.results import Clustering, Result
 
-__all__ = ["Oracle", "run"]
+__all__ = ["Oracle", "annotators_of", "run"]
 
 Floats = NDArray[np.float64]
 
@@ -32,8 +32,10 @@ Floats = NDArray[np.float64]
 class Oracle(Protocol):
     """Whoever answers.
 
-    `answer` takes a batch and returns as many numbers in [0, 1], NaN for "cannot say". It may raise
-    StopAsking with the answers so far. An attribute `noisy = True` allows answers outside [0, 1].
+    `answer` takes a batch and returns as many numbers in [0, 1], NaN for "cannot say"; to group
+    questions as many rows. It may raise StopAsking with the answers so far. An attribute
+    `noisy = True` allows answers outside [0, 1]. A method ``who(queries)`` may return the names of
+    those who answer, one for each question.
     """
 
     def answer(self, queries: Queries) -> Floats:
@@ -211,8 +213,7 @@ class _Driver:
         except Exception as error:  # the plan still gets to say what it has: nothing is lost
             self.failure = error
             return self._interrupt()
-        who = getattr(self.oracle, "who", None)
-        self.ledger.record(new, answers, annotators=None if who is None else who(new))
+        self.ledger.record(new, answers, annotators=annotators_of(self.oracle, new))
         if self.left is not None:
             self.left -= len(new)
         self.n_asked += len(new)
@@ -262,6 +263,15 @@ class _Driver:
             n_rounds=self.ledger.n_rounds - self.rounds_before,
             history=self.ledger.history,
         )
+
+
+def annotators_of(oracle: Oracle, queries: Queries) -> list[str] | None:
+    """Who answers each question; None where the oracle names nobody."""
+    who = getattr(oracle, "who", None)
+    if who is None:
+        return None
+    named = who(queries)
+    return None if named is None else [str(name) for name in named]
 
 
 def _bar(progress: bool, budget: int | None) -> AbstractContextManager[Any]:

@@ -610,6 +610,7 @@ class Ledger:
 
     def __init__(self) -> None:
         self._values: dict[str, dict[bytes, Any]] = {}  # a float each; a row for a group question
+        self._who: dict[str, dict[bytes, str]] = {}  # those who were named
         self._batches: list[AnswerBatch] = []
         self._counts: Counter[str] = Counter()
         self.n_raw = 0
@@ -696,6 +697,8 @@ class Ledger:
             who = None if who is None else tuple(who[row] for row in rows)
         known = self._values.setdefault(queries.kind, {})
         known.update(zip(keys, values.tolist(), strict=True))
+        if who is not None:
+            self._who.setdefault(queries.kind, {}).update(zip(keys, who, strict=True))
         self._counts[queries.kind] += len(keys)
         self._batches.append(
             AnswerBatch(
@@ -725,7 +728,32 @@ class Ledger:
         known = self._values.get(queries.kind, {})
         nothing: Any = np.full(queries.shape[1:], np.nan).tolist()
         values = [known.get(key, nothing) for key in queries.identities()]
+        if isinstance(queries, GroupQueries):  # a row may be from before a group was added
+            values = [_fitting(row, queries.shape[1:]) for row in values]
         return np.array(values, dtype=np.float64).reshape(queries.shape)
+
+    def annotators(self, queries: Queries) -> list[str]:
+        """Who answered the questions of a batch.
+
+        Parameters
+        ----------
+        queries : MembershipQueries, GroupQueries, PairQueries or TripletQueries
+            A batch.
+
+        Returns
+        -------
+        list of str
+            A name each; "me" where nobody was named.
+
+        Examples
+        --------
+        >>> ledger = Ledger()
+        >>> ledger.record(PairQueries([[0, 1]]), [0.5], annotators=["Ada"])
+        >>> ledger.annotators(PairQueries([[1, 0], [1, 2]]))
+        ['Ada', 'me']
+        """
+        named = self._who.get(queries.kind, {})
+        return [named.get(key, ME) for key in queries.identities()]
 
     def _new_rows(self, queries: Queries, keys: list[bytes]) -> NDArray[np.intp]:
         """Where in the batch each different question without an answer first stands."""

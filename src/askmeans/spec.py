@@ -21,9 +21,10 @@ from askmeans.paper.similarities import Similarities
 from askmeans.policy import Policy
 from askmeans.strategies import Sequential, Strategy, Stratified, TwoClusters, TwoPhase
 
-__all__ = ["ASK", "PlanSpec", "as_seed"]
+__all__ = ["ASK", "SIMILARITIES", "PlanSpec", "as_seed", "default_ask"]
 
-ASK = ("membership", "similarity", "pairwise")
+ASK = ("membership", "group", "similarity", "pairwise")
+SIMILARITIES = ("similarity", "pairwise")
 _NAMED: dict[str, type[Strategy]] = {
     "auto": Stratified,
     "stratified": Stratified,
@@ -41,8 +42,8 @@ class PlanSpec:
     ----------
     n_clusters : int
         Number of clusters.
-    ask : {"membership", "similarity", "pairwise"}, default="membership"
-        What is asked.
+    ask : {"membership", "group", "similarity", "pairwise"}, default="membership"
+        What is asked; "group" by the default strategy only.
     strategy : str or strategy, default="auto"
         A strategy's name, or an object with a method `plan`; `checked` makes names objects.
     budget : int or None, default=None
@@ -114,6 +115,12 @@ class PlanSpec:
                 f"The 'levels' parameter of {owner} must be None with {_kind(strategy)}, which "
                 f"takes answers at their word. Got {given.levels} instead; use the default "
                 'strategy, "auto", for answers on a coarse scale.'
+            )
+        if given.ask == "group" and not isinstance(strategy, Stratified):
+            raise ParameterError(
+                f"The 'ask' parameter of {owner} must not be 'group' with {_kind(strategy)}, which "
+                "asks for single memberships. Got 'group' instead; use ask=\"membership\", or the "
+                'default strategy, "auto".'
             )
         return replace(
             given,
@@ -231,8 +238,9 @@ class PlanSpec:
         similar = self._similar
         if isinstance(strategy, Stratified) and not similar:
             return strategy.policy(
-                X, self.n_clusters, fuzzifier=self.fuzzifier, rng=rng, repeats=self.repeats
-            )
+                X, self.n_clusters, fuzzifier=self.fuzzifier, rng=rng, repeats=self.repeats,
+                ask="group" if self.ask == "group" else "membership",
+            )  # fmt: skip
         plan = self._by_similarity(X, rng, noisy) if similar else self._plan(X, strategy, rng)
         if self.repeats == 1:
             return plan
@@ -242,7 +250,7 @@ class PlanSpec:
     @property
     def _similar(self) -> bool:
         """Whether similarities are asked; with one cluster there is nothing to compare."""
-        return self.ask != "membership" and self.n_clusters > 1
+        return self.ask in SIMILARITIES and self.n_clusters > 1
 
     def _prepared(self, *, exact: bool = False) -> Any:
         """The strategy, told what levels, repeats and budget mean for it."""
@@ -314,6 +322,12 @@ def strategy_from_json(values: dict[str, Any]) -> Any:
             stacklevel=3,
         )
     return kind(**{name: value for name, value in sizes.items() if name in known})
+
+
+def default_ask(strategy: Any) -> str:
+    """What people are asked by default: for whole rows, where the strategy can."""
+    plain = strategy in ("auto", "stratified") or isinstance(strategy, Stratified)
+    return "group" if plain else "membership"
 
 
 def as_seed(random_state: Any, owner: str) -> int:

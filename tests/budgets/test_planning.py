@@ -152,3 +152,11 @@ def test_guarantees_give_the_theorems_sizes():
 def test_numbers_out_of_range_are_refused(arguments, message):
     with pytest.raises(ParameterError, match=message):
         budgets.plan_budget(*arguments)
+
+
+def test_a_group_question_costs_one_item_whatever_the_number_of_clusters():
+    assert budgets.forecast(Stratified(max_items=40), 1000, 7, ask="group").n_queries == 40
+    assert budgets.plan_budget(40, 1000, 7, ask="group").strategy == Stratified(max_items=40)
+    assert budgets.minimum_budget(1000, 7, ask="group") == 21
+    with pytest.raises(ParameterError, match="must not be 'group' with TwoPhase"):
+        budgets.forecast(TwoPhase(), 1000, 3, ask="group")

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from askmeans.cli.answer_file import AnswerFile
 from askmeans.exceptions import DataError
-from askmeans.queries import MembershipQueries, PairQueries
+from askmeans.queries import GroupQueries, MembershipQueries, PairQueries
 
 IDS = st.lists(
     st.text(st.one_of(st.sampled_from("a '=-\r\n\t,\""), st.characters(exclude_categories=["Cs"]))),
@@ -97,3 +97,45 @@ def test_a_clusters_name_must_agree_where_somebody_gave_it(tmp_path, name, taken
     else:
         with pytest.raises(DataError, match="cluster 0 must be called"):
             held(file)
+
+
+def test_rows_are_kept_to_the_last_digit_and_the_last_of_each_person_counts(tmp_path):
+    file = AnswerFile(tmp_path / "a.csv", ["x", "y"], ["a:.5,b", "b"])
+    third = (1 / 3, 2 / 3)
+    file.append(GroupQueries([0], 2), (1.0, 0.0))
+    file.append(GroupQueries([0], 2), None)
+    file.append(GroupQueries([0], 2), third)
+    file.append(GroupQueries([1], 2), (0.0, 0.0))
+    assert held(file) == [("group", (0,), third), ("group", (1,), (0.0, 0.0))]
+
+
+def test_of_several_peoples_rows_the_mean_counts(tmp_path):
+    (tmp_path / "a.csv").write_text(
+        "item,value,annotator\nx,a,ann\nx,b,bob\nx,b,ann\nx,c,cyd\nx,?,dan\ny,none,ann\n"
+    )
+    with pytest.warns(UserWarning, match="b replaces a"):
+        found = held(AnswerFile(tmp_path / "a.csv", ["x", "y"], ["a", "b", "c"]))
+    assert found == [("group", (0,), (0.0, 2 / 3, 1 / 3)), ("group", (1,), (0.0, 0.0, 0.0))]
+
+
+def test_a_row_from_before_a_group_was_there_says_nothing_of_it(tmp_path):
+    (tmp_path / "a.csv").write_text("item,clusters,value\nx,2,none\n")
+    ((_, _, row),) = held(AnswerFile(tmp_path / "a.csv", ["x", "y"], ["a", "b", "c"]))
+    assert row[:2] == (0.0, 0.0)
+    assert row[2] != row[2]
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ("x,,,kale", "one of the groups .*Got 'kale'"),
+        ("x,,,0.5", "one of the groups .*Got '0.5'"),
+        ("x,,4,a", "must be about 2 clusters. Got 4"),
+        ("x,b,,0:1", r"called as when they were asked about \(b\). Got a "),
+        ("x,kale,,0:1", r"called as when they were asked about \(kale\)"),
+    ],
+)
+def test_groups_that_cannot_be_meant_are_refused_with_their_line(tmp_path, row, message):
+    (tmp_path / "a.csv").write_text(f"item,cluster_name,clusters,value\n{row}\n")
+    with pytest.raises(ValueError, match=f"line 2: .*{message}"):
+        held(AnswerFile(tmp_path / "a.csv", ["x", "y"], ["a", "b"]))

@@ -100,7 +100,8 @@ def test_what_is_no_repeat_or_scale_is_refused_by_name(askmeans, folder, option,
 
 def test_repeated_answers_in_a_pipe_are_saved_and_a_second_run_goes_on(askmeans, folder):
     pd.read_csv(folder / "iris.csv").iloc[::10].to_csv(folder / "few.csv", index=False)
-    arguments = ("fit", "few.csv", "-k", 2, "--seed", 1, "--repeats", 2, "--json")
+    arguments = ("fit", "few.csv", "-k", 2, "--seed", 1, "--repeats", 2, "--json",
+                 "--ask", "membership")  # fmt: skip
     rng = np.random.default_rng(0)
     lines = [f"{value:.2f}" for value in rng.random(600)]
     whole = askmeans(*arguments, "--out", "whole", cwd=folder, text_in="\n".join(lines) + "\n")
@@ -143,6 +144,8 @@ def test_answers_in_a_pipe_are_saved_and_a_second_run_goes_on(askmeans, folder):
         "flower",
         "--features",
         "petal_length,petal_width",
+        "--ask",
+        "membership",
     )
     first = askmeans(*arguments, cwd=folder, text_in="1\n0\n25%\n?\n", ok=False)
     assert first.returncode == 3  # stopped before all was asked
@@ -159,6 +162,49 @@ def test_answers_in_a_pipe_are_saved_and_a_second_run_goes_on(askmeans, folder):
     assert f"{last['item']}/{last['cluster']}" not in answered  # nothing is asked twice
     assert last["value"] == 0.5
     assert asked[0].startswith(f"  item {last['item']}: ")
+
+
+def test_groups_in_a_pipe_are_saved_by_number_and_name_and_a_second_run_goes_on(askmeans, folder):
+    arguments = ("fit", "iris.csv", "-k", 3, "--id", "flower", "--names", "a,b,c")
+    lines = "0\nb\nA:.75,c:25%\nnone\n?\n"
+    first = askmeans(*arguments, cwd=folder, text_in=lines, ok=False)
+    assert first.returncode == 3
+    assert "To which group does it belong?" in first.stderr
+    saved = pd.read_csv(folder / "iris.answers.csv", keep_default_na=False)
+    assert set(saved["kind"]) == {"group"}
+    assert saved["value"].tolist() == ["0:1", "1:1", "0:0.75,2:0.25", "none", ""]
+    assert saved["cluster_name"].tolist() == ["a", "b", "a:0.75,c:0.25", "none", ""]
+    assert saved["note"].tolist() == [""] * 4 + ["cannot say"]
+    second = askmeans(*arguments, cwd=folder, text_in="c\n", ok=False)
+    again = pd.read_csv(folder / "iris.answers.csv", keep_default_na=False)
+    assert len(again) == again["item"].nunique() == 6  # nothing is asked twice
+    assert f"  item {again['item'].iloc[-1]}: " in second.stderr
+    memberships = pd.read_csv(folder / "iris.memberships.csv", index_col="id")
+    assert memberships.loc[again["item"].iloc[2]].tolist() == [0.75, 0.0, 0.25]
+
+
+def test_a_file_of_items_and_groups_is_a_file_of_answers(askmeans, folder):
+    truth = pd.read_csv(folder / "iris.csv")
+    table = pd.DataFrame({"item": truth["flower"], "value": truth["species"]})
+    table.to_csv(folder / "held.csv", index=False)
+    names = ",".join(sorted(truth["species"].unique()))
+    done = askmeans(
+        "fit", "iris.csv", "-k", 3, "--id", "flower", "--answers", "held.csv", "--names", names,
+        "--json", cwd=folder,
+    )  # fmt: skip
+    summary = json.loads(done.stdout)
+    assert (summary["n_queries"], summary["n_answers_held"], summary["ask"]) == (0, 150, "group")
+    memberships = pd.read_csv(folder / "iris.memberships.csv", index_col="id")
+    assert (memberships.idxmax(axis=1).to_numpy() == truth["species"]).all()
+
+
+def test_the_first_group_question_shows_what_each_group_is_like(askmeans, folder):
+    arguments = ("fit", "iris.csv", "-k", 3, "--id", "flower", "--levels", 5)
+    shown = askmeans(*arguments, "--budget", 9, cwd=folder, text_in="0:.3\nq\n", ok=False).stderr
+    _, _, first = shown.partition("Question 1 of about 9\n")
+    for number, name in enumerate(("Group A", "Group B", "Group C")):
+        assert re.search(rf"    {number}  {name} \(items like: f\d+: sepal_length", first)
+    assert "'0:.3' is no point of the scale" in first
 
 
 def test_answers_held_already_are_not_asked(askmeans, folder):
@@ -319,6 +365,8 @@ def test_a_file_of_ones_own_takes_new_answers_and_keeps_its_rows(askmeans, folde
         "held.csv",
         "--out",
         "r",
+        "--ask",
+        "membership",
     )
     askmeans(*arguments, cwd=folder, text_in="0.1\n0\n", ok=False)
     askmeans(*arguments, cwd=folder, text_in="0.5\n", ok=False)
@@ -344,6 +392,8 @@ def test_a_missing_newline_or_a_mark_at_the_start_does_no_harm(askmeans, folder,
         "held.csv",
         "--out",
         "r",
+        "--ask",
+        "membership",
     )
     askmeans(*arguments, cwd=folder, text_in="0.25\n", ok=False)
     assert pd.read_csv(folder / "held.csv")["value"].tolist() == [0.9, 0.25]
@@ -362,7 +412,10 @@ def test_a_row_cut_off_by_a_crash_is_left_out_and_told(askmeans, folder):
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        ("membershp,f0,,0,,,0.5", "line 2: the kind must be one of membership, pair, triplet"),
+        (
+            "membershp,f0,,0,,,0.5",
+            "the kind must be one of membership, group, pair, triplet",
+        ),
         ("membership,f0,,7,,,0.5", "line 2: the cluster must be a number from 0 to 2. Got '7'"),
         ("membership,f0,,,,,0.5", "line 2: the cluster must be a number"),
         ("membership,f0,f1,0,,,0.5", "line 2: a membership must be about 1 different items"),
@@ -409,7 +462,7 @@ def test_typical_items_are_shown_again_after_a_break(askmeans, folder):
 
 
 def test_the_first_question_at_the_console_can_be_answered(askmeans, folder):
-    arguments = ("fit", "iris.csv", "-k", 3, "--id", "flower", "--levels", 5)
+    arguments = ("fit", "iris.csv", "-k", 3, "--id", "flower", "--levels", 5, "--ask", "membership")
     shown = askmeans(*arguments, "--budget", 40, cwd=folder, text_in=".3\nq\n", ok=False).stderr
     assert "There will be about 40 questions." in shown
     greeting, _, first = shown.partition("Question 1 of about 40\n")

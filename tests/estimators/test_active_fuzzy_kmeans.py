@@ -79,6 +79,27 @@ def test_strategies_go_by_name_or_as_objects(iris, target, strategy):
     assert np.abs(model.memberships_ - target).mean() < 0.03
 
 
+def test_groups_are_asked_for_as_whole_rows_that_stand_in_the_result(iris, target):
+    model = fitted(iris, target, ask="group", budget=20)
+    assert np.abs(model.memberships_ - target).mean() < 0.02
+    assert model.n_queries_ == len({answer.items for answer in model.history_}) <= 20
+    for answer in model.history_:
+        assert (answer.kind, answer.cluster, answer.annotator) == ("group", None, "me")
+        assert_allclose(model.memberships_[answer.items[0]], answer.value)
+
+
+@pytest.mark.filterwarnings("ignore::askmeans.exceptions.MoreClustersWarning")
+def test_an_expert_of_more_groups_says_none_of_these(iris):
+    expert = oracles.TableOracle.from_labels(load_iris().target)
+    model = ActiveFuzzyKMeans(2, oracle=expert, ask="group", budget=30, random_state=0).fit(iris)
+    nowhere = [answer.items[0] for answer in model.history_ if answer.value == (0.0, 0.0)]
+    assert len(nowhere) > 3
+    assert (load_iris().target[nowhere] == 2).all()
+    assert model.diagnostics_["unassigned"] == pytest.approx(len(nowhere) / 30)
+    with pytest.raises(ParameterError, match=r"4 clusters. Got a table of shape \(150, 3\)"):
+        ActiveFuzzyKMeans(4, oracle=expert, ask="group").fit(iris)
+
+
 def test_auto_is_stratified(iris, target):
     auto, named = fitted(iris, target), fitted(iris, target, strategy="stratified")
     assert (auto.memberships_ == named.memberships_).all()

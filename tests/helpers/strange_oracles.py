@@ -23,6 +23,8 @@ class Silent:
         self.table = np.where(silent, np.nan, U)
 
     def answer(self, queries):
+        if queries.kind == "group":
+            return self.table[queries.items]
         return self.table[queries.items, queries.clusters]
 
 

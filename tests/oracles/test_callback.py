@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from askmeans.exceptions import QueryError, StopAsking
+from askmeans.exceptions import AnswerError, QueryError, StopAsking
 from askmeans.oracles import CallbackOracle
-from askmeans.queries import MembershipQueries, PairQueries, TripletQueries
+from askmeans.queries import GroupQueries, MembershipQueries, PairQueries, TripletQueries
 from askmeans.testing import OracleContract
 
 
@@ -17,6 +17,7 @@ class TestCallbackOracle(OracleContract):
             membership=lambda item, cluster: U[item, cluster],
             pair=lambda p, q: (U[p] * U[q]).sum(),
             triplet=lambda p, q, r: (U[p] * U[q] * U[r]).sum(),
+            group=lambda item: dict(enumerate(U[item])),
         )
 
     def test_an_item_that_does_not_exist_is_refused(self):
@@ -67,6 +68,23 @@ def test_none_means_cannot_say():
     assert_array_equal(oracle.answer(MembershipQueries([0, 1], [0, 0])), [0.5, np.nan])
 
 
+def test_a_group_is_a_number_shares_none_of_these_or_cannot_say():
+    said = {0: 1, 1: {0: 0.75, 2: 0.25}, 2: (), 3: None, 4: {1: 0.5}}
+    answers = CallbackOracle(group=said.get).answer(GroupQueries(range(5), 3))
+    nan = np.nan
+    rows = [[0, 1, 0], [0.75, 0, 0.25], [0, 0, 0], [nan, nan, nan], [0, 0.5, 0]]
+    assert_array_equal(answers, rows)
+
+
+@pytest.mark.parametrize("bad", [3, -1, {0: 0.8, 1: 0.4}, {0: 2.0}, 0.5, [1.0]])
+def test_what_is_no_group_keeps_the_answers_so_far(bad):
+    said = {0: 1, 1: bad}
+    with pytest.raises(StopAsking) as stopped:
+        CallbackOracle(group=said.get).answer(GroupQueries([0, 1], 3))
+    assert stopped.value.asked.tolist() == [True, False]
+    assert isinstance(stopped.value.__cause__, AnswerError)
+
+
 @pytest.mark.parametrize("value", [True, 1, np.float32(1.0), np.array(1.0)])
 def test_numbers_of_every_type_are_answers(value):
     oracle = CallbackOracle(pair=lambda *_: value)
@@ -79,10 +97,11 @@ def test_numbers_of_every_type_are_answers(value):
         (MembershipQueries([0], [0]), "membership"),
         (PairQueries([[0, 1]]), "pair"),
         (TripletQueries([[0, 1, 2]]), "triplet"),
+        (GroupQueries([0], 2), "group"),
     ],
 )
 def test_a_missing_function_is_named(queries, kind):
-    others = {"membership", "pair", "triplet"} - {kind}
+    others = {"membership", "pair", "triplet", "group"} - {kind}
     oracle = CallbackOracle(**{name: lambda *_: 0.5 for name in others})
     with pytest.raises(QueryError, match=rf"function for {kind} questions.*pass {kind}="):
         oracle.answer(queries)

@@ -15,7 +15,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from askmeans.exceptions import DataError, ParameterError, QueryError, StopAsking
 from askmeans.oracles import ConsoleOracle
-from askmeans.queries import MembershipQueries, PairQueries, TripletQueries
+from askmeans.queries import GroupQueries, MembershipQueries, PairQueries, TripletQueries
 from askmeans.testing import OracleContract
 
 FRUIT = ["apple", "pear", "plum", "leek", "carrot", "onion"]
@@ -32,6 +32,8 @@ class Person(io.StringIO):
     def readline(self):
         question = self.screen.getvalue().rpartition("Question")[2]
         items = [int(number) for number in re.findall(r"item (\d+):", question)]
+        if "To which group" in question:
+            return f"{items[0] % 3}\n"
         return f"{sum(items) / 100}\n"
 
 
@@ -425,3 +427,62 @@ def test_a_person_at_a_terminal_answers_presses_ctrl_c_and_gets_a_result(tmp_pat
     child.expect(pexpect.EOF)
     child.close()
     assert child.exitstatus == 0
+
+
+def test_a_group_is_told_by_number_name_shares_none_or_not_at_all():
+    names = ["fruit", "Root, dug up", "leaf"]
+    replies = ["0", "root, dug up", "FRUIT:.7, leaf:30%", "none", "?", "1:.5"]
+    answers, shown = ask(replies, GroupQueries(range(6), 3), cluster_names=names)
+    nan = math.nan
+    assert_array_equal(
+        answers,
+        [[1, 0, 0], [0, 1, 0], [0.7, 0, 0.3], [0, 0, 0], [nan, nan, nan], [0, 0.5, 0]],
+    )
+    assert "To which group does it belong? [group, shares, none, ?, u, q] " in shown
+    assert "    1  Root, dug up\n" in shown
+
+
+@pytest.mark.parametrize("reply", ["7", "kale", "fruit:.7,kale:.3", "fruit:.9,leaf:.9", "", ".5"])
+def test_what_names_no_group_is_asked_again(reply):
+    answers, shown = ask([reply, "leaf"], GroupQueries([0], 2), cluster_names=["fruit", "leaf"])
+    assert answers == [[0.0, 1.0]]
+    assert "is no answer" in shown
+
+
+def test_shares_between_two_points_of_the_scale_are_asked_again():
+    answers, shown = ask(["0:.7,1:.3", "0:.5,1:.5"], GroupQueries([0], 2), levels=3)
+    assert answers == [[0.5, 0.5]]
+    assert "no point of the scale" in shown
+
+
+def test_an_undone_group_is_told_to_the_journal_and_answered_again():
+    kept = []
+    oracle, _ = console(
+        ["0", "u", "1", "?"], journal=lambda query, value: kept.append((query.kind, value))
+    )
+    oracle.answer(GroupQueries([0, 1], 2))
+    assert kept[:3] == [("group", (1.0, 0.0)), ("group", None), ("group", (0.0, 1.0))]
+    assert kept[3][0] == "group"
+    assert np.isnan(kept[3][1]).all()
+
+
+def test_groups_without_names_show_the_items_placed_in_them():
+    oracle, screen = console(["0", "1", "0"])
+    oracle.answer(GroupQueries([0, 3], 2))
+    oracle.answer(GroupQueries([1], 2))
+    last = screen.getvalue().rpartition("Question")[2]
+    assert "0  cluster 0 (items like: apple)" in last
+    assert "1  cluster 1 (items like: leek)" in last
+
+
+def test_a_stop_among_groups_keeps_those_answered():
+    oracle, _ = console(["0", "?", "q"])
+    with pytest.raises(StopAsking) as stopped:
+        oracle.answer(GroupQueries([0, 1, 2], 2))
+    assert stopped.value.asked.tolist() == [True, True, False]
+
+
+def test_a_group_question_needs_a_name_for_every_group():
+    oracle, _ = console(["0"], cluster_names=["fruit"])
+    with pytest.raises(QueryError, match="a name for every cluster"):
+        oracle.answer(GroupQueries([0], 2))

@@ -4,13 +4,27 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from askmeans import Stratified, run
 from askmeans.exceptions import AnswerError, ParameterError, StopAsking
-from askmeans.oracles import CrowdOracle, HostileOracle, NoisyOracle, TableOracle
-from askmeans.queries import Answers, MembershipQueries, PairQueries, TripletQueries
+from askmeans.oracles import (
+    CrowdOracle,
+    HostileOracle,
+    NoisyOracle,
+    QuantizedOracle,
+    RememberingOracle,
+    TableOracle,
+)
+from askmeans.queries import Answers, GroupQueries, MembershipQueries, PairQueries, TripletQueries
 from askmeans.testing import OracleContract
 
 U = np.random.default_rng(0).dirichlet(np.ones(3), size=60)
+X = np.random.default_rng(1).normal(size=(60, 2))
 rows = MembershipQueries(np.repeat(np.arange(60), 3), np.tile(np.arange(3), 60))
+
+
+def places(crowd, queries):
+    """Who answers each question, as numbers."""
+    return np.array([int(name.removeprefix("annotator ")) for name in crowd.who(queries)])
 
 
 class TestCrowdOracle(OracleContract):
@@ -36,16 +50,16 @@ class TestFlippingOracle(OracleContract):
 
 def test_every_question_goes_to_one_annotator_by_share():
     crowd = CrowdOracle([TableOracle(U)] * 3, shares=[6, 3, 1], random_state=1)
-    counts = np.bincount(crowd.who(rows), minlength=3) / len(rows)
+    counts = [crowd.who(rows).count(f"annotator {place}") / len(rows) for place in range(3)]
     assert_allclose(counts, [0.6, 0.3, 0.1], atol=0.1)
-    assert (crowd.who(rows) == crowd.who(rows)).all()
+    assert crowd.who(rows) == crowd.who(rows)
     again = MembershipQueries(rows.items, rows.clusters, repeat=1)
-    assert (crowd.who(again) != crowd.who(rows)).any()
+    assert crowd.who(again) != crowd.who(rows)
 
 
 def test_each_annotator_gives_the_answers_that_went_to_them():
     crowd = CrowdOracle([TableOracle(U), HostileOracle(TableOracle(U), how="flipped")])
-    truth, who = U[rows.items, rows.clusters], crowd.who(rows)
+    truth, who = U[rows.items, rows.clusters], places(crowd, rows)
     assert_allclose(crowd.answer(rows), np.where(who == 1, 1.0 - truth, truth))
 
 
@@ -53,8 +67,34 @@ def test_who_answered_is_known_from_the_history():
     crowd = CrowdOracle([TableOracle(U)] * 4)
     batches = (rows, PairQueries([[0, 1], [5, 2]], repeat=[0, 2]), TripletQueries([[3, 1, 2]]))
     told = Answers([(1, queries, crowd.answer(queries)) for queries in batches])
-    expected = np.concatenate([crowd.who(queries) for queries in batches])
+    expected = np.concatenate([places(crowd, queries) for queries in batches])
     assert crowd.who_answered(told).tolist() == expected.tolist()
+
+
+def test_a_history_names_who_answered_through_every_wrapper():
+    crowd = CrowdOracle([TableOracle(U)] * 2)
+    for oracle in (
+        crowd,
+        NoisyOracle(crowd, std=0.1),
+        QuantizedOracle(crowd, levels=5),
+        RememberingOracle(crowd),
+        HostileOracle(crowd, how="flipped"),
+    ):
+        policy = Stratified(max_items=12).policy(
+            X, 3, fuzzifier=2.0, rng=np.random.default_rng(0), ask="group"
+        )
+        told = run(policy, oracle, budget=12).history
+        assert [answer.annotator for answer in told] == [
+            f"annotator {place}" for place in crowd.who_answered(told)
+        ]
+        assert {answer.annotator for answer in told} == {"annotator 0", "annotator 1"}
+
+
+def test_wrong_rows_still_sum_to_one():
+    for how in ("random", "flipped"):
+        told = HostileOracle(TableOracle(U), how=how).answer(GroupQueries([0, 1, 2], 3))
+        assert_allclose(told.sum(axis=1), 1.0)
+        assert np.abs(told - U[:3]).max() > 0.01
 
 
 def test_a_crowd_is_noisy_when_somebody_is():
@@ -87,7 +127,7 @@ def test_an_annotator_who_fails_does_not_take_the_others_answers_along():
     with pytest.raises(StopAsking) as stop:
         crowd.answer(rows)
     assert isinstance(stop.value.__cause__, RuntimeError)
-    told = crowd.who(rows) == 0
+    told = places(crowd, rows) == 0
     assert_allclose(stop.value.answers[told], U[rows.items, rows.clusters][told])
     assert (stop.value.reached == told).all()
 
@@ -100,7 +140,7 @@ def test_what_an_annotator_reached_is_passed_on():
     crowd = CrowdOracle([TableOracle(U), NoisyOracle(Tired(), std=0.1)])
     with pytest.raises(StopAsking) as stop:
         crowd.answer(rows)
-    hers = stop.value.reached[crowd.who(rows) == 1]
+    hers = stop.value.reached[places(crowd, rows) == 1]
     assert hers[:2].all()
     assert not hers[2:].any()
 

@@ -9,7 +9,7 @@ from scipy import stats
 
 from askmeans.exceptions import ParameterError, QueryError, StopAsking
 from askmeans.oracles import CallbackOracle, NoisyOracle, TableOracle
-from askmeans.queries import MembershipQueries, PairQueries, TripletQueries
+from askmeans.queries import GroupQueries, MembershipQueries, PairQueries, TripletQueries
 from askmeans.testing import OracleContract
 
 N = 40_000  # questions that statistics are taken over
@@ -166,3 +166,12 @@ def test_parameters_that_break_their_rule_are_refused_by_name(wrong):
     name = list(wrong)[-1]
     with pytest.raises(ParameterError, match=f"'{name}' parameter of NoisyOracle must"):
         NoisyOracle(TableOracle([[1.0]]), **wrong)
+
+
+def test_an_entry_of_a_row_has_the_error_of_a_question_about_it_alone():
+    U = np.full((5, 3), 1 / 3)
+    oracle = NoisyOracle(TableOracle(U), std=0.05)
+    together = oracle.answer(GroupQueries([4, 2], 3, repeat=1))
+    for place, item in enumerate((4, 2)):
+        alone = oracle.answer(MembershipQueries([item] * 3, range(3), repeat=1))
+        assert_array_equal(together[place], alone)

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from askmeans.exceptions import ParameterError, QueryError, StopAsking
 from askmeans.oracles import CallbackOracle, NoisyOracle, QuantizedOracle, TableOracle
-from askmeans.queries import MembershipQueries
+from askmeans.queries import GroupQueries, MembershipQueries
 from askmeans.testing import OracleContract
 
 
@@ -88,3 +88,8 @@ def test_a_rough_oracle_refuses_what_its_oracle_refuses():
 def test_fewer_than_two_levels_are_refused(levels):
     with pytest.raises(ParameterError, match=r"'levels' .*QuantizedOracle must be an int .*\[2, "):
         QuantizedOracle(TableOracle([[1.0]]), levels=levels)
+
+
+def test_rows_are_rounded_entry_by_entry():
+    oracle = QuantizedOracle(TableOracle([[0.6, 0.3, 0.1]]), levels=5)
+    assert oracle.answer(GroupQueries([0], 3)).tolist() == [[0.5, 0.25, 0.0]]

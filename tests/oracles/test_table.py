@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 
 from askmeans.exceptions import DataError, QueryError
 from askmeans.oracles import TableOracle
-from askmeans.queries import MembershipQueries, PairQueries, TripletQueries
+from askmeans.queries import GroupQueries, MembershipQueries, PairQueries, TripletQueries
 from askmeans.testing import OracleContract
 
 
@@ -107,3 +107,10 @@ def test_the_callers_table_and_the_answers_may_be_changed_without_harm():
 def test_repeats_get_the_same_exact_answer():
     queries = MembershipQueries([1, 1], [0, 0], repeat=[0, 1])
     assert TableOracle([[1.0, 0.0], [0.25, 0.75]]).answer(queries).tolist() == [0.25, 0.25]
+
+
+def test_of_more_clusters_than_asked_about_the_first_answer_and_the_rest_is_none_of_these():
+    oracle = TableOracle([[0.5, 0.25, 0.25], [0.0, 0.0, 1.0]])
+    assert oracle.answer(GroupQueries([0, 1], 2)).tolist() == [[0.5, 0.25], [0.0, 0.0]]
+    with pytest.raises(QueryError, match="3 clusters at most"):
+        oracle.answer(GroupQueries([0], 4))

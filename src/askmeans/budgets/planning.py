@@ -24,7 +24,7 @@ from askmeans.strategies import (
 
 __all__ = ["Forecast", "forecast", "minimum_budget", "plan_budget"]
 
-Ask = Literal["membership", "similarity", "pairwise"]
+Ask = Literal["membership", "group", "similarity", "pairwise"]
 
 # Measured by benchmarks/budgets.py: mean membership error times the root of the items sampled, at
 # most about.
@@ -84,8 +84,8 @@ def forecast(strategy: Strategy, n: int, k: int, *, ask: Ask = "membership") -> 
         Number of items.
     k : int
         Number of clusters.
-    ask : {"membership", "similarity", "pairwise"}, default="membership"
-        What is asked.
+    ask : {"membership", "group", "similarity", "pairwise"}, default="membership"
+        What is asked; "group" of `Stratified` only.
 
     Returns
     -------
@@ -107,6 +107,11 @@ def forecast(strategy: Strategy, n: int, k: int, *, ask: Ask = "membership") -> 
     if isinstance(strategy, Stratified):
         return _stratified(strategy, n, k, ask)
     assert isinstance(strategy, PaperStrategy)
+    if ask == "group":
+        raise ParameterError(
+            f"The 'ask' parameter of forecast must not be 'group' with {type(strategy).__name__}, "
+            "which asks for single memberships. Got 'group' instead; Stratified asks for groups."
+        )
     if strategy.faithful:
         raise ParameterError(
             "Forecasts are for strategies with faithful=False. Got faithful=True; the theorems' "
@@ -148,7 +153,10 @@ def _stratified(strategy: Stratified, n: int, k: int, ask: Ask) -> Forecast:
     m = n if strategy.max_items is None else min(strategy.max_items, n)
     n_queries = m * (k - 1)
     rounds = 2 * (k - 1) + math.log(max(1.0, m / (2 * k))) / math.log1p(GROWTH)
-    if ask != "membership" and k > 1:
+    if ask == "group":
+        n_queries = m if k > 1 else 0
+        rounds = 1.0 + math.log(max(1.0, m / k)) / math.log1p(GROWTH)
+    elif ask != "membership" and k > 1:
         price = similarity_price(m, k)
         n_queries = price["pairs"] + (price["triplets"] if ask == "similarity" else 0)
     error = next(value for kind, value in ERRORS if kind is Stratified)
@@ -169,8 +177,8 @@ def minimum_budget(n: int, k: int, *, ask: Ask = "membership") -> int:
         Number of items.
     k : int
         Number of clusters.
-    ask : {"membership", "similarity", "pairwise"}, default="membership"
-        What is asked.
+    ask : {"membership", "group", "similarity", "pairwise"}, default="membership"
+        What is asked; "group" of `Stratified` only.
 
     Returns
     -------
@@ -188,7 +196,7 @@ def minimum_budget(n: int, k: int, *, ask: Ask = "membership") -> int:
     20
     """
     _check(n, k, ask, "minimum_budget")
-    return _with_margin(forecast(Stratified(max_items=SMALLEST * k), n, k, ask=ask), n, k)
+    return _with_margin(forecast(Stratified(max_items=SMALLEST * k), n, k, ask=ask), n, k, ask)
 
 
 def plan_budget(
@@ -209,8 +217,8 @@ def plan_budget(
         Number of items.
     k : int
         Number of clusters.
-    ask : {"membership", "similarity", "pairwise"}, default="membership"
-        What is asked.
+    ask : {"membership", "group", "similarity", "pairwise"}, default="membership"
+        What is asked; "group" of `Stratified` only.
     kind : type or None, default=None
         A strategy's class, to have its sizes; None for the one with the smallest expected error.
 
@@ -238,9 +246,11 @@ def plan_budget(
     kinds: list[type[Strategy]] = [Stratified, TwoPhase, Sequential]
     if k == 2:
         kinds.append(TwoClusters)
+    if ask == "group":
+        kinds = [Stratified]
     plans = []
     for candidate in kinds if kind is None else [kind]:
-        least = _with_margin(forecast(_sized(candidate, SMALLEST * k), n, k, ask=ask), n, k)
+        least = _with_margin(forecast(_sized(candidate, SMALLEST * k), n, k, ask=ask), n, k, ask)
         if least > budget:
             if kind is not None or candidate is Stratified:
                 raise BudgetError(
@@ -252,7 +262,7 @@ def plan_budget(
         while low < high:
             middle = (low + high + 1) // 2
             tried = forecast(_sized(candidate, middle), n, k, ask=ask)
-            if _with_margin(tried, n, k) <= budget:
+            if _with_margin(tried, n, k, ask) <= budget:
                 low = middle
             else:
                 high = middle - 1
@@ -260,8 +270,10 @@ def plan_budget(
     return min(plans, key=lambda plan: plan.expected_error)
 
 
-def _with_margin(plan: Forecast, n: int, k: int) -> int:
+def _with_margin(plan: Forecast, n: int, k: int, ask: Ask) -> int:
     """Questions that a plan takes even when its searches are long; never more than there are."""
+    if ask == "group":  # an item is one question
+        return plan.n_queries
     return min(math.ceil(MARGIN * plan.n_queries), max(plan.n_queries, n * (k - 1)))
 
 
@@ -286,4 +298,4 @@ def _check(n: int, k: int, ask: str, owner: str) -> None:
     """Refuse what no forecast is about."""
     check_number(n, "n", owner, integer=True, minimum=1)
     check_number(k, "k", owner, integer=True, minimum=1)
-    check_choice(ask, ("membership", "similarity", "pairwise"), "ask", owner)
+    check_choice(ask, ("membership", "group", "similarity", "pairwise"), "ask", owner)

@@ -146,12 +146,13 @@ def fit(
         StrategyName, typer.Option(help="How questions are chosen.")
     ] = StrategyName.auto,
     ask: Annotated[
-        Ask,
+        Ask | None,
         typer.Option(
-            help="What is asked: how much items belong to clusters, or how similar they are; "
-            "'pairwise' asks about two at a time only."
+            help="What is asked: to which group an item belongs (the default, but for the paper's "
+            "strategies), how much it belongs to one cluster, or how similar items are; 'pairwise' "
+            "asks about two at a time only."
         ),
-    ] = Ask.membership,
+    ] = None,
     budget: Annotated[int | None, typer.Option(help="Most different questions to ask.")] = None,
     repeats: Annotated[
         int, typer.Option(help="How often a question is asked on average, at most.")
@@ -175,6 +176,7 @@ def fit(
 ) -> None:
     """Cluster the rows of a file softly, asking an expert."""
     from askmeans.cli.fit import Options, run
+    from askmeans.spec import default_ask
 
     ended = run(
         Options(
@@ -186,7 +188,7 @@ def fit(
             scale=scale.value,
             impute=None if impute is None else impute.value,
             strategy=strategy.value,
-            ask=ask.value,
+            ask=default_ask(strategy.value) if ask is None else ask.value,
             budget=budget,
             repeats=repeats,
             levels=levels,

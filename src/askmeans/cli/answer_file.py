@@ -1,12 +1,14 @@
 """A CSV of answers, written as they come, keyed by the items' own ids.
 
 One row an answer: kind, the ids of the items, the cluster and its name, the number of clusters, the
-repeat, the value (empty for "cannot say") and a note. Rows are only ever appended; an undone answer
-is a row of its own. Of several rows about one question the last counts; with a column annotator,
-the median of what each said last, but for rows whose column counts says no. A file of one's own
-needs the columns item, cluster and value only; it is brought into this form, all rows kept, when
-first read. Ids are kept to the letter; an apostrophe before = + - @, which keeps spreadsheets from
-computing, is put there and taken off again (`askmeans.text`).
+repeat, the value (empty for "cannot say") and a note. The value of a group question has its shares
+by the groups' numbers (1:1, 0:0.75,1:0.25, none), the name of the cluster has them by name. Rows
+are only ever appended; an undone answer is a row of its own. Of several rows about one question the
+last counts; with a column annotator, the median of what each said last (of rows of shares the
+mean), but for rows whose column counts says no. A file of one's own needs the columns item, cluster
+and value only, or item and value with the group's name as the value; it is brought into this form,
+all rows kept, when first read. Ids are kept to the letter; an apostrophe before = + - @, which
+keeps spreadsheets from computing, is put there and taken off again (`askmeans.text`).
 """
 
 import csv
@@ -15,6 +17,7 @@ import math
 import os
 import re
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +25,15 @@ import numpy as np
 from askmeans.checks import whole_number
 from askmeans.exceptions import AnswerError, AskmeansWarning, DataError
 from askmeans.files import whole_file
-from askmeans.queries import Ledger, MembershipQueries, PairQueries, Queries, TripletQueries
+from askmeans.queries import (
+    GroupQueries,
+    Ledger,
+    MembershipQueries,
+    PairQueries,
+    Queries,
+    TripletQueries,
+)
+from askmeans.shares import mean_row, numbered_text, parse_row, row_text
 from askmeans.text import as_csv, csv_value
 
 __all__ = ["AnswerFile"]
@@ -31,10 +42,12 @@ _ITEMS = ["item", "item_2", "item_3"]  # ids, to the letter: spaces and line bre
 _COLUMNS = ["kind", *_ITEMS, "cluster", "cluster_name", "clusters", "repeat", "value", "note"]
 _OPTIONAL = ["annotator", "counts"]  # as `askmeans export` writes them
 _UNDONE, _UNSURE = "undone", "cannot say"
-_WIDTHS = {"membership": 1, "pair": 2, "triplet": 3}
+_WIDTHS = {"membership": 1, "group": 1, "pair": 2, "triplet": 3}
+_SHARE = re.compile(r":[\d.e-]+(?:,|$)")  # between the names of a row of shares
 _NOBODYS = re.compile(r"cluster_\d+|Group [A-Z]+|the group of .*", re.DOTALL)  # names by default
 
 Question = tuple[str, tuple[int, ...], int, int]  # kind, items, cluster, repeat
+Value = float | tuple[float, ...]
 
 
 class AnswerFile:
@@ -51,7 +64,7 @@ class AnswerFile:
 
         With `untouched` the file is only read, whatever its form.
         """
-        held: dict[Question, dict[str, float]] = {}
+        held: dict[Question, dict[str, Value]] = {}
         for number, row in self._read(untouched=untouched):
             where = f"{self.path}, line {number}"
             question, value = self._parse(row, where)
@@ -63,15 +76,15 @@ class AnswerFile:
                 said = {}
             if value is not None:
                 said[who] = value
-                if before is not None and value != before and not math.isnan(value + before):
-                    _warn(
-                        f"{where}: {value:g} replaces {before:g}, an answer to the same question."
-                    )
+                if before is not None and _differ(value, before):
+                    new, old = self._text(value), self._text(before)
+                    _warn(f"{where}: {new} replaces {old}, an answer to the same question.")
             if said:
                 held[question] = said
-        return _as_ledger({question: _median(said) for question, said in held.items()})
+        k = len(self.names)
+        return _as_ledger({question: _together(said, k) for question, said in held.items()}, k)
 
-    def append(self, question: Queries, value: float | None) -> None:
+    def append(self, question: Queries, value: Value | None) -> None:
         """Keep an answer (or, for None, that one was undone) before returning."""
         new = not self.path.exists()
         items = [self.ids[row] for row in question.item_table[0]]
@@ -79,14 +92,16 @@ class AnswerFile:
         if isinstance(question, MembershipQueries):
             cluster = str(question.clusters[0])
             name = self.names[question.clusters[0]]
-        unsure = value is not None and math.isnan(value)
+        unsure = value is not None and _is_unsure(value)
+        if isinstance(value, tuple) and not unsure:
+            name = row_text(value, self.names)
         row = dict.fromkeys(_COLUMNS, "") | {
             "kind": question.kind,
             "cluster": cluster,
             "cluster_name": name,
             "clusters": str(len(self.names)),
             "repeat": str(question.repeat[0]),
-            "value": "" if value is None or unsure else repr(float(value)),
+            "value": "" if value is None or unsure else _kept(value),
             "note": _UNDONE if value is None else _UNSURE if unsure else "",
         }
         row |= dict(zip(_ITEMS, items, strict=False))
@@ -129,9 +144,13 @@ class AnswerFile:
         with whole_file(self.path) as file:
             file.write(text.encode())
 
-    def _parse(self, row: dict[str, str], where: str) -> tuple[Question, float | None]:
+    def _text(self, value: Value) -> str:
+        """An answer in a message."""
+        return row_text(value, self.names) if isinstance(value, tuple) else f"{value:g}"
+
+    def _parse(self, row: dict[str, str], where: str) -> tuple[Question, Value | None]:
         """A row of the file; the second is None for one undone."""
-        kind = row.get("kind") or "membership"
+        kind = row.get("kind") or ("membership" if row.get("cluster") else "group")
         if kind not in _WIDTHS:
             raise DataError(
                 f"{where}: the kind must be one of {', '.join(_WIDTHS)}. Got {kind!r} instead."
@@ -161,7 +180,34 @@ class AnswerFile:
         question = (kind, items, cluster, repeat)
         if row.get("note") == _UNDONE:
             return question, None
+        if kind == "group":
+            return question, self._shares(row, where)
         return question, _value(row.get("value") or "", where)
+
+    def _shares(self, row: dict[str, str], where: str) -> tuple[float, ...]:
+        """The answer to a group question, about as many groups as there were."""
+        k = len(self.names)
+        n = whole_number(row.get("clusters") or str(k))
+        if n is None or not 1 <= n <= k:
+            raise DataError(
+                f"{where}: the answers must be about {k} clusters. Got {row['clusters']} instead; "
+                f"use -k {row['clusters']}, or another --answers."
+            )
+        told = parse_row(row.get("value") or "?", self.names[:n])
+        if told is None:
+            raise AnswerError(
+                f"{where}: an answer must be one of the groups ({', '.join(self.names[:n])}), "
+                f"shares of them that sum to at most 1, or none. Got {row['value']!r:.60} instead."
+            )
+        named, name = row.get("cluster_name", ""), row_text(told, self.names).strip()
+        parts = _SHARE.sub("\n", named).strip("\n").split("\n")
+        defaults = all(_NOBODYS.fullmatch(p) and p not in self.names for p in parts)
+        if named not in ("", name) and not defaults:
+            raise DataError(
+                f"{where}: the groups must be called as when they were asked about ({named}). "
+                f"Got {name} instead; use the same --names, or another --answers."
+            )
+        return told
 
     def _cluster(self, row: dict[str, str], where: str) -> int:
         """The cluster's number, if it is the cluster it was."""
@@ -215,10 +261,32 @@ def _value(text: str, where: str) -> float:
     return value
 
 
-def _median(said: dict[str, float]) -> float:
-    """The median of those who could say."""
-    told = [value for value in said.values() if not math.isnan(value)]
+def _together(said: dict[str, Value], n_clusters: int) -> Value:
+    """The median of those who could say; of rows the mean."""
+    rows = [value for value in said.values() if isinstance(value, tuple)]
+    if rows:
+        return rows[0] if len(rows) == 1 else mean_row(rows, n_clusters)
+    told = [v for v in said.values() if not isinstance(v, tuple) and not math.isnan(v)]
     return float(np.median(told)) if told else math.nan
+
+
+def _is_unsure(value: Value) -> bool:
+    """Whether it is "cannot say"."""
+    return all(map(math.isnan, value)) if isinstance(value, tuple) else math.isnan(value)
+
+
+def _differ(value: Value, other: Value) -> bool:
+    """Whether two who could say said different things."""
+    if _is_unsure(value) or _is_unsure(other):
+        return False
+    if isinstance(value, tuple) and isinstance(other, tuple):
+        return len(value) != len(other) or not np.allclose(value, other, atol=1e-4)
+    return value != other
+
+
+def _kept(value: Value) -> str:
+    """An answer as the file has it."""
+    return numbered_text(value) if isinstance(value, tuple) else repr(float(value))
 
 
 def _warn(text: str) -> None:
@@ -226,20 +294,24 @@ def _warn(text: str) -> None:
     warnings.warn(text, AskmeansWarning, stacklevel=4)
 
 
-def _as_ledger(held: dict[Question, float]) -> Ledger:
+def _as_ledger(held: dict[Question, Value], n_clusters: int) -> Ledger:
     """A ledger of these answers."""
     ledger = Ledger()
-    for kind, make in (("membership", None), ("pair", PairQueries), ("triplet", TripletQueries)):
+    for kind in _WIDTHS:
         mine = [(question, value) for question, value in held.items() if question[0] == kind]
         if not mine:
             continue
         items = np.array([question[1] for question, _ in mine])
         repeat = np.array([question[3] for question, _ in mine])
         batch: Queries
-        if make is None:
+        values: Sequence[Value] = [value for _, value in mine]
+        if kind == "membership":
             clusters = np.array([question[2] for question, _ in mine])
             batch = MembershipQueries(items[:, 0], clusters, repeat=repeat)
+        elif kind == "group":
+            batch = GroupQueries(items[:, 0], n_clusters, repeat=repeat)
+            values = [mean_row([row], n_clusters) for row in values if isinstance(row, tuple)]
         else:
-            batch = make(items, repeat=repeat)
-        ledger.record(batch, [value for _, value in mine])
+            batch = (PairQueries if kind == "pair" else TripletQueries)(items, repeat=repeat)
+        ledger.record(batch, values)
     return ledger

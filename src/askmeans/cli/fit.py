@@ -40,7 +40,7 @@ from askmeans.results import Result, with_names, without_traces
 from askmeans.sessions.display import strongest_items, unique_names
 from askmeans.sessions.results import expected
 from askmeans.sessions.warning_notes import quietly
-from askmeans.spec import PlanSpec
+from askmeans.spec import SIMILARITIES, PlanSpec, default_ask
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -104,7 +104,7 @@ def run(options: Options) -> bool:
     chosen = choose_features(frame, options.features, columns, options.impute, ids)
     truth = None if labels is None else frame[labels].astype(str).to_numpy()
     names = _cluster_names(options, truth)
-    if options.ask == "membership":  # similarities number clusters in an order of their own
+    if options.ask not in SIMILARITIES:  # which number clusters in an order of their own
         _name_in_warnings(names)
     files = _Files.of(options)
     files.check(force=options.force, plot=options.plot)
@@ -220,7 +220,7 @@ def _cluster_names(options: Options, truth: NDArray[np.str_] | None) -> list[str
                 f"classes in {options.expert.partition(':')[2]!r}. Got {k} instead."
             )
     if options.cluster_names is not None:
-        if options.ask != "membership":
+        if options.ask in SIMILARITIES:
             raise ParameterError(
                 "The 'names' parameter of askmeans fit must be left out with --ask "
                 f"{options.ask}. Got {', '.join(options.cluster_names)} instead; similarities do "
@@ -265,7 +265,7 @@ def _ask(
     else:
         assert held is not None
         exemplars = None
-        if options.cluster_names is None and options.ask == "membership":
+        if options.cluster_names is None and options.ask not in SIMILARITIES:
             # Of the clustering that is asked about: what the plan finds without answers.
             start, _ = quietly(lambda: drive(plan(), CallbackOracle(), budget=0))
             exemplars = strongest_items(start.clustering, X, _EXEMPLARS)
@@ -282,6 +282,9 @@ def _ask(
         for answer in ledger.history:
             if answer.cluster is not None and not np.isnan(answer.number):
                 oracle.recall(answer.items[0], answer.cluster, answer.number)
+            elif isinstance(answer.value, tuple):
+                for cluster, share in enumerate(answer.value):
+                    oracle.recall(answer.items[0], cluster, share)
         if not sys.stdin.isatty():
             complain("reading answers from standard input.")
     return drive(plan(), oracle, budget=options.budget, ledger=ledger)
@@ -307,7 +310,7 @@ def _named(options: Options, memberships: Floats, truth: NDArray[np.str_] | None
 
     A simulated expert's classes are matched to them; a person's clusters have no names yet.
     """
-    if truth is None or options.ask == "membership":
+    if truth is None or options.ask not in SIMILARITIES:
         return memberships
     classes = np.unique(truth, return_inverse=True)[1]
     return memberships[:, match_clusters(np.eye(options.n_clusters)[classes], memberships)]
@@ -346,7 +349,8 @@ def _account(
 def _alone(options: Options, X: Floats) -> tuple[dict[str, Any], Floats]:
     """The summary of a run without questions, and its memberships."""
     asking = (options.budget, options.answers, options.levels, options.repeats)
-    if asking != (None, None, None, 1) or (options.strategy, options.ask) != ("auto", "membership"):
+    by_default = (options.strategy, options.ask) == ("auto", default_ask("auto"))
+    if asking != (None, None, None, 1) or not by_default:
         raise ParameterError(
             "With --expert none nobody is asked: --budget, --repeats, --levels, --answers, "
             "--strategy and --ask must be left out. Got one of them; leave it out, or choose "

@@ -23,7 +23,7 @@ from askmeans.strategies import (
 
 __all__ = ["run"]
 
-Ask = Literal["membership", "similarity", "pairwise"]
+Ask = Literal["membership", "group", "similarity", "pairwise"]
 
 
 def run(
@@ -43,6 +43,8 @@ def run(
     kinds: list[type[Strategy]] = [Stratified, TwoPhase, Sequential]
     if k == 2:
         kinds.append(TwoClusters)
+    if ask == "group":
+        kinds = [Stratified]
     plans: list[Forecast] = []
     for kind in kinds:
         try:

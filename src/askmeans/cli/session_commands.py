@@ -26,6 +26,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]
 class Ask(StrEnum):
     """What is asked."""
 
+    group = "group"
     membership = "membership"
     similarity = "similarity"
     pairwise = "pairwise"

@@ -48,9 +48,10 @@ class ActiveFuzzyKMeans(
     strategy : str or strategy, default="auto"
         "stratified", "two-phase", "sequential", "two-clusters", or such an object with your own
         sizes. "auto" is "stratified".
-    ask : {"membership", "similarity", "pairwise"}, default="membership"
-        What is asked: how much an item belongs to a cluster, how similar two or three items are, or
-        how similar two items are. Similarities do not name clusters: their numbers are arbitrary.
+    ask : {"membership", "group", "similarity", "pairwise"}, default="membership"
+        What is asked: how much an item belongs to a cluster, to which cluster an item belongs (one
+        question for a whole row; default strategy only), how similar two or three items are, or how
+        similar two items are. Similarities do not name clusters: their numbers are arbitrary.
     budget : int or None, default=None
         Most different questions to ask; None for as many as the strategy wants.
     levels : int or None, default=None
@@ -84,7 +85,8 @@ class ActiveFuzzyKMeans(
     complete_ : bool
         Whether the strategy asked all it wanted.
     history_ : Answers
-        Every answer: round, kind, items, cluster, repeat, value.
+        Every answer: round, kind, items, cluster, repeat, value, annotator. The value of a group
+        question is a tuple with a share for each cluster.
     diagnostics_ : dict
         How sure the result is; keys in the documentation.
     index_ : pandas.Index
@@ -173,13 +175,7 @@ class ActiveFuzzyKMeans(
         items, seen = check_items(self, X)
         rng = as_generator(self.random_state, "ActiveFuzzyKMeans")
         check_enough_items(len(items), self.n_clusters, "ActiveFuzzyKMeans")
-        known = getattr(self.oracle, "memberships", None)
-        if known is not None and np.shape(known) != (len(items), self.n_clusters):
-            raise ParameterError(
-                "The 'oracle' parameter of ActiveFuzzyKMeans must know "
-                f"{len(items)} items and {self.n_clusters} clusters. Got a table of shape "
-                f"{np.shape(known)} instead."
-            )
+        self._check_table(len(items))
         if self.oracle is None:
             with default_float_errors():
                 found = self._without_questions(items, rng)
@@ -358,6 +354,20 @@ class ActiveFuzzyKMeans(
         return PlanSpec.checked(
             "ActiveFuzzyKMeans", **{name: getattr(self, name) for name in names}
         )
+
+    def _check_table(self, n_items: int) -> None:
+        """Refuse an oracle that knows other items; more clusters are none of those asked about."""
+        known = getattr(self.oracle, "memberships", None)
+        if known is None:
+            return
+        rows, columns = np.shape(known)
+        more = self.ask == "group" and columns > self.n_clusters
+        if rows != n_items or (columns != self.n_clusters and not more):
+            raise ParameterError(
+                "The 'oracle' parameter of ActiveFuzzyKMeans must know "
+                f"{n_items} items and {self.n_clusters} clusters. Got a table of shape "
+                f"{(rows, columns)} instead."
+            )
 
     def _without_questions(
         self, items: NDArray[np.floating], rng: np.random.Generator

@@ -1,12 +1,14 @@
 """An oracle made of your own functions."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from askmeans.exceptions import AnswerError, QueryError, StopAsking
-from askmeans.queries import MembershipQueries, Queries
+from askmeans.queries import GroupQueries, MembershipQueries, Queries
+from askmeans.shares import as_row
 
 __all__ = ["CallbackOracle"]
 
@@ -22,6 +24,9 @@ class CallbackOracle:
         ``pair(p, q)`` returns how similar two items are.
     triplet : callable or None, default=None
         ``triplet(p, q, r)`` returns how similar three items are.
+    group : callable or None, default=None
+        ``group(item)`` returns the number of its cluster, a mapping of clusters to shares, ``()``
+        for none of these, or None for "cannot say".
 
     Examples
     --------
@@ -37,13 +42,16 @@ class CallbackOracle:
         membership: Callable[[int, int], float | None] | None = None,
         pair: Callable[[int, int], float | None] | None = None,
         triplet: Callable[[int, int, int], float | None] | None = None,
+        group: Callable[[int], Any] | None = None,
     ) -> None:
         self.membership = membership
         self.pair = pair
         self.triplet = triplet
+        self.group = group
 
     def __repr__(self) -> str:
-        kinds = [kind for kind in ("membership", "pair", "triplet") if getattr(self, kind)]
+        every = ("membership", "pair", "triplet", "group")
+        kinds = [kind for kind in every if getattr(self, kind)]
         return f"CallbackOracle({', '.join(kinds)})"
 
     def answer(self, queries: Queries) -> NDArray[np.float64]:
@@ -51,12 +59,12 @@ class CallbackOracle:
 
         Parameters
         ----------
-        queries : MembershipQueries, PairQueries or TripletQueries
+        queries : MembershipQueries, GroupQueries, PairQueries or TripletQueries
             The questions.
 
         Returns
         -------
-        ndarray of shape (n_questions,)
+        ndarray of shape (n_questions,), or (n_questions, n_clusters) for group questions
             What the function returned; NaN for None.
 
         Raises
@@ -72,28 +80,35 @@ class CallbackOracle:
         >>> CallbackOracle(membership=lambda i, j: i / 10).answer(MembershipQueries([3], [0]))
         array([0.3])
         """
-        function: Callable[..., float | None] | None = getattr(self, queries.kind)
+        function: Callable[..., Any] | None = getattr(self, queries.kind)
         if function is None:
             raise QueryError(
                 f"CallbackOracle needs a function for {queries.kind} questions. "
                 f"Got none; pass {queries.kind}=..."
             )
-        answers = np.full(len(queries), np.nan)
+        answers = np.full(queries.shape, np.nan)
         arguments = queries.item_table
         if isinstance(queries, MembershipQueries):
             arguments = np.column_stack([queries.items, queries.clusters])
         for row, numbers in enumerate(arguments.tolist()):
             try:
-                value = function(*numbers)
-                answer = np.nan if value is None else float(value)
-                if answer < 0.0 or answer > 1.0:
-                    raise AnswerError(
-                        f"An answer must lie in [0, 1], or be None for 'cannot say'. Got {answer} "
-                        f"from the {queries.kind} function for {numbers}."
-                    )
+                answer = _as_answer(function(*numbers), queries, numbers)
             except (KeyboardInterrupt, StopAsking):
                 raise StopAsking(answers, np.arange(len(queries)) < row) from None
             except Exception as error:  # the answers so far are not thrown away with it
                 raise StopAsking(answers, np.arange(len(queries)) < row) from error
             answers[row] = answer
         return answers
+
+
+def _as_answer(value: Any, queries: Queries, numbers: list[int]) -> float | tuple[float, ...]:
+    """What a function returned, as a number in [0, 1] or NaN, or as a row of them."""
+    if isinstance(queries, GroupQueries):
+        return as_row(value, queries.n_clusters)
+    answer = np.nan if value is None else float(value)
+    if answer < 0.0 or answer > 1.0:
+        raise AnswerError(
+            f"An answer must lie in [0, 1], or be None for 'cannot say'. Got {answer} "
+            f"from the {queries.kind} function for {numbers}."
+        )
+    return answer

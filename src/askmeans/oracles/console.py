@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from askmeans.checks import check_number
 from askmeans.exceptions import DataError, QueryError, StopAsking
-from askmeans.queries import MembershipQueries, Queries
+from askmeans.queries import GroupQueries, MembershipQueries, Queries
+from askmeans.shares import parse_row
 from askmeans.text import printable
 
 __all__ = ["ConsoleOracle", "on_scale", "parse_reply", "scale_text", "show_values", "wording"]
@@ -19,10 +20,17 @@ _HELP = (
     "Type a number from 0 to 1 or a percentage (25%), ? if you cannot say, "
     "u to undo the last answer, q to stop and keep what was answered."
 )
+_GROUP_HELP = (
+    "Type a group's number or name, shares like 0:.7,1:.3, none for none of these, ? if you cannot "
+    "say, u to undo the last answer, q to stop and keep what was answered."
+)
 _TYPICAL = 3  # items shown to tell what a cluster is
 _PLACED = 0.5  # of a membership, from which an item tells what a cluster is
 _MANY = 11  # points of a scale that are not all listed
 _ROUNDED = 0.005  # how far from a scale's point an answer may be typed: two digits
+
+
+Value = float | tuple[float, ...]
 
 
 class ConsoleOracle:
@@ -30,8 +38,9 @@ class ConsoleOracle:
 
     Shows the items of each question and, for a membership, the cluster's name or items that tell
     what it is: those placed in it most so far, then `exemplars`. Takes a number from 0 to 1 or a
-    percentage, ``?`` for "cannot say", ``u`` to undo, ``q`` (or Ctrl-C, or the end of input) to
-    stop and keep the answers.
+    percentage; to a group question a group's number or name, shares (``0:.7,1:.3``) or ``none`` of
+    these. ``?`` is "cannot say", ``u`` undoes, ``q`` (or Ctrl-C, or the end of input) stops and
+    keeps the answers.
 
     Parameters
     ----------
@@ -49,8 +58,8 @@ class ConsoleOracle:
         How many points the answers' scale has: an answer between two of them is refused.
     journal : callable or None, default=None
         Called as ``journal(question, value)`` at once for every answer, the question as a batch of
-        one, NaN for "cannot say"; and with None for an answer undone. For saving answers as they
-        come.
+        one, NaN for "cannot say" (of a group question, rows); and with None for an answer undone.
+        For saving answers as they come.
     stdin : file or None, default=None
         Where answers are read from; the terminal by default.
     stdout : file or None, default=None
@@ -74,7 +83,7 @@ class ConsoleOracle:
         ids: Sequence[str] | None = None,
         n_questions: int | None = None,
         levels: int | None = None,
-        journal: Callable[[Queries, float | None], None] | None = None,
+        journal: Callable[[Queries, Value | None], None] | None = None,
         stdin: TextIO | None = None,
         stdout: TextIO | None = None,
     ) -> None:
@@ -105,12 +114,12 @@ class ConsoleOracle:
 
         Parameters
         ----------
-        queries : MembershipQueries, PairQueries or TripletQueries
+        queries : MembershipQueries, GroupQueries, PairQueries or TripletQueries
             The questions.
 
         Returns
         -------
-        ndarray of shape (n_questions,)
+        ndarray of shape (n_questions,), or (n_questions, n_clusters) for group questions
             The answers; NaN for "cannot say".
 
         Raises
@@ -134,18 +143,16 @@ class ConsoleOracle:
         if not self._greeted:
             self._greet(queries)
             self._greeted = True
-        answers = np.full(len(queries), np.nan)
+        answers = np.full(queries.shape, np.nan)
         row = 0
         try:
             while row < len(queries):
                 row = self._step(queries, answers, row)
         except (EOFError, KeyboardInterrupt):
             self._write("Stopped; your answers are kept.\n")
-            reached = (np.arange(len(queries)) < row) | ~np.isnan(answers)
-            raise StopAsking(answers, reached) from None
+            raise StopAsking(answers, _reached(answers, row)) from None
         except Exception as error:  # a journal that fails: the answers so far are not lost with it
-            reached = (np.arange(len(queries)) < row) | ~np.isnan(answers)
-            raise StopAsking(answers, reached) from error
+            raise StopAsking(answers, _reached(answers, row)) from error
         self._n_before += len(queries)
         return answers
 
@@ -169,12 +176,12 @@ class ConsoleOracle:
 
     def _greet(self, queries: Queries) -> None:
         """Say once how to answer, how much there is to answer, and what the clusters are."""
-        text = _HELP + "\n"
+        text = _help(queries) + "\n"
         if self.levels is not None:
             text += f"The scale is {scale_text(self.levels)}.\n"
         if self.n_questions is not None:
             text += f"There will be about {self.n_questions} questions.\n"
-        if self.exemplars is not None and isinstance(queries, MembershipQueries):
+        if self.exemplars is not None and isinstance(queries, MembershipQueries | GroupQueries):
             text += "The clusters, and items that are like them:\n"
             for cluster, rows in enumerate(self.exemplars):
                 text += f"  {self._plain_name(cluster)}\n"
@@ -194,12 +201,14 @@ class ConsoleOracle:
             self._note(queries, row - 1, None)
             self._remember(queries, row - 1, np.nan)
             return row - 1
-        value = parse_reply(reply)
+        value: Value | None = parse_reply(reply)
+        if isinstance(queries, GroupQueries):
+            value = parse_row(reply, self._group_names(queries.n_clusters))
         if value is None:
-            self._write(f"{reply!r} is no answer. {_HELP}\n")
+            self._write(f"{reply!r} is no answer. {_help(queries)}\n")
             return row
-        if self.levels is not None and not math.isnan(value):
-            value = on_scale(value, self.levels)
+        if self.levels is not None:
+            value = _on_scale(value, self.levels)
             if value is None:
                 points = scale_text(self.levels)
                 self._write(f"{reply!r} is no point of the scale. It is {points}.\n")
@@ -211,9 +220,11 @@ class ConsoleOracle:
 
     def _check_names(self, queries: Queries) -> None:
         """Refuse a cluster that has no name, where clusters have names."""
-        if self.cluster_names is None or not isinstance(queries, MembershipQueries):
+        if self.cluster_names is None or not isinstance(queries, MembershipQueries | GroupQueries):
             return
-        last = int(queries.clusters.max(initial=0))
+        last = queries.shape[-1] - 1
+        if isinstance(queries, MembershipQueries):
+            last = int(queries.clusters.max(initial=0))
         if last >= len(self.cluster_names):
             raise QueryError(
                 f"cluster_names must have a name for every cluster. Got {len(self.cluster_names)} "
@@ -232,7 +243,12 @@ class ConsoleOracle:
         name = None
         if isinstance(queries, MembershipQueries):
             name = self._name(int(queries.clusters[row]), items[0])
-        self._write(text + wording(len(items), name) + " [0..1, ?, u, q] ")
+        replies = "0..1"
+        if isinstance(queries, GroupQueries):
+            replies = "group, shares, none"
+            for cluster in range(queries.n_clusters):
+                text += f"    {cluster}  {self._name(cluster, items[0])}\n"
+        self._write(f"{text}{wording(len(items), name)} [{replies}, ?, u, q] ")
         line = (self.stdin or sys.stdin).readline()
         if not line:
             raise EOFError
@@ -252,6 +268,10 @@ class ConsoleOracle:
     def _called(self, item: int) -> str:
         """An item with its name, or its number."""
         return f"{item if self.ids is None else self.ids[item]}: {self._show(item)}"
+
+    def _group_names(self, n_clusters: int) -> list[str]:
+        """What the clusters are called, by number."""
+        return [self._plain_name(cluster) for cluster in range(n_clusters)]
 
     def _plain_name(self, cluster: int) -> str:
         """A cluster's name, or its number."""
@@ -283,13 +303,15 @@ class ConsoleOracle:
             value < _PLACED if j == cluster else value >= _PLACED for j, value in said.items()
         )
 
-    def _remember(self, queries: Queries, row: int, value: float) -> None:
+    def _remember(self, queries: Queries, row: int, value: Value) -> None:
         """Keep what tells a cluster's typical items; NaN takes it back."""
         if isinstance(queries, MembershipQueries):
-            placed = self._placed.setdefault(int(queries.clusters[row]), {})
-            placed[int(queries.items[row])] = value
+            self.recall(int(queries.items[row]), int(queries.clusters[row]), float(np.max(value)))
+        elif isinstance(queries, GroupQueries):
+            for cluster, share in enumerate(np.broadcast_to(value, queries.n_clusters).tolist()):
+                self.recall(int(queries.items[row]), cluster, share)
 
-    def _note(self, queries: Queries, row: int, value: float | None) -> None:
+    def _note(self, queries: Queries, row: int, value: Value | None) -> None:
         """Tell the journal, if there is one."""
         if self.journal is not None:
             self.journal(queries.take(slice(row, row + 1)), value)
@@ -302,9 +324,11 @@ class ConsoleOracle:
 
 
 def wording(n_items: int, cluster_name: str | None) -> str:
-    """The question as people read it: about a cluster, or about two or three items."""
+    """The question as people read it: about a cluster, an item, or two or three items."""
     if cluster_name is not None:
         return f"How much does it belong to {cluster_name}?"
+    if n_items == 1:
+        return "To which group does it belong?"
     these = "these two" if n_items == 2 else "these three"
     return f"How similar are {these}? (1: surely all of one group; 0: surely not)"
 
@@ -318,6 +342,30 @@ def on_scale(value: float, levels: int) -> float | None:
     """The point of an even scale that is meant, None for what lies between two."""
     point = round(value * (levels - 1)) / (levels - 1)
     return point if abs(point - value) <= min(_ROUNDED, 0.25 / (levels - 1)) + 1e-12 else None
+
+
+def _on_scale(value: Value, levels: int) -> Value | None:
+    """The points of a scale that are meant; NaN stays."""
+    if not isinstance(value, tuple):
+        return value if math.isnan(value) else on_scale(value, levels)
+    if any(math.isnan(share) for share in value):
+        return value
+    points = [on_scale(share, levels) for share in value]
+    told = tuple(point for point in points if point is not None)
+    return told if len(told) == len(points) and sum(told) <= 1.0 + 1e-9 else None
+
+
+def _help(queries: Queries) -> str:
+    """How to answer."""
+    return _GROUP_HELP if isinstance(queries, GroupQueries) else _HELP
+
+
+def _reached(answers: NDArray[np.float64], row: int) -> NDArray[np.bool_]:
+    """Which questions were reached: those before this one, and what has an answer already."""
+    silent = np.isnan(answers).reshape(len(answers), -1)
+    reached: NDArray[np.bool_] = silent.sum(axis=1) < silent.shape[1]
+    reached[:row] = True
+    return reached
 
 
 def scale_text(levels: int) -> str:

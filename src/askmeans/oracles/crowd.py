@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans.checks import check_choice, check_seed
-from askmeans.driver import Oracle
+from askmeans.driver import Oracle, annotators_of
 from askmeans.exceptions import AnswerError, ParameterError, StopAsking
-from askmeans.oracles.noisy import uniform_of
-from askmeans.queries import Answer, MembershipQueries, PairQueries, Queries, TripletQueries
+from askmeans.oracles.noisy import uniform_of, uniform_of_entries
+from askmeans.queries import Answer, Queries, batches_of
 
 __all__ = ["CrowdOracle", "HostileOracle"]
 
@@ -74,26 +74,30 @@ class CrowdOracle:
         """Whether answers may leave [0, 1]."""
         return any(getattr(annotator, "noisy", False) for annotator in self.annotators)
 
-    def who(self, queries: Queries) -> NDArray[np.intp]:
-        """Who answers each question.
+    def who(self, queries: Queries) -> list[str]:
+        """Who answers each question, as a history names them.
 
         Parameters
         ----------
-        queries : MembershipQueries, PairQueries or TripletQueries
+        queries : MembershipQueries, GroupQueries, PairQueries or TripletQueries
             The questions.
 
         Returns
         -------
-        ndarray of int of shape (n_questions,)
-            Places in `annotators`.
+        list of str
+            A name each: "annotator 0" for the first of `annotators`.
 
         Examples
         --------
         >>> from askmeans.oracles import TableOracle
         >>> from askmeans.queries import PairQueries
         >>> CrowdOracle([TableOracle.from_labels([0, 1])]).who(PairQueries([[0, 1]]))
-        array([0])
+        ['annotator 0']
         """
+        return [f"annotator {place}" for place in self._places(queries)]
+
+    def _places(self, queries: Queries) -> NDArray[np.intp]:
+        """Who answers each question, as places in `annotators`."""
         u = uniform_of(queries, self.random_state + 7919)
         places = np.searchsorted(np.cumsum(self.shares), u, side="right")
         return np.minimum(places, len(self.shares) - 1)
@@ -117,20 +121,21 @@ class CrowdOracle:
         >>> CrowdOracle([TableOracle.from_labels([0, 1])]).who_answered([])
         array([], dtype=int64)
         """
-        places = [int(self.who(_as_query(answer))[0]) for answer in history]
-        return np.array(places, dtype=np.intp)
+        asked = batches_of((answer.question for answer in history), 1)
+        found = [np.empty(0, dtype=np.intp), *map(self._places, asked)]
+        return np.concatenate(found)
 
     def answer(self, queries: Queries) -> Floats:
         """Answers to a batch, each by whoever it goes to.
 
         Parameters
         ----------
-        queries : MembershipQueries, PairQueries or TripletQueries
+        queries : MembershipQueries, GroupQueries, PairQueries or TripletQueries
             The questions.
 
         Returns
         -------
-        ndarray of shape (n_questions,)
+        ndarray of shape (n_questions,), or (n_questions, n_clusters) for group questions
             The answers.
 
         Raises
@@ -145,16 +150,17 @@ class CrowdOracle:
         >>> CrowdOracle([TableOracle.from_labels([0, 1])]).answer(PairQueries([[0, 1]]))
         array([0.])
         """
-        who = self.who(queries)
-        answers, reached = np.full(len(queries), np.nan), np.zeros(len(queries), dtype=bool)
+        who = self._places(queries)
+        answers, reached = np.full(queries.shape, np.nan), np.zeros(len(queries), dtype=bool)
         for place, annotator in enumerate(self.annotators):
             mine = who == place
             if not mine.any():
                 continue
+            theirs = queries.take(mine)
             try:
-                answers[mine] = self._checked(annotator.answer(queries.take(mine)), mine, place)
+                answers[mine] = self._checked(annotator.answer(theirs), theirs, place)
             except StopAsking as stop:
-                answers[mine] = self._checked(stop.answers, mine, place)
+                answers[mine] = self._checked(stop.answers, theirs, place)
                 reached[mine] = stop.asked
                 raise StopAsking(answers, reached) from stop.__cause__
             except KeyboardInterrupt:
@@ -164,14 +170,14 @@ class CrowdOracle:
             reached |= mine
         return answers
 
-    def _checked(self, answers: object, mine: NDArray[np.bool_], place: int) -> Floats:
+    def _checked(self, answers: object, queries: Queries, place: int) -> Floats:
         """An annotator's answers, one for each question."""
         values = np.asarray(answers, np.float64)
-        if values.shape != (mine.sum(),):
+        if values.shape != queries.shape:
             raise AnswerError(
                 f"Annotator {place} of CrowdOracle ({type(self.annotators[place]).__name__}) must "
-                f"return one number for each of {mine.sum()} questions. Got shape {values.shape} "
-                "instead; return NaN for 'cannot say'."
+                f"return one answer for each of {len(queries)} questions, in shape "
+                f"{queries.shape}. Got shape {values.shape} instead; return NaN for 'cannot say'."
             )
         return values
 
@@ -184,7 +190,7 @@ class HostileOracle:
     oracle : object
         Who knows the truth.
     how : {"random", "flipped"}, default="random"
-        Any number from 0 to 1, or one minus the truth.
+        Any number from 0 to 1, or one minus the truth; rows are divided by their sums.
     random_state : int, default=0
         The seed of random answers.
 
@@ -218,12 +224,12 @@ class HostileOracle:
 
         Parameters
         ----------
-        queries : MembershipQueries, PairQueries or TripletQueries
+        queries : MembershipQueries, GroupQueries, PairQueries or TripletQueries
             The questions.
 
         Returns
         -------
-        ndarray of shape (n_questions,)
+        ndarray of shape (n_questions,), or (n_questions, n_clusters) for group questions
             The answers.
 
         Examples
@@ -240,23 +246,40 @@ class HostileOracle:
             bent = np.where(np.isnan(stop.answers), np.nan, self._bent(queries, stop.answers))
             raise StopAsking(bent, stop.reached) from stop.__cause__
 
+    def who(self, queries: Queries) -> list[str] | None:
+        """Who answers each question: whoever the other oracle names.
+
+        Parameters
+        ----------
+        queries : MembershipQueries, GroupQueries, PairQueries or TripletQueries
+            The questions.
+
+        Returns
+        -------
+        list of str or None
+            A name each; None where it names nobody.
+
+        Examples
+        --------
+        >>> from askmeans.oracles import TableOracle
+        >>> from askmeans.queries import PairQueries
+        >>> HostileOracle(TableOracle.from_labels([0, 0])).who(PairQueries([[0, 1]])) is None
+        True
+        """
+        return annotators_of(self.oracle, queries)
+
     def _bent(self, queries: Queries, truth: Floats) -> Floats:
         """Wrong answers in place of true ones."""
         if self.how == "flipped":
-            flipped: Floats = np.clip(1.0 - np.asarray(truth, np.float64), 0.0, 1.0)
-            return flipped
-        return uniform_of(queries, self.random_state + 104729)
+            bent: Floats = np.clip(1.0 - np.asarray(truth, np.float64), 0.0, 1.0)
+        else:
+            bent = uniform_of_entries(queries, self.random_state + 104729)
+        if bent.ndim == 1:
+            return bent
+        rows: Floats = bent / np.maximum(bent.sum(axis=1, keepdims=True), 1e-300)
+        return rows
 
 
 def _are_shares(parts: Floats) -> bool:
     """Whether numbers can be shares: finite, from 0 up, not all 0."""
     return bool(np.isfinite(parts).all() and (parts >= 0.0).all() and parts.sum() > 0.0)
-
-
-def _as_query(answer: Answer) -> Queries:
-    """The question that an answer is to."""
-    if answer.kind == "membership":
-        assert answer.cluster is not None
-        return MembershipQueries([answer.items[0]], [answer.cluster], repeat=answer.repeat)
-    kind = PairQueries if answer.kind == "pair" else TripletQueries
-    return kind([answer.items], repeat=answer.repeat)

@@ -7,11 +7,11 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from askmeans.checks import check_choice, check_number, check_seed
-from askmeans.driver import Oracle
+from askmeans.driver import Oracle, annotators_of
 from askmeans.exceptions import StopAsking
-from askmeans.queries import Queries
+from askmeans.queries import GroupQueries, MembershipQueries, Queries
 
-__all__ = ["NoisyOracle", "uniform_of"]
+__all__ = ["NoisyOracle", "uniform_of", "uniform_of_entries"]
 
 Floats = NDArray[np.float64]
 
@@ -20,7 +20,8 @@ class NoisyOracle:
     """Adds zero-mean noise to another oracle's answers.
 
     The noise of a question depends on the seed and the question alone, not on the order of asking:
-    the same run meets the same errors, and so does another algorithm that asks the same.
+    the same run meets the same errors, and so does another algorithm that asks the same. Each entry
+    of an answer to a group question has the error that a question about it alone has.
 
     Parameters
     ----------
@@ -82,12 +83,12 @@ class NoisyOracle:
 
         Parameters
         ----------
-        queries : MembershipQueries, PairQueries or TripletQueries
+        queries : MembershipQueries, GroupQueries, PairQueries or TripletQueries
             The questions.
 
         Returns
         -------
-        ndarray of shape (n_questions,)
+        ndarray of shape (n_questions,), or (n_questions, n_clusters) for group questions
             Disturbed answers; NaN stays NaN.
 
         Examples
@@ -97,12 +98,35 @@ class NoisyOracle:
         >>> NoisyOracle(TableOracle.from_labels([0, 1]), std=0.0).answer(PairQueries([[0, 1]]))
         array([0.])
         """
-        u = uniform_of(queries, self.random_state, persistent=self.persistent)
+        u = uniform_of_entries(queries, self.random_state, persistent=self.persistent)
         noise = ndtri(u) if self.kind == "gaussian" else np.sqrt(12.0) * (u - 0.5)
         try:
             return self._disturbed(self.oracle.answer(queries), noise)
         except StopAsking as stop:
             raise StopAsking(self._disturbed(stop.answers, noise), stop.reached) from stop.__cause__
+
+    def who(self, queries: Queries) -> list[str] | None:
+        """Who answers each question: whoever the other oracle names.
+
+        Parameters
+        ----------
+        queries : MembershipQueries, GroupQueries, PairQueries or TripletQueries
+            The questions.
+
+        Returns
+        -------
+        list of str or None
+            A name each; None where it names nobody.
+
+        Examples
+        --------
+        >>> from askmeans.oracles import CrowdOracle, TableOracle
+        >>> from askmeans.queries import PairQueries
+        >>> crowd = CrowdOracle([TableOracle.from_labels([0, 1])])
+        >>> NoisyOracle(crowd, std=0.1).who(PairQueries([[0, 1]]))
+        ['annotator 0']
+        """
+        return annotators_of(self.oracle, queries)
 
     def _disturbed(self, answers: Floats, noise: Floats) -> Floats:
         """Answers with their errors."""
@@ -122,6 +146,19 @@ def uniform_of(queries: Queries, seed: int, *, persistent: bool = False) -> Floa
     for column in (*table.T, np.full(len(queries), len(queries.kind), dtype=np.uint64)):
         state = _mix(state ^ _mix(column + np.uint64(0x9E3779B97F4A7C15)))
     return (state >> np.uint64(12)).astype(np.float64) / 2.0**52 + 2.0**-53
+
+
+def uniform_of_entries(queries: Queries, seed: int, *, persistent: bool = False) -> Floats:
+    """One number in (0, 1) for each entry of the answers: a group question has one per cluster."""
+    if not isinstance(queries, GroupQueries):
+        return uniform_of(queries, seed, persistent=persistent)
+    k = queries.n_clusters
+    entries = MembershipQueries(
+        np.repeat(queries.items, k),
+        np.tile(np.arange(k), len(queries)),
+        repeat=np.repeat(queries.repeat, k),
+    )
+    return uniform_of(entries, seed, persistent=persistent).reshape(queries.shape)
 
 
 def _mix(x: NDArray[np.uint64]) -> NDArray[np.uint64]:

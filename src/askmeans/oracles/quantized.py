@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans.checks import check_number
-from askmeans.driver import Oracle
+from askmeans.driver import Oracle, annotators_of
 from askmeans.exceptions import StopAsking
 from askmeans.queries import Queries
 
@@ -12,7 +12,7 @@ __all__ = ["QuantizedOracle"]
 
 
 class QuantizedOracle:
-    """Rounds another oracle's answers to the points of a scale from 0 to 1.
+    """Rounds another oracle's answers to the points of a scale from 0 to 1, rows entry by entry.
 
     Parameters
     ----------
@@ -43,12 +43,12 @@ class QuantizedOracle:
 
         Parameters
         ----------
-        queries : MembershipQueries, PairQueries or TripletQueries
+        queries : MembershipQueries, GroupQueries, PairQueries or TripletQueries
             The questions.
 
         Returns
         -------
-        ndarray of shape (n_questions,)
+        ndarray of shape (n_questions,), or (n_questions, n_clusters) for group questions
             Rounded answers; NaN stays NaN.
 
         Examples
@@ -63,6 +63,29 @@ class QuantizedOracle:
             return self._rounded(self.oracle.answer(queries))
         except StopAsking as stop:
             raise StopAsking(self._rounded(stop.answers), stop.reached) from stop.__cause__
+
+    def who(self, queries: Queries) -> list[str] | None:
+        """Who answers each question: whoever the other oracle names.
+
+        Parameters
+        ----------
+        queries : MembershipQueries, GroupQueries, PairQueries or TripletQueries
+            The questions.
+
+        Returns
+        -------
+        list of str or None
+            A name each; None where it names nobody.
+
+        Examples
+        --------
+        >>> from askmeans.oracles import CrowdOracle, TableOracle
+        >>> from askmeans.queries import PairQueries
+        >>> crowd = CrowdOracle([TableOracle.from_labels([0, 1])])
+        >>> QuantizedOracle(crowd, levels=5).who(PairQueries([[0, 1]]))
+        ['annotator 0']
+        """
+        return annotators_of(self.oracle, queries)
 
     def _rounded(self, answers: NDArray[np.float64]) -> NDArray[np.float64]:
         """Answers on the scale."""

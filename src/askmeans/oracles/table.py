@@ -89,13 +89,14 @@ class TableOracle:
 
         Parameters
         ----------
-        queries : MembershipQueries, PairQueries or TripletQueries
+        queries : MembershipQueries, GroupQueries, PairQueries or TripletQueries
             The questions.
 
         Returns
         -------
-        ndarray of shape (n_questions,)
-            Memberships, or sums over clusters of products of memberships.
+        ndarray of shape (n_questions,), or (n_questions, n_clusters) for group questions
+            Memberships, or sums over clusters of products of memberships. Of group questions about
+            fewer clusters than it knows, the first; the rest of a row is in none of these.
 
         Raises
         ------
@@ -118,6 +119,11 @@ class TableOracle:
                 )
             return self.memberships[queries.items, queries.clusters]
         if isinstance(queries, GroupQueries):
+            if queries.n_clusters > n_clusters:
+                raise QueryError(
+                    f"A group question must be about {n_clusters} clusters at most. "
+                    f"Got {queries.n_clusters}."
+                )
             return self.memberships[queries.items, : queries.n_clusters]
         together: Floats = self.memberships[queries.item_table].prod(axis=1).sum(axis=1)
         return together

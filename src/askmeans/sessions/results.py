@@ -5,7 +5,7 @@ import statistics
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from askmeans.sessions.log import EventKind, State
 from askmeans.sessions.reports import Estimate, Holding, SessionResult, SessionState, Status
 from askmeans.sessions.runtime import Runtime
 from askmeans.sessions.store.contract import Lease
+from askmeans.spec import SIMILARITIES
 
 __all__ = ["SECONDS_PER_QUESTION", "Results", "expected", "seconds_per_answer"]
 
@@ -227,10 +228,12 @@ def seconds_per_answer(state: State) -> tuple[float, str]:
 
 def expected(strategy: Any, n: int, config: Any) -> Forecast | None:
     """What to expect of a strategy; None where there is no forecast for it."""
-    similar = config.ask != "membership" and config.n_clusters > 1
+    ask: Literal["membership", "group", "similarity"] = "membership"
+    if config.ask == "group":
+        ask = "group"
+    elif config.ask in SIMILARITIES and config.n_clusters > 1:
+        ask = "similarity"
     try:
-        return forecast(
-            strategy, n, config.n_clusters, ask="similarity" if similar else "membership"
-        )
+        return forecast(strategy, n, config.n_clusters, ask=ask)
     except (AskmeansError, AttributeError, StopIteration):
         return None

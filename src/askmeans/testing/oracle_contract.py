@@ -6,13 +6,21 @@ import numpy as np
 import pytest
 
 from askmeans.exceptions import QueryError, StopAsking
-from askmeans.queries import MembershipQueries, PairQueries, Queries, TripletQueries
+from askmeans.queries import (
+    GroupQueries,
+    MembershipQueries,
+    PairQueries,
+    Queries,
+    TripletQueries,
+)
 
 __all__ = ["OracleContract"]
 
 
 class OracleContract:
     """Answers come one for each question, in range, and do not depend on the batch.
+
+    An answer is a number; to a group question it is a row with a share for each cluster.
 
     Subclass it in a test module under a name that starts with ``Test`` and write `make_oracle`, an
     oracle that knows at least `n_items` items and `n_clusters` clusters. `kinds` are the kinds of
@@ -29,7 +37,7 @@ class OracleContract:
 
     n_items = 12
     n_clusters = 3
-    kinds: tuple[str, ...] = ("membership", "pair", "triplet")
+    kinds: tuple[str, ...] = ("membership", "group", "pair", "triplet")
     answers_are_repeatable = True
 
     def make_oracle(self) -> Any:
@@ -40,6 +48,7 @@ class OracleContract:
         """A few questions of every kind the oracle takes."""
         every: list[Queries] = [
             MembershipQueries([0, 5, 11, 5], [0, 1, 2, 1]),
+            GroupQueries([0, 5, 11, 5], self.n_clusters),
             PairQueries([[0, 1], [3, 11], [1, 0]]),
             TripletQueries([[0, 1, 2], [9, 4, 11]]),
         ]
@@ -49,7 +58,7 @@ class OracleContract:
         oracle = self.make_oracle()
         for queries in self.batches():
             answers = np.asarray(oracle.answer(queries), dtype=np.float64)
-            assert answers.shape == (len(queries),)
+            assert answers.shape == queries.shape
 
     def test_answers_lie_between_0_and_1_unless_the_oracle_says_it_is_noisy(self) -> None:
         oracle = self.make_oracle()
@@ -73,7 +82,11 @@ class OracleContract:
     def test_an_item_that_does_not_exist_is_refused(self) -> None:
         oracle = self.make_oracle()
         beyond = 10**9
-        for queries in (MembershipQueries([beyond], [0]), PairQueries([[0, beyond]])):
+        for queries in (
+            MembershipQueries([beyond], [0]),
+            GroupQueries([beyond], self.n_clusters),
+            PairQueries([[0, beyond]]),
+        ):
             if queries.kind in self.kinds:
                 with pytest.raises((QueryError, LookupError, StopAsking)):
                     oracle.answer(queries)
@@ -82,3 +95,10 @@ class OracleContract:
         oracle = self.make_oracle()
         for queries in self.batches():
             assert len(oracle.answer(queries.take(slice(0)))) == 0
+
+    def test_whoever_is_named_is_named_for_each_question(self) -> None:
+        oracle = self.make_oracle()
+        for queries in self.batches():
+            oracle.answer(queries)
+            named = oracle.who(queries) if hasattr(oracle, "who") else None
+            assert named is None or [type(name) for name in named] == [str] * len(queries)

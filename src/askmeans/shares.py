@@ -1,0 +1,257 @@
+"""What people say to a group question, as a row of shares: one number for each group.
+
+A row of one group has 1 there; several groups have shares, which sum to at most 1. What is left of
+1 is in none of these; a row of zeros is in none at all, a row of NaN is "cannot say".
+"""
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from numbers import Integral, Real
+from typing import Any
+
+from askmeans.checks import whole_number
+from askmeans.exceptions import AnswerError
+
+__all__ = ["NONE", "as_row", "mean_row", "numbered_text", "parse_row", "row_text"]
+
+NONE = "none"  # of these
+Row = tuple[float, ...]
+
+_SLACK = 1e-6  # by which shares may exceed 1 together: they were rounded
+_ROUNDED = 0.02  # by which shares that people typed may: 33%, 33% and 34.5%
+_NUMBER = r"(?:\d+\.?\d*|\.\d+)(?:e-?\d+)?"
+_PART = re.compile(rf"\s*(.+?)\s*[:=]\s*({_NUMBER})\s*(%?)\s*(?:,|;|$)", re.DOTALL)
+
+
+def as_row(value: Any, n_clusters: int, names: Sequence[str] = ()) -> Row:
+    """The row that an answer to a group question means.
+
+    Parameters
+    ----------
+    value : int, str, mapping, sequence of float or None
+        A group's number or name, a mapping of groups to shares, or the whole row; an empty one for
+        "none of these", None for "cannot say".
+    n_clusters : int
+        How many groups there are.
+    names : sequence of str, default=()
+        What they are called.
+
+    Returns
+    -------
+    tuple of float
+        A share for each group.
+
+    Raises
+    ------
+    AnswerError
+        If there is no such group, or shares are not numbers from 0 that sum to at most 1.
+
+    Examples
+    --------
+    >>> as_row(1, 2), as_row({"big": 0.7}, 2, ["small", "big"]), as_row((), 2), as_row(None, 2)
+    ((0.0, 1.0), (0.0, 0.7), (0.0, 0.0), (nan, nan))
+    """
+    if value is None or (isinstance(value, Real) and math.isnan(value)):
+        return (math.nan,) * n_clusters
+    if isinstance(value, Integral | str):
+        value = {value: 1.0}
+    row = [0.0] * n_clusters
+    if isinstance(value, Mapping):
+        for group, share in value.items():
+            row[_number(group, n_clusters, names)] += _share(share)
+    elif isinstance(value, Real) or not hasattr(value, "__len__"):
+        raise AnswerError(
+            "An answer to a group question must be a group's number or name, a mapping of groups "
+            f"to shares, () for none of these or None for 'cannot say'. Got {value!r:.60} instead."
+        )
+    elif len(value):
+        if len(value) != n_clusters:
+            raise AnswerError(
+                f"A row of shares must have one for each of the {n_clusters} groups. "
+                f"Got {len(value)} instead; () is none of these."
+            )
+        if all(isinstance(share, Real) and math.isnan(share) for share in value):
+            return (math.nan,) * n_clusters
+        row = [_share(share) for share in value]
+    total = sum(row)
+    if total > 1.0 + _SLACK:
+        raise AnswerError(
+            f"Shares must sum to at most 1; what is left is in none of these. Got {total:g} "
+            "instead; divide them by their sum."
+        )
+    return tuple(share / max(total, 1.0) for share in row)
+
+
+def parse_row(text: str, names: Sequence[str], alive: Sequence[int] | None = None) -> Row | None:
+    """The row that somebody typed: ``2``, a name, ``A:.7,B:.3``, ``none`` or ``?``.
+
+    Parameters
+    ----------
+    text : str
+        What was typed.
+    names : sequence of str
+        What the groups are called, by number.
+    alive : sequence of int or None, default=None
+        Numbers of the groups that may be named; None for all.
+
+    Returns
+    -------
+    tuple of float or None
+        A share for each group; None for what is no answer.
+
+    Examples
+    --------
+    >>> names = ["Group A", "Group B"]
+    >>> parse_row("1", names), parse_row("group b", names), parse_row("A:.7,B:.3", names)
+    ((0.0, 1.0), (0.0, 1.0), (0.7, 0.3))
+    >>> parse_row("none", names), parse_row("?", names), parse_row("what", names)
+    ((0.0, 0.0), (nan, nan), None)
+    """
+    k, text = len(names), text.strip()
+    allowed = range(k) if alive is None else alive
+    one = _called(text, names, allowed)
+    if one is not None:
+        return as_row(one, k)
+    if text == "?":
+        return as_row(None, k)
+    if text.lower() == NONE:
+        return as_row((), k)
+    shares, end = [0.0] * k, 0
+    while found := _PART.match(text, end):
+        group = _called(found[1], names, allowed)
+        if group is None:
+            return None
+        shares[group] += float(found[2]) / (100.0 if found[3] else 1.0)
+        end = found.end()
+    total = sum(shares)
+    if end != len(text) or not end or total > 1.0 + _ROUNDED:
+        return None
+    return tuple(share / max(total, 1.0) for share in shares)
+
+
+def row_text(row: Sequence[float], names: Sequence[str]) -> str:
+    """A row as people type it.
+
+    Parameters
+    ----------
+    row : sequence of float
+        A share for each group; fewer for groups that came later.
+    names : sequence of str
+        What the groups are called.
+
+    Returns
+    -------
+    str
+        The group, the shares, "none" or "?".
+
+    Examples
+    --------
+    >>> names = ["small", "big"]
+    >>> row_text((0.0, 1.0), names), row_text((0.7, 0.3), names), row_text((0.0, 0.0), names)
+    ('big', 'small:0.7,big:0.3', 'none')
+    """
+    if all(math.isnan(share) for share in row):
+        return "?"
+    named = {name: share for name, share in zip(names, row, strict=False) if share > 0.0}
+    if not named:
+        return NONE
+    if list(named.values()) == [1.0]:
+        return next(iter(named))
+    return ",".join(f"{name}:{share:.6g}" for name, share in named.items())
+
+
+def numbered_text(row: Sequence[float]) -> str:
+    """A row as files keep it, by the groups' numbers, which never change.
+
+    Parameters
+    ----------
+    row : sequence of float
+        A share for each group.
+
+    Returns
+    -------
+    str
+        Shares, "none", or nothing for "cannot say".
+
+    Examples
+    --------
+    >>> numbered_text((0.0, 1.0)), numbered_text((0.75, 0.25)), numbered_text((0.0, 0.0))
+    ('1:1', '0:0.75,1:0.25', 'none')
+    """
+    if all(math.isnan(share) for share in row):
+        return ""
+    parts = [f"{group}:{_digits(share)}" for group, share in enumerate(row) if share > 0.0]
+    return ",".join(parts) or NONE
+
+
+def mean_row(rows: Sequence[Sequence[float]], n_clusters: int) -> Row:
+    """The mean of what several people said, of those who could say.
+
+    Parameters
+    ----------
+    rows : sequence of rows
+        A share for each group; shorter ones are from before a group was added, of which they say
+        nothing.
+    n_clusters : int
+        How many groups there are.
+
+    Returns
+    -------
+    tuple of float
+        A share for each group; NaN where nobody could say.
+
+    Examples
+    --------
+    >>> mean_row([(1.0, 0.0), (0.5, 0.5), (math.nan, math.nan)], 2)
+    (0.75, 0.25)
+    """
+    found = []
+    for group in range(n_clusters):
+        said = [row[group] for row in rows if group < len(row) and not math.isnan(row[group])]
+        found.append(math.fsum(said) / len(said) if said else math.nan)
+    return tuple(found)
+
+
+def _digits(share: float) -> str:
+    """A share in as many digits as it takes, and no more."""
+    return f"{share:.6g}" if float(f"{share:.6g}") == share else repr(share)
+
+
+def _number(group: Any, n_clusters: int, names: Sequence[str]) -> int:
+    """The number of a group that goes by its number or its name."""
+    found: int | None = None
+    if isinstance(group, str):
+        found = _called(group.strip(), names, range(n_clusters))
+    elif type(group) is not bool and isinstance(group, Integral):
+        found = int(group)
+    if found is None or not 0 <= found < n_clusters:
+        there = f" ({', '.join(names)})" if names else ""
+        raise AnswerError(
+            f"A group must be a number from 0 to {n_clusters - 1} or a name{there}. "
+            f"Got {group!r:.60} instead; () is none of these."
+        )
+    return found
+
+
+def _share(share: Any) -> float:
+    """A share, from 0 to 1."""
+    if isinstance(share, bool) or not isinstance(share, Real) or not 0 <= share <= 1:  # type: ignore[operator]  # mypy sees no numbers ABC
+        raise AnswerError(
+            f"A share must be a number in [0, 1]. Got {share!r:.60} instead; None in place of the "
+            "whole answer says that one cannot say."
+        )
+    return float(share) + 0.0  # -0.0 is 0.0
+
+
+def _called(text: str, names: Sequence[str], allowed: Sequence[int]) -> int | None:
+    """The group of this name, in whatever case, or number; of "Group B" the letter will do."""
+    for same in (str, str.casefold):
+        found = [j for j in allowed if same(names[j]) == same(text)]
+        if len(found) == 1:
+            return found[0]
+    number = whole_number(text)
+    if number is not None:
+        return number if number in allowed else None
+    found = [j for j in allowed if names[j].casefold() == f"group {text}".casefold()]
+    return found[0] if found else None
