@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         plotting,
         queries,
         sessions,
+        tables,
         web,
     )
     from askmeans.driver import run
@@ -47,6 +48,7 @@ __all__ = [
     "queries",
     "run",
     "sessions",
+    "tables",
     "web",
 ]
 

@@ -288,25 +288,30 @@ def test_wildly_different_scales_are_told(askmeans, folder):
     frame = pd.read_csv(folder / "iris.csv")
     frame["sepal_width"] *= 1e4
     frame.to_csv(folder / "wild.csv", index=False)
-    done = askmeans("fit", "wild.csv", "-k", 3, "--expert", "none", cwd=folder)
-    assert "sepal_width decides alone; consider --scale standard" in done.stderr
-    done = askmeans(
-        "fit", "wild.csv", "-k", 3, "--expert", "none", "--scale", "standard", "--force", cwd=folder
-    )
+    done = askmeans("fit", "wild.csv", "-k", 3, "--expert", "none", "--scale", "none", cwd=folder)
+    assert "sepal_width decides alone; consider --scale robust" in done.stderr
+    done = askmeans("fit", "wild.csv", "-k", 3, "--expert", "none", "--force", cwd=folder)
     assert "scale" not in done.stderr
 
 
-def test_missing_values_are_refused_with_their_rows_or_imputed(askmeans, folder):
+def test_missing_values_are_filled_and_told_or_dropped_or_refused(askmeans, folder):
     frame = pd.read_csv(folder / "iris.csv")
     frame.loc[[3, 77], "petal_width"] = np.nan
     frame.to_csv(folder / "gaps.csv", index=False)
-    refused = askmeans("fit", "gaps.csv", "-k", 3, "--expert", "none", cwd=folder, ok=False)
+    words = ("fit", "gaps.csv", "-k", 3, "--expert", "none", "--missing")
+    refused = askmeans(*words, "refuse", cwd=folder, ok=False)
     assert refused.returncode == 1
     assert "petal_width" in refused.stderr
     assert "2 rows (3, 77)" in refused.stderr
     assert not (folder / "gaps.memberships.csv").exists()
-    askmeans("fit", "gaps.csv", "-k", 3, "--expert", "none", "--impute", "median", cwd=folder)
+    filled = askmeans(*words, "fill", cwd=folder)
+    assert (
+        "petal_width   number    feature   2 missing, filled with the median, 1.3" in filled.stdout
+    )
     assert len(read(folder, "gaps")[0]) == 150
+    dropped = askmeans(*words, "drop", "--force", cwd=folder)
+    assert "2 of 150 rows lack values and are left out" in dropped.stderr
+    assert {3, 77}.isdisjoint(read(folder, "gaps")[0]["id"])
 
 
 @pytest.mark.parametrize(
@@ -316,7 +321,7 @@ def test_missing_values_are_refused_with_their_rows_or_imputed(askmeans, folder)
         (("iris.csv", "-k", 0, "--expert", "none"), "'clusters' parameter"),
         (("iris.csv", "-k", 151, "--expert", "none"), "at most n_samples=150"),
         (("iris.csv", "-k", 3, "--features", "girth"), "column 'girth'"),
-        (("iris.csv", "-k", 3, "--features", "species"), "must be numeric"),
+        (("iris.csv", "-k", 3, "--features", "species:number"), "must be numeric"),
         (("iris.csv", "-k", 3, "--id", "species"), "'setosa' twice"),
         (("iris.csv", "-k", 3, "--expert", "labels:kind"), "column 'kind'"),
         (("iris.csv", "-k", 2, "--expert", "labels:species"), "must be 3"),

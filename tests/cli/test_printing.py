@@ -33,6 +33,8 @@ def test_no_escape_in_the_data_reaches_the_terminal(askmeans, evil):
         return done
 
     about = ("--id", f"id{EVIL}", "--text", f"story{EVIL}", "--image", f"class{EVIL}")
+    assert run("init", "s.db", "d.parquet", "-k", 2, *about).returncode == 1  # no images
+    about = (*about, "--features", f"x{EVIL},y{EVIL},story{EVIL}")
     assert run("init", "s.db", "d.parquet", "-k", 2, *about).returncode == 0
     assert run("ask", "s.db").returncode == 0
     run("answer", "s.db", text_in="1\nq\n")

@@ -1,9 +1,11 @@
-"""`askmeans init`: what is told of a table's columns and images."""
+"""`askmeans init` and `add`: what is told of a table's columns, and what new rows become."""
 
 import json
 
+import numpy as np
 import pandas as pd
 import pytest
+from PIL import Image
 
 from askmeans import sessions
 
@@ -22,39 +24,92 @@ def table(tmp_path):
         }
     )
     frame.to_csv(tmp_path / "d.csv", index=False)
-    (tmp_path / "0.png").write_bytes(b"")
+    for row in range(12):
+        Image.new("RGB", (8, 8), (20 * row, 0, 0)).save(tmp_path / f"{row}.png")
     return tmp_path
 
 
 def test_init_and_fit_tell_what_becomes_of_each_column(askmeans, table):
     out = askmeans("init", "s.db", "d.csv", "-k", 2, "--show", "size,sold", cwd=table).stdout
-    assert "features: size\n" in out
-    assert "shown: sold (true or false; name it in --features to cluster by it)\n" in out
-    assert "left out: customer_id (an id); batch (constant); colour (categorical, 2 values" in out
+    lines = [line.split(maxsplit=3) for line in out.splitlines()[1:8]]
+    assert lines == [
+        ["column", "kind", "use"],
+        ["customer_id", "id", "left", "out  numbers the rows"],
+        ["size", "number", "feature"],
+        ["batch", "constant", "left", "out  one value"],
+        ["colour", "category", "feature", "2 values"],
+        ["sold", "boolean", "feature"],
+        ["photo", "image", "feature", "paths of images"],
+    ]
     with sessions.open(table / "s.db") as session:
-        assert session.config.feature_names == ["size"]
-    done = askmeans("fit", "d.csv", "-k", 2, "--expert", "labels:colour", cwd=table)
-    assert done.stdout.startswith("features: size\nleft out: customer_id (an id); ")
-    assert "colour (what the expert knows)" in done.stdout
+        names = ["size", "colour=blue", "colour=red", "sold", "photo [1]"]
+        assert session.config.feature_names[:5] == names
+        assert session.rows.columns == ["size", "sold"]
+    done = askmeans(
+        "fit", "d.csv", "-k", 2, "--expert", "labels:colour", "--features", "size", cwd=table
+    )
+    assert "colour       category  left out  what the expert knows" in done.stdout
     assert list(pd.read_csv(table / "d.centers.csv").columns) == ["cluster", "size"]
     told = json.loads((table / "d.summary.json").read_text())["columns"]
-    assert told[0] == {"name": "customer_id", "use": "left out", "why": "an id"}
+    assert told[0] == {
+        "name": "customer_id", "kind": "id", "use": "left out", "why": "numbers the rows"
+    }  # fmt: skip
 
 
-def test_columns_that_are_named_are_features_whatever_they_are(askmeans, table):
+def test_columns_that_are_named_are_features_of_the_kind_that_is_said(askmeans, table):
     done = askmeans(
-        "init", "s.db", "d.csv", "-k", 2, "--features", "sold,customer_id", "--json", cwd=table
-    )
+        "init", "s.db", "d.csv", "-k", 2, "--features", "sold,customer_id,size:category", "--json",
+        cwd=table,
+    )  # fmt: skip
     report = json.loads(done.stdout)
-    assert report["features"] == ["sold", "customer_id"]
+    assert report["features"][-1] == "sold"
+    assert report["features"][:2] == ["customer_id", "size=0.0"]
     uses = {column["name"]: column["use"] for column in report["columns"]}
-    assert (uses["sold"], uses["customer_id"], uses["size"]) == ("feature", "feature", "shown")
+    assert (uses["sold"], uses["customer_id"], uses["colour"]) == ("feature", "feature", "shown")
 
 
-def test_images_that_are_not_there_are_told_at_init(askmeans, table):
+def test_images_that_are_none_are_told_by_name_and_refused_if_all_are(askmeans, table):
+    (table / "1.png").unlink()
+    (table / "2.png").write_bytes(b"no image")
     done = askmeans("init", "s.db", "d.csv", "-k", 2, "--image", "photo", cwd=table)
-    assert "Got 11 of 12 that are not there (1: 1.png, 2: 2.png, 3: 3.png, ...)" in done.stderr
+    assert "Got 2 of 12 that are none (1.png: no such file; 2.png: not an image" in done.stderr
+    assert "photo        image     feature  2 missing, taken for average" in done.stdout
     for row in range(12):
         (table / f"{row}.png").write_bytes(b"")
-    done = askmeans("init", "t.db", "d.csv", "-k", 2, "--image", "photo", cwd=table)
-    assert "not there" not in done.stderr
+    done = askmeans("init", "t.db", "d.csv", "-k", 2, "--image", "photo", cwd=table, ok=False)
+    assert (done.returncode, "put them there, or leave the column out" in done.stderr) == (1, True)
+    assert not (table / "t.db").exists()
+
+
+def test_added_rows_get_the_features_that_the_first_rows_would(askmeans, table):
+    askmeans("init", "s.db", "d.csv", "-k", 2, cwd=table)
+    again = pd.read_csv(table / "d.csv").iloc[[3, 5]]
+    again["size"] = [4.5, None]
+    again.to_csv(table / "more.csv", index=False)
+    done = askmeans("add", "s.db", "more.csv", cwd=table)
+    assert "1 values of size are missing: filled with the median, 8.25." in done.stderr
+    with sessions.open(table / "s.db") as session:
+        matrix = session.rows.matrix
+        assert len(matrix) == 14
+        np.testing.assert_allclose(matrix[12], matrix[3], atol=1e-6)
+        np.testing.assert_allclose(matrix[13, 1:], matrix[5, 1:], atol=1e-6)
+    again.drop(columns="colour").to_csv(table / "more.csv", index=False)
+    done = askmeans("add", "s.db", "more.csv", cwd=table, ok=False)
+    assert "New rows must have" in done.stderr
+
+
+def test_vectors_replace_the_features_and_new_rows_bring_theirs(askmeans, table):
+    vectors = np.random.default_rng(0).normal(size=(14, 5))
+    np.save(table / "v.npy", vectors[:12])
+    np.save(table / "more.npy", vectors[12:])
+    words = ("--vectors", "v.npy", "--metric", "cosine", "--image", "photo")
+    done = askmeans("init", "s.db", "d.csv", "-k", 2, *words, cwd=table)
+    assert "feature  beside the table; 5 components; scaled to length 1 (cosine)" in done.stdout
+    pd.read_csv(table / "d.csv").iloc[:2].to_csv(table / "more.csv", index=False)
+    done = askmeans("add", "s.db", "more.csv", cwd=table, ok=False)
+    assert "vectors" in done.stderr
+    askmeans("add", "s.db", "more.csv", "--vectors", "more.npy", cwd=table)
+    with sessions.open(table / "s.db") as session:
+        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+        np.testing.assert_allclose(session.rows.matrix, vectors / lengths, atol=1e-6)
+        assert session.item(3).image == "3.png"

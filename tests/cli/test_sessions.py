@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 import pexpect
 import pytest
+from PIL import Image
 
 from askmeans import sessions
 from askmeans.cli import main
@@ -63,10 +64,9 @@ def test_init_prints_where_it_is_and_what_to_expect(run, folder):
     assert f"database: {folder}/s.db" in out
     assert "about 200 questions in" in out
     assert "20 minutes" in out
-    features = "sepal_length, sepal_width, petal_length, petal_width"
-    assert f"features: {features}\n" in out
-    assert "shown: species (categorical, 3 values; encode them as numbers" in out
-    assert "left out: flower (text)\n" in out
+    assert "petal_width   number    feature\n" in out
+    assert "species       category  feature   3 values\n" in out
+    assert "flower        id        left out  every row has another\n" in out
     code, _, errors = run("init", "s.db", "iris.csv", "-k", 3)
     assert code == 1
     assert "--name" in errors
@@ -80,6 +80,8 @@ def test_init_keeps_ids_scale_texts_and_images(run, folder):
     frame = pd.read_csv(folder / "iris.csv")
     frame["story"] = ["a flower " * (1 + row % 3) for row in range(150)]
     frame["picture"] = [f"{name}.png" for name in frame["flower"]]
+    for row, name in enumerate(frame["picture"]):
+        Image.new("RGB", (8, 8), (row, 0, 0)).save(folder / name)
     frame.to_csv(folder / "more.csv", index=False)
     code, out, errors = run(
         "init", "s.db", "more.csv", "-k", 3, "--id", "flower", "--text", "story", "--image",
@@ -93,7 +95,11 @@ def test_init_keeps_ids_scale_texts_and_images(run, folder):
     assert (item.id, item.image, item.text[:8]) == ("f3", "f3.png", "a flower")
     assert session.rows.folder == str(folder)
     assert session.config.annotations == 2
-    assert abs(session.rows.base.mean()) < 1e-12
+    place = session.config.feature_names.index("sepal_length")
+    middle, width = np.array(session.config.units)[:, place]
+    assert middle == pytest.approx(frame["sepal_length"].mean())
+    # A third of the variance is the table's; its five columns have a fifth of that each.
+    assert (frame["sepal_length"].std(ddof=0) / width) ** 2 == pytest.approx(1 / 5)
 
 
 def test_questions_are_asked_and_told(run, made):
@@ -520,7 +526,7 @@ def test_upgrading_what_is_up_to_date_does_nothing(run, made):
     [
         (("--show", "nothing"), "There must be a column 'nothing'"),
         (("--text", "nothing"), "There must be a column 'nothing'"),
-        (("--scale", "huge"), "'scale' parameter of askmeans init"),
+        (("--features", "species:colour"), "must call column 'species' one of number"),
         (("--strategy", "guess"), "'strategy' parameter"),
         (("--names", "a,b"), "'cluster_names' parameter"),
         (("--budget", "0"), "'budget' parameter"),

@@ -29,14 +29,6 @@ Json = session_commands.Json
 Ask = session_commands.Ask
 
 
-class Scale(StrEnum):
-    """How features are scaled before clustering."""
-
-    none = "none"
-    standard = "standard"
-    robust = "robust"
-
-
 class StrategyName(StrEnum):
     """Which of the strategies."""
 
@@ -45,12 +37,6 @@ class StrategyName(StrEnum):
     two_phase = "two-phase"
     sequential = "sequential"
     two_clusters = "two-clusters"
-
-
-class Impute(StrEnum):
-    """What is put where a value is missing."""
-
-    median = "median"
 
 
 def _version(wanted: bool) -> None:
@@ -124,7 +110,7 @@ def plan(
 
 @app.command()
 def fit(
-    data: Annotated[Path, typer.Argument(help="A CSV, Parquet or Arrow file, one row an item.")],
+    data: Annotated[Path, typer.Argument(help="A file, one row per item, or a folder of images.")],
     k: Annotated[int, typer.Option("-k", "--clusters", help="Number of clusters.")],
     expert: Annotated[
         str,
@@ -132,16 +118,16 @@ def fit(
             help="Who answers: 'console' (you are asked), 'labels:COLUMN' (simulated), or 'none'."
         ),
     ] = "console",
-    features: Annotated[
-        str | None, typer.Option(help="Columns to cluster by, a,b,c; default: all numeric ones.")
-    ] = None,
-    id: Annotated[  # noqa: A002 - the option's name
-        str | None, typer.Option(help="Column that names the items; default: the row number.")
-    ] = None,
-    scale: Annotated[Scale, typer.Option(help="How features are scaled.")] = Scale.none,
-    impute: Annotated[
-        Impute | None, typer.Option(help="Fill in missing values; they are refused otherwise.")
-    ] = None,
+    features: session_commands.Features = None,
+    show: session_commands.Shown = None,
+    text: session_commands.Texts = None,
+    image: session_commands.Images = None,
+    vectors: session_commands.Vectors = None,
+    embed: session_commands.Embed = None,
+    metric: session_commands.MetricOption = session_commands.Metric.euclidean,
+    id: session_commands.Id = None,  # noqa: A002 - the option's name
+    scale: session_commands.ScaleOption = session_commands.Scale.robust,
+    missing: session_commands.MissingOption = session_commands.Missing.fill,
     strategy: Annotated[
         StrategyName, typer.Option(help="How questions are chosen.")
     ] = StrategyName.auto,
@@ -176,6 +162,7 @@ def fit(
 ) -> None:
     """Cluster the rows of a file softly, asking an expert."""
     from askmeans.cli.fit import Options, run
+    from askmeans.cli.tables import TableOptions
     from askmeans.spec import default_ask
 
     ended = run(
@@ -183,10 +170,18 @@ def fit(
             data=data,
             n_clusters=k,
             expert=expert,
-            features=_split(features),
-            id_column=id,
-            scale=scale.value,
-            impute=None if impute is None else impute.value,
+            table=TableOptions(
+                id=id,
+                text=text or (),
+                image=image or (),
+                vectors=vectors,
+                show=_split(show),
+                features=_split(features),
+                embed=embed or (),
+                metric=metric.value,
+                scale=scale.value,
+                missing=missing.value,
+            ),
             strategy=strategy.value,
             ask=default_ask(strategy.value) if ask is None else ask.value,
             budget=budget,

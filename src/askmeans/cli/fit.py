@@ -3,7 +3,7 @@
 import json
 import sys
 import warnings
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,19 +13,7 @@ from numpy.typing import NDArray
 from askmeans.checks import check_enough_items, check_name, check_number
 from askmeans.cli.answer_file import AnswerFile
 from askmeans.cli.printing import complain, say
-from askmeans.cli.tables import (
-    check_column,
-    choose_features,
-    column_kinds,
-    item_ids,
-    listed_columns,
-    plain,
-    read_table,
-    scale_warning,
-    scaled,
-    write_frame,
-    write_text,
-)
+from askmeans.cli.tables import TableOptions, plain, write_frame, write_text
 from askmeans.driver import Oracle
 from askmeans.driver import run as drive
 from askmeans.estimators import FuzzyKMeans
@@ -41,6 +29,8 @@ from askmeans.sessions.display import strongest_items, unique_names
 from askmeans.sessions.results import expected
 from askmeans.sessions.warning_notes import quietly
 from askmeans.spec import SIMILARITIES, PlanSpec, default_ask
+from askmeans.tables import Column, Recipe, listed_columns
+from askmeans.tables.reading import check_column, read_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,10 +54,7 @@ class Options:
     data: Path
     n_clusters: int
     expert: str
-    features: list[str] | None
-    id_column: str | None
-    scale: str
-    impute: str | None
+    table: TableOptions
     strategy: str
     ask: str
     budget: int | None
@@ -92,26 +79,28 @@ def run(options: Options) -> bool:
     """Read, ask, write; False when somebody interrupted it."""
     check_number(options.n_clusters, "clusters", "askmeans fit", integer=True, minimum=1)
     options.spec()
-    frame = read_table(options.data, options.id_column)
-    labels = _label_column(options, frame)
-    apart = {options.id_column: "the items' ids"} if options.id_column else {}
+    table = read_table(options.data, options.table.id)
+    labels = _label_column(options, table.frame)
+    unlabelled = table
     if labels is not None:
-        apart[labels] = "what the expert knows"
+        unlabelled = replace(table, frame=table.frame.drop(columns=labels))
     # Nobody looks at the items where nobody is asked.
-    shown: list[str] | None = None if options.expert == "console" else []
-    ids = item_ids(frame, options.id_column)
-    columns = column_kinds(frame, features=options.features, apart=apart, shown=shown)
-    chosen = choose_features(frame, options.features, columns, options.impute, ids)
-    truth = None if labels is None else frame[labels].astype(str).to_numpy()
+    items = options.table.read(
+        unlabelled, options.table.show if options.expert == "console" else []
+    )
+    columns = list(items.recipe.columns)
+    truth = None
+    if labels is not None:
+        why = "what the expert knows"
+        columns.append(Column(name=labels, kind="category", use="left out", why=why))
+        truth = table.frame[labels].astype(str).to_numpy()[items.rows]
+    ids = items.ids
     names = _cluster_names(options, truth)
     if options.ask not in SIMILARITIES:  # which number clusters in an order of their own
         _name_in_warnings(names)
     files = _Files.of(options)
     files.check(force=options.force, plot=options.plot)
-    warning = scale_warning(chosen, options.scale)
-    if warning:
-        complain(f"warning: {warning}")
-    X = scaled(chosen.to_numpy(), options.scale)
+    X = items.features.astype(np.float64)
     check_enough_items(len(X), options.n_clusters, "askmeans fit")
     if not options.as_json:
         say(listed_columns(columns))
@@ -123,14 +112,15 @@ def run(options: Options) -> bool:
         if truth is None or options.answers is not None:
             held = AnswerFile(options.answers or files.answers, ids, names)
         try:
-            result = _ask(options, X, _shown(options, frame), truth, held)
+            result = _ask(options, X, _shown(options, items.shown), truth, held)
         except AskmeansError as error:
             if error.result is None:
                 raise
             result, failure = error.result, error  # what was reached is written all the same
         memberships = _named(options, result.clustering.memberships, truth)
         summary = _account(options, result, truth, X, held)
-    _write(options, files, ids, names, chosen, memberships)
+    centers = weighted_centers(X, memberships, options.fuzzifier)
+    _write(files, ids, names, items.recipe, memberships, centers)
     summary["columns"] = [asdict(column) for column in columns]
     summary["files"] = files.written(plot=options.plot)
     if options.plot:
@@ -292,8 +282,8 @@ def _ask(
 
 def _shown(options: Options, frame: "pd.DataFrame") -> "pd.DataFrame":
     """What a person sees of the items, beside their ids."""
-    alone = options.id_column is None or len(frame.columns) == 1
-    return frame if alone else frame.drop(columns=options.id_column)
+    alone = options.table.id not in frame.columns or len(frame.columns) == 1
+    return frame if alone else frame.drop(columns=options.table.id)
 
 
 def _n_questions(options: Options, strategy: Any, n: int, n_held: int) -> int | None:
@@ -382,12 +372,12 @@ def _unsupervised(options: Options, X: Floats) -> tuple[NDArray[np.int32], Float
 
 
 def _write(
-    options: Options,
     files: _Files,
     ids: list[str],
     names: list[str],
-    chosen: "pd.DataFrame",
+    recipe: Recipe,
     memberships: Floats,
+    centers: Floats,
 ) -> None:
     """Memberships keyed by id, and centres in the data's own units, as equation (4) has them."""
     import pandas as pd
@@ -395,9 +385,10 @@ def _write(
     table = pd.DataFrame(without_traces(memberships), columns=pd.Index(names))
     table.insert(0, "id" if "id" not in names else "id_", ids)
     write_frame(table, files.memberships)
-    centers = weighted_centers(chosen.to_numpy(), memberships, options.fuzzifier)
-    table = pd.DataFrame(centers, columns=chosen.columns)
-    table.insert(0, "cluster" if "cluster" not in chosen else "cluster_", names)
+    middle, width = recipe.units
+    features = recipe.feature_names
+    table = pd.DataFrame(centers * width + middle, columns=pd.Index(features))
+    table.insert(0, "cluster" if "cluster" not in features else "cluster_", names)
     write_frame(table, files.centers)
 
 

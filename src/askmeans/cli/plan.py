@@ -10,7 +10,6 @@ from rich.table import Table
 
 from askmeans.budgets import Forecast, forecast, plan_budget
 from askmeans.checks import check_enough_items, check_positive
-from askmeans.cli.tables import read_table
 from askmeans.exceptions import BudgetError, ParameterError
 from askmeans.strategies import (
     PaperStrategy,
@@ -90,7 +89,9 @@ def _count(data: Path | None, n_items: int | None) -> int:
     if data is None:
         assert n_items is not None
         return n_items
-    return len(read_table(data, None))
+    from askmeans.tables.reading import read_table
+
+    return len(read_table(data).frame)
 
 
 def _row(plan: Forecast, seconds: float) -> dict[str, str | int | float]:

@@ -7,8 +7,6 @@ from typing import Annotated
 
 import typer
 
-from askmeans.exceptions import ParameterError
-
 __all__ = ["register"]
 
 STOPPED = 3  # exit code of a run that was interrupted
@@ -21,6 +19,70 @@ Database = Annotated[
 Name = Annotated[str | None, typer.Option(help="Which session, where DB holds several.")]
 Annotator = Annotated[str, typer.Option(help="Who answers.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]
+
+
+Texts = Annotated[
+    list[str] | None, typer.Option(help="Column of running text; may be given several times.")
+]
+Images = Annotated[
+    list[str] | None, typer.Option(help="Column with paths of images; may be given several times.")
+]
+Vectors = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE", help="Vectors of your own: FILE.npy, .npz, a table, or a column of lists."
+    ),
+]
+Embed = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="FUNCTION",
+        help="What makes vectors of texts or images: package.module:function, wordllama, or "
+        "COLUMN=FUNCTION for each.",
+    ),
+]
+Shown = Annotated[str | None, typer.Option(help="Columns people see, a,b,c; default: all.")]
+Features = Annotated[
+    str | None,
+    typer.Option(
+        help="Columns to cluster by, a,b,c; b:category says of what kind it is. "
+        "Default: all that are fit for it."
+    ),
+]
+Id = Annotated[
+    str | None, typer.Option(help="Column that names the items; default: the row number.")
+]
+
+
+class Metric(StrEnum):
+    """Whether the length of vectors counts."""
+
+    euclidean = "euclidean"
+    cosine = "cosine"
+
+
+class Scale(StrEnum):
+    """How numbers are made comparable."""
+
+    none = "none"
+    standard = "standard"
+    robust = "robust"
+
+
+class Missing(StrEnum):
+    """What becomes of missing values."""
+
+    fill = "fill"
+    drop = "drop"
+    refuse = "refuse"
+
+
+MetricOption = Annotated[Metric, typer.Option(help="Whether the length of vectors counts.")]
+ScaleOption = Annotated[Scale, typer.Option(help="How numbers are made comparable.")]
+MissingOption = Annotated[
+    Missing,
+    typer.Option(help="Missing values: filled in, their rows dropped, or refused."),
+]
 
 
 class Ask(StrEnum):
@@ -79,23 +141,16 @@ def init(
     ],
     k: Annotated[int, typer.Option("-k", "--clusters", help="Number of clusters.")],
     ask: Annotated[Ask, typer.Option(help="What is asked.")] = Ask.membership,
-    show: Annotated[
-        str | None, typer.Option(help="Columns people see, a,b,c; default: all.")
-    ] = None,
-    text: Annotated[str | None, typer.Option(help="Column that is running text.")] = None,
-    image: Annotated[str | None, typer.Option(help="Column with paths of images.")] = None,
-    id: Annotated[  # noqa: A002 - the option's name
-        str | None, typer.Option(help="Column that names the items; default: the row number.")
-    ] = None,
-    features: Annotated[
-        str | None, typer.Option(help="Columns to cluster by, a,b,c; default: all numeric ones.")
-    ] = None,
-    scale: Annotated[
-        str, typer.Option(help="How features are scaled: none, standard or robust.")
-    ] = "none",
-    impute: Annotated[
-        str | None, typer.Option(help="median: fill in missing values; refused otherwise.")
-    ] = None,
+    show: Shown = None,
+    text: Texts = None,
+    image: Images = None,
+    vectors: Vectors = None,
+    embed: Embed = None,
+    metric: MetricOption = Metric.euclidean,
+    id: Id = None,  # noqa: A002 - the option's name
+    features: Features = None,
+    scale: ScaleOption = Scale.robust,
+    missing: MissingOption = Missing.fill,
     strategy: Annotated[str, typer.Option(help="How questions are chosen.")] = "auto",
     budget: Annotated[int | None, typer.Option(help="Most different questions to answer.")] = None,
     levels: Annotated[
@@ -113,6 +168,7 @@ def init(
 ) -> None:
     """Make a session: people answer over days, and nothing is lost."""
     from askmeans.cli.session_init import InitOptions, run
+    from askmeans.cli.tables import TableOptions
 
     database, data = _words(words, "DB", "DATA")
     run(
@@ -121,13 +177,18 @@ def init(
             data=Path(data),
             n_clusters=k,
             ask=ask.value,
-            show=_listed(show),
-            text=text,
-            image=image,
-            id_column=id,
-            features=_listed(features),
-            scale=_one_of(scale, ("none", "standard", "robust"), "scale"),
-            impute=None if impute is None else _one_of(impute, ("median",), "impute"),
+            table=TableOptions(
+                id=id,
+                text=text or (),
+                image=image or (),
+                vectors=vectors,
+                show=_listed(show),
+                features=_listed(features),
+                embed=embed or (),
+                metric=metric.value,
+                scale=scale.value,
+                missing=missing.value,
+            ),
             strategy=strategy,
             budget=budget,
             levels=levels,
@@ -140,16 +201,6 @@ def init(
             as_json=json,
         )
     )
-
-
-def _one_of(value: str, choices: tuple[str, ...], option: str) -> str:
-    """The value, if it is one of the words it may be."""
-    if value not in choices:
-        raise ParameterError(
-            f"The '{option}' parameter of askmeans init must be one of {', '.join(choices)}. "
-            f"Got {value!r} instead."
-        )
-    return value
 
 
 def ask(
@@ -273,17 +324,22 @@ def add(
     words: Annotated[
         list[str], typer.Argument(metavar="[DB] DATA", help="A data file with the same columns.")
     ],
-    id: Annotated[  # noqa: A002 - the option's name
-        str | None, typer.Option(help="Column that names the items; default: the row number.")
-    ] = None,
+    id: Id = None,  # noqa: A002 - the option's name
+    vectors: Vectors = None,
+    embed: Embed = None,
     name: Name = None,
     json: Json = False,
 ) -> None:
     """Add rows: they get memberships from what the answers taught, and no answer is lost."""
-    from askmeans.cli.session_init import add_rows
+    from askmeans.cli.session_init import AddOptions, add_rows
 
     database, data = _words(words, "DB", "DATA")
-    add_rows(database, name, Path(data), id, as_json=json)
+    add_rows(
+        AddOptions(
+            database=database, name=name, data=Path(data), id_column=id, vectors=vectors,
+            embed=embed or [], as_json=json,
+        )
+    )  # fmt: skip
 
 
 def rename(

@@ -4,30 +4,19 @@ from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-import numpy as np
-
 from askmeans.checks import check_positive, check_seed
 from askmeans.cli.printing import complain, say
 from askmeans.cli.sessions import opened, show_json
-from askmeans.cli.tables import (
-    Column,
-    check_column,
-    choose_features,
-    column_kinds,
-    item_ids,
-    listed_columns,
-    read_table,
-    scale_warning,
-    scaling,
-)
+from askmeans.cli.tables import TableOptions, embed_option
 from askmeans.exceptions import DataError
 from askmeans.sessions import Session, create
-from askmeans.sessions.display import IMAGE_TYPES
+from askmeans.sessions.config import Config
 from askmeans.sessions.store import file_of
+from askmeans.tables import Column, Items, Recipe, apply_recipe, listed_columns
+from askmeans.tables.encoders import Number
+from askmeans.tables.reading import read_table
 
-__all__ = ["InitOptions", "add_rows", "run"]
-
-_NAMED = 3  # missing images that are named
+__all__ = ["AddOptions", "InitOptions", "add_rows", "run"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,13 +27,7 @@ class InitOptions:
     data: Path
     n_clusters: int
     ask: str
-    show: list[str] | None
-    text: str | None
-    image: str | None
-    id_column: str | None
-    features: list[str] | None
-    scale: str
-    impute: str | None
+    table: TableOptions
     strategy: str
     budget: int | None
     levels: int | None
@@ -61,32 +44,15 @@ def run(options: InitOptions) -> None:
     """Read, make the session, and print what to expect."""
     check_positive(options.seconds_per_question, "seconds_per_question", "askmeans init")
     check_seed(options.seed, "seed", "askmeans init")
-    frame = read_table(options.data, options.id_column)
-    ids = item_ids(frame, options.id_column)
-    shown = options.show
-    if shown is not None:
-        extra = [name for name in (options.text, options.image) if name and name not in shown]
-        shown = [*shown, *extra]
-        for name in shown:
-            check_column(frame, name)
-    meant = {
-        options.id_column: "the items' ids", options.text: "running text", options.image: "images"
-    }  # fmt: skip
-    apart = {name: what for name, what in meant.items() if name}
-    columns = column_kinds(frame, features=options.features, apart=apart, shown=shown)
-    chosen = choose_features(frame, options.features, columns, options.impute, ids)
-    warning = scale_warning(chosen, options.scale)
-    if warning:
-        complain(f"warning: {warning}")
-    X = chosen.to_numpy()
-    middle, width = scaling(X, options.scale)
+    items = options.table.read(read_table(options.data, options.table.id), options.table.show)
     if not options.as_json:
         say(f"database: {file_of(options.database)}")
+        say(listed_columns(items.recipe.columns))
     session = create(
         options.database,
-        (X - middle) / width if options.scale != "none" else X,
+        items.features,
         n_clusters=options.n_clusters,
-        items=frame if shown is None else frame[shown],
+        items=items.shown,
         cluster_names=options.cluster_names,
         ask=options.ask,
         strategy=options.strategy,
@@ -96,31 +62,27 @@ def run(options: InitOptions) -> None:
         fuzzifier=options.fuzzifier,
         random_state=options.seed,
         name=options.name,
-        ids=ids if options.id_column else None,
-        text=options.text,
-        image=options.image,
-        folder=options.data.parent,
-        feature_names=[str(name) for name in chosen.columns],
-        units=np.array([middle, width]),
+        ids=_ids(items, options.table.id),
+        text=_first(items, "text"),
+        image=_first(items, "image"),
+        folder=items.folder,
+        feature_names=items.recipe.feature_names,
+        units=items.recipe.units,
+        recipe=items.recipe,
     )
     with closing(session):
-        _tell_missing_images(session, options.image)
-        _report(options, session, len(X), columns)
+        _report(options, session, len(items.ids), items.recipe.columns)
 
 
-def _tell_missing_images(session: Session, column: str | None) -> None:
-    """Warn of images that nobody will see."""
-    if column is None:
-        return
-    rows = [row for row in range(len(session.rows)) if session.rows.image_file(row) is None]
-    if rows:
-        items = [session.item(row) for row in rows[:_NAMED]]
-        named = ", ".join(f"{item.id}: {item.image or 'none'}" for item in items)
-        complain(
-            f"warning: column {column!r} must have paths of images in {session.rows.folder} "
-            f"({', '.join(IMAGE_TYPES)}). Got {len(rows)} of {len(session.rows)} that are not "
-            f"there ({named}{', ...' if len(rows) > _NAMED else ''}); put them there."
-        )
+def _ids(items: Items, column: str | None) -> list[str] | None:
+    """What the items are called; None where their numbers are those of the rows."""
+    return items.ids if column is not None or len(items.ids) <= items.rows[-1] else None
+
+
+def _first(items: Items, kind: str) -> str | None:
+    """The first column of a kind that people see."""
+    found = [c.name for c in items.recipe.columns if c.kind == kind and c.name in items.shown]
+    return found[0] if found else None
 
 
 def _report(options: InitOptions, session: Session, n: int, columns: list[Column]) -> None:
@@ -143,7 +105,7 @@ def _report(options: InitOptions, session: Session, n: int, columns: list[Column
                 "n_clusters": options.n_clusters,
                 "features": session.config.feature_names,
                 "columns": [asdict(column) for column in columns],
-                "scale": options.scale,
+                "scale": options.table.scale,
                 "strategy": session.config.strategy,
                 "questions": questions,
                 "rounds": rounds,
@@ -154,8 +116,7 @@ def _report(options: InitOptions, session: Session, n: int, columns: list[Column
         )
         return
     say(f"session: {session.name}, {n} items, {options.n_clusters} clusters")
-    say(listed_columns(columns))
-    say(f"scale: {options.scale}")
+    say(f"scale: {options.table.scale}")
     if questions is None:
         say("No forecast for this strategy.")
     else:
@@ -168,35 +129,54 @@ def _report(options: InitOptions, session: Session, n: int, columns: list[Column
     say(f"next: askmeans answer {options.database}")
 
 
-def add_rows(
-    database: str, name: str | None, data: Path, id_column: str | None, *, as_json: bool
-) -> None:
-    """Add the rows of a file to a session."""
-    with closing(opened(database, name, as_json=as_json)) as session:
-        frame = read_table(data, id_column)
-        ids = item_ids(frame, id_column)
-        config = session.config
-        if config.feature_names is None:
-            raise DataError(
-                "The session must know its features' names. Got none; add_rows does it."
-            )
-        for feature in config.feature_names:
-            check_column(frame, feature)
-        chosen = choose_features(frame, config.feature_names, [], None, ids)
-        X = chosen.to_numpy()
-        if config.units is not None:
-            middle, width = np.array(config.units)
-            X = (X - middle) / width
-        columns = [column for column in session.rows.columns if column in frame.columns]
-        missing = sorted(set(session.rows.columns) - set(columns))
-        if missing:
-            raise DataError(
-                f"{data} must have the columns people see. Got none called {', '.join(missing)}."
-            )
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddOptions:
+    """What `askmeans add` was given."""
+
+    database: str
+    name: str | None
+    data: Path
+    id_column: str | None
+    vectors: str | None
+    embed: list[str]
+    as_json: bool
+
+
+def add_rows(options: AddOptions) -> None:
+    """Add the rows of a file to a session, with features made as those of the first rows."""
+    with closing(opened(options.database, options.name, as_json=options.as_json)) as session:
+        recipe = _recipe_of(session.config, session.rows.columns)
+        items = apply_recipe(
+            recipe, options.data, id=options.id_column, vectors=options.vectors,
+            embed=embed_option(options.embed),
+        )  # fmt: skip
+        for note in items.notes:
+            complain(f"warning: {note}")
         before = len(session.rows)
-        session.add_rows(X, items=frame[columns], ids=ids if id_column else None)
+        named = options.id_column is not None or recipe.id in items.shown
+        session.add_rows(
+            items.features.astype(session.rows.base.dtype), items=items.shown,
+            ids=items.ids if named else None,
+        )  # fmt: skip
         count = len(session.rows) - before
-        if as_json:
+        if options.as_json:
             show_json(session, {"added": count, "n_items": len(session.rows)})
         else:
             say(f"{count} rows added; {len(session.rows)} items now, every answer kept.")
+
+
+def _recipe_of(config: Config, shown: list[str]) -> Recipe:
+    """How a session's features were made; sessions of older versions had numbers only."""
+    if config.recipe is not None:
+        return Recipe.from_json(config.recipe)
+    if config.feature_names is None:
+        raise DataError("The session must know its features' names. Got none; add_rows does it.")
+    names = config.feature_names
+    middles, widths = config.units or ([0.0] * len(names), [1.0] * len(names))
+    encoders = [
+        Number(column=name, middle=middle, width=width, fill=middle)
+        for name, middle, width in zip(names, middles, widths, strict=True)
+    ]
+    return Recipe(
+        columns=[], encoders=[*encoders], weights=[1.0] * len(names), shown=shown, id=None
+    )

@@ -1,267 +1,87 @@
-"""Data files: read, checked, scaled; every refusal says which column or row and what to do."""
+"""What commands share about tables: the options on columns, and results written to files."""
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from askmeans.checks import check_magnitude
+from askmeans.cli.printing import complain
 from askmeans.exceptions import DataError
 from askmeans.files import whole_file
+from askmeans.tables import Items, read_items
+from askmeans.tables.encoders import Number
+from askmeans.tables.reading import RawTable
 from askmeans.text import as_csv
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "Column",
-    "check_column",
-    "choose_features",
-    "column_kinds",
-    "item_ids",
-    "listed_columns",
-    "plain",
-    "read_table",
-    "scale_warning",
-    "scaled",
-    "scaling",
-    "write_frame",
-    "write_text",
-]
-
-Floats = NDArray[np.float64]
+__all__ = ["TableOptions", "embed_option", "plain", "write_frame", "write_text"]
 
 _WILD = 100.0  # features whose spreads differ by more are worth a warning
-_FEW = 50  # values that a categorical column has at most, and one for two rows; else it is text
-_MANY = 10  # rows from which numbers without a gap are taken for a numbering
-_NAMED = 8  # columns named together, before "and ... more"
-_KEYS = {"id", "ids", "uuid", "guid"}  # words in the name of what is an id, even if it repeats
-_NUMBERINGS = {"index", "idx", "key", "pk", "no", "nr", "row", "rowid", "serial"}  # if it does not
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Column:
-    """What becomes of a column: `use` is "feature", "shown" or "left out", `why` may be empty."""
+class TableOptions:
+    """What the command line was told about a table's columns."""
 
-    name: str
-    use: str
-    why: str
+    id: str | None = None
+    text: Sequence[str] = ()
+    image: Sequence[str] = ()
+    vectors: str | None = None
+    show: Sequence[str] | None = None
+    features: Sequence[str] | None = None
+    embed: Sequence[str] = ()
+    metric: str = "euclidean"
+    scale: str = "robust"
+    missing: str = "fill"
+
+    def read(self, table: RawTable, show: Sequence[str] | None) -> Items:
+        """The items of a table; what a person should know is said on standard error."""
+        if show is not None and self.show is not None:
+            show = [*show, *(n for n in (*self.text, *self.image) if n not in show)]
+        items = read_items(
+            table, id=self.id, text=self.text, image=self.image, vectors=self.vectors, show=show,
+            features=_with_kinds(self.features, table), embed=embed_option(self.embed),
+            metric=self.metric, scale=self.scale, missing=self.missing,
+        )  # fmt: skip
+        for note in [*items.notes, *_scale_warning(items, self.scale)]:
+            complain(f"warning: {note}")
+        return items
 
 
-def read_table(path: Path, id_column: str | None) -> "pd.DataFrame":
-    """A data frame from a CSV, Parquet or Arrow file; ids stay as they are written ("007")."""
-    if not path.is_file():
-        found = "a folder" if path.is_dir() else "nothing"
-        raise DataError(f"{path} must be a file. Got {found} there; give the path of your data.")
-    try:
-        import pandas as pd
-        import pyarrow.feather
-    except ImportError as error:
+def embed_option(given: Sequence[str]) -> Any:
+    """What --embed says: a function for all texts, or COLUMN=FUNCTION for each."""
+    if not given:
+        return None
+    parts = [word.partition("=") for word in given]
+    if len(given) == 1 and not parts[0][1]:
+        return given[0]
+    if not all(column and function for column, _, function in parts):
         raise DataError(
-            "Reading data files needs pandas and pyarrow. Got neither or one; "
-            'install them with: pip install "askmeans[tables]"'
-        ) from error
-    kind = path.suffix.lower()
-    try:
-        if kind in (".csv", ".txt", ".tsv"):
-            separator = "\t" if kind == ".tsv" else ","
-            frame = pd.read_csv(path, sep=separator)
-            if id_column in frame.columns:
-                as_written = pd.read_csv(
-                    path, sep=separator, usecols=[id_column], dtype=str, keep_default_na=False
-                )
-                frame[id_column] = as_written[id_column]
-        elif kind in (".parquet", ".pq"):
-            frame = pd.read_parquet(path)
-        elif kind in (".arrow", ".feather", ".ipc"):
-            frame = pyarrow.feather.read_feather(path)
-        else:
-            raise DataError(
-                f"The ending of {path.name} must be one of .csv, .tsv, .parquet, .arrow or "
-                f".feather. Got {kind or 'none'!r} instead."
-            )
-    except (ValueError, OSError) as error:
-        if isinstance(error, DataError):
-            raise
-        raise DataError(f"{path} could not be read ({error}).") from error
-    if frame.empty:
-        raise DataError(f"{path} must have rows and columns. Got {frame.shape} instead.")
-    frame.columns = pd.Index([str(name) for name in frame.columns])
-    if frame.columns.duplicated().any():
-        twice = frame.columns[frame.columns.duplicated()][0]
-        raise DataError(f"Columns must differ by name. Got {twice!r} twice; rename one.")
-    return frame
+            "--embed must be one function, or COLUMN=FUNCTION for each column. Got "
+            f"{', '.join(given)} instead."
+        )
+    return {column: function for column, _, function in parts}
 
 
-def column_kinds(
-    frame: "pd.DataFrame",
-    *,
-    features: Sequence[str] | None = None,
-    apart: Mapping[str, str] | None = None,
-    shown: Sequence[str] | None = None,
-) -> list[Column]:
-    """What becomes of each column of a table: a feature, shown to people, or left out, and why.
-
-    Without `features`, numeric columns are features, but for ids and constants. `apart` names
-    columns that are something else, with what they are; `shown` those that people see (None: all).
-    """
-    for name in features or ():
-        check_column(frame, name)
-    columns = []
-    for name in frame.columns:
-        visible = shown is None or name in shown
-        if features is not None and name in features:
-            why = ""
-        elif apart is not None and name in apart:
-            why = apart[name]
-        else:
-            why = "not among --features" if features is not None else _why_no_feature(frame[name])
-        if not why:
-            columns.append(Column(name=name, use="feature", why=""))
-        else:
-            columns.append(Column(name=name, use="shown" if visible else "left out", why=why))
-    return columns
-
-
-def _why_no_feature(column: "pd.Series[Any]") -> str:
-    """Why nobody would cluster by this column unless told to; empty where they would."""
-    kind, values = column.dtype.kind, column.dropna()
-    if kind == "b":
-        return "true or false; name it in --features to cluster by it"
-    if kind in "Mm":
-        return "times; encode them as numbers to cluster by them"
-    try:
-        n_values = values.nunique()
-    except TypeError:
-        return "neither numbers nor words"
-    if not n_values:
-        return "empty"
-    if kind not in "fiu":
-        if column.dtype == object and all(isinstance(value, int) for value in values):
-            return "numbers too large to compute with"
-        if n_values <= min(_FEW, len(column) // 2):
-            return f"categorical, {n_values} values; encode them as numbers to cluster by them"
-        return "text"
-    if n_values <= 1 < len(column):
-        return "constant"
-    if str(column.name).startswith("Unnamed:"):
-        return "a saved index"
-    return "an id" if _names_rows(str(column.name), values, n_values) else ""
-
-
-def _names_rows(name: str, values: "pd.Series[Any]", n_values: int) -> bool:
-    """Whether whole numbers name the rows, by the column's name or as a count without a gap."""
-    numbers = values.to_numpy(dtype=np.float64)
-    if not (np.isfinite(numbers) & (numbers == np.floor(numbers))).all():
-        return False
-    words = set(re.split(r"[\W_]+", re.sub("([a-z])([A-Z])", r"\1 \2", name).lower()))
-    if words & _KEYS:
-        return True
-    distinct = n_values == len(values)
-    counts = n_values >= _MANY and numbers.max() - numbers.min() == n_values - 1
-    return distinct and (counts or bool(words & _NUMBERINGS))
-
-
-def listed_columns(columns: Sequence[Column]) -> str:
-    """A short table of the columns: one line for each use, reasons in brackets."""
-    lines = []
-    for use, title in (("feature", "features"), ("shown", "shown"), ("left out", "left out")):
-        groups: dict[str, list[str]] = {}
-        for column in columns:
-            if column.use == use:
-                groups.setdefault(column.why, []).append(column.name)
-        parts = []
-        for why, names in groups.items():
-            more = len(names) - _NAMED
-            text = ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")
-            parts.append(f"{text} ({why})" if why else text)
-        if parts:
-            lines.append(f"{title}: {'; '.join(parts)}")
-    return "\n".join(lines)
-
-
-def choose_features(
-    frame: "pd.DataFrame",
-    features: list[str] | None,
-    columns: Sequence[Column],
-    impute: str | None,
-    ids: list[str],
-) -> "pd.DataFrame":
-    """The columns to cluster by, as numbers without gaps: those named, or those fit for it."""
+def _with_kinds(features: Sequence[str] | None, table: RawTable) -> dict[str, str | None] | None:
+    """The columns of --features, and the kind of those that are written COLUMN:KIND."""
     if features is None:
-        features = [column.name for column in columns if column.use == "feature"]
-        if not features:
-            told = "; ".join(f"{column.name} ({column.why})" for column in columns[:_NAMED])
+        return None
+    kinds: dict[str, str | None] = {}
+    for word in features:
+        name, _, kind = word.rpartition(":")
+        known = word in table.frame.columns or name not in table.frame.columns
+        column = word if known else name
+        if column in kinds:
             raise DataError(
-                f"The data must have a numeric column to cluster by. Got {told}; name columns in "
-                "--features, encode some as numbers, and check that commas separate the columns."
+                f"Columns must differ by name. Got {', '.join(features)}; name each one once."
             )
-    if len(set(features)) < len(features):
-        raise DataError(
-            f"Columns must differ by name. Got {', '.join(features)}; name each one once."
-        )
-    chosen = frame[features]
-    for name in features:
-        if chosen[name].dtype.kind not in "fiub":
-            raise DataError(
-                f"Column {name!r} must be numeric to cluster by. Got {chosen[name].dtype} instead; "
-                "leave it out of --features, or encode it."
-            )
-    missing = chosen.isna()
-    if missing.to_numpy().any():
-        if impute is None:
-            rows = np.flatnonzero(missing.any(axis=1))
-            gaps = [name for name in features if missing[name].any()]
-            shown = ", ".join(ids[row] for row in rows[:10]) + (" ..." if len(rows) > 10 else "")
-            raise DataError(
-                f"Column {', '.join(gaps)} must have no missing values. Got some in "
-                f"{len(rows)} rows ({shown}); drop them, or use --impute median."
-            )
-        empty = [name for name in features if missing[name].all()]
-        if empty:
-            raise DataError(
-                f"Column {', '.join(empty)} must have values. Got none; leave it out of --features."
-            )
-        chosen = chosen.fillna(chosen.median())
-    numbers = chosen.astype(np.float64)
-    infinite = np.isinf(numbers.to_numpy())
-    if infinite.any():
-        row, column = np.argwhere(infinite)[0]
-        raise DataError(
-            f"Column {features[column]!r} must be finite. Got infinity in row {ids[row]}; drop or "
-            "mend such rows."
-        )
-    for name in features:
-        check_magnitude(numbers[[name]].to_numpy(), f"Column {name!r}")
-    return numbers
-
-
-def item_ids(frame: "pd.DataFrame", column: str | None) -> list[str]:
-    """What the items are called: a column's values, which must differ, or row numbers."""
-    if column is None:
-        return [str(row) for row in range(len(frame))]
-    check_column(frame, column)
-    ids = [str(value) for value in frame[column]]
-    if len(set(ids)) < len(ids):
-        seen: set[str] = set()
-        twice = next(name for name in ids if name in seen or seen.add(name))  # type: ignore[func-returns-value]  # add returns None, which is the point
-        raise DataError(
-            f"Column {column!r} must name every item differently. Got {twice!r} twice; "
-            "use another --id."
-        )
-    return ids
-
-
-def check_column(frame: "pd.DataFrame", name: str) -> None:
-    """Refuse a column that is not there."""
-    if name not in frame.columns:
-        raise DataError(
-            f"There must be a column {name!r}. Got {', '.join(map(str, frame.columns))}."
-        )
+        kinds[column] = None if known else kind
+    return kinds
 
 
 def plain(value: Any) -> Any:
@@ -277,37 +97,21 @@ def plain(value: Any) -> Any:
     return value
 
 
-def scaled(X: Floats, how: str) -> Floats:
-    """Features in comparable units; constant ones stay where they are."""
-    if how == "none":
-        return X
-    middle, width = scaling(X, how)
-    return (X - middle) / width
-
-
-def scaling(X: Floats, how: str) -> tuple[Floats, Floats]:
-    """What features are made comparable by: middle and width of each."""
-    if how == "none":
-        return np.zeros(X.shape[1]), np.ones(X.shape[1])
-    if how == "standard":
-        middle, width = X.mean(axis=0), X.std(axis=0)
-    else:
-        low, middle, high = np.percentile(X, [25, 50, 75], axis=0)
-        width = high - low
-    return middle, np.where(width > 0.0, width, 1.0)
-
-
-def scale_warning(frame: "pd.DataFrame", how: str) -> str | None:
+def _scale_warning(items: Items, how: str) -> list[str]:
     """A sentence when one feature will drown the others."""
-    spreads = frame.std()
-    spreads = spreads[spreads > 0]
-    if how != "none" or len(spreads) < 2 or spreads.max() / spreads.min() <= _WILD:
-        return None
-    wide, narrow = spreads.idxmax(), spreads.idxmin()
-    return (
-        f"features differ wildly in scale ({wide} varies by {spreads.max():.3g}, {narrow} by "
-        f"{spreads.min():.3g}), so {wide} decides alone; consider --scale standard."
-    )
+    names = [e.column for e in items.recipe.encoders if isinstance(e, Number)]
+    places = [items.recipe.feature_names.index(name) for name in names]
+    spreads = items.features[:, places].std(axis=0)
+    if how != "none" or (spreads > 0).sum() < 2:
+        return []
+    wide, narrow = int(spreads.argmax()), int(np.where(spreads > 0, spreads, np.inf).argmin())
+    if spreads[wide] <= _WILD * spreads[narrow]:
+        return []
+    return [
+        f"features differ wildly in scale ({names[wide]} varies by {spreads[wide]:.3g}, "
+        f"{names[narrow]} by {spreads[narrow]:.3g}), so {names[wide]} decides alone; consider "
+        "--scale robust."
+    ]
 
 
 def write_frame(frame: "pd.DataFrame", path: Path) -> None:

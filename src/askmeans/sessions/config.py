@@ -41,6 +41,7 @@ class Config:
     typical: list[list[int]] | None  # items that tell what each cluster is, where nobody named it
     feature_names: list[str] | None
     units: list[list[float]] | None  # [middle, width] of each feature: what it was scaled by
+    recipe: dict[str, Any] | None  # how features were made of a table (askmeans.tables)
 
     @classmethod
     def checked(
@@ -76,6 +77,7 @@ class Config:
             typical=None,
             feature_names=None,
             units=None,
+            recipe=None,
         )
 
     @classmethod

@@ -45,6 +45,7 @@ def create(
     folder: str | Path | None = None,
     feature_names: Sequence[str] | None = None,
     units: Any = None,
+    recipe: Any = None,
     lease_seconds: float = 600.0,
 ) -> Session:
     """Make a session, and the database where there is none.
@@ -93,6 +94,8 @@ def create(
         What the columns of X are called.
     units : array-like of shape (2, n_features) or None, default=None
         Middle and width that X was scaled by, so that centres are told in the data's own units.
+    recipe : askmeans.tables.Recipe or None, default=None
+        How X was made of a table, so that `askmeans add` does the same to new rows.
     lease_seconds : float, default=600.0
         How long a question is somebody's own before others may get it.
 
@@ -139,8 +142,9 @@ def create(
     if config.cluster_names is None and config.ask == "membership":
         typical = strongest_items(quietly(policy.clustering)[0], matrix, _EXEMPLARS)
     config = replace(
-        config, typical=typical, feature_names=features, units=_units(units, matrix.shape[1])
-    )
+        config, typical=typical, feature_names=features, units=_units(units, matrix.shape[1]),
+        recipe=None if recipe is None else recipe.to_json(),
+    )  # fmt: skip
     store = open_store(url, make=True)
     try:
         record = store.create(

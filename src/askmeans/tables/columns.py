@@ -1,0 +1,258 @@
+"""What kind of column it is, and what becomes of it: a feature, shown to people, or left out."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from askmeans.exceptions import DataError, ParameterError
+from askmeans.tables.dates import date_format
+from askmeans.tables.reading import IMAGE_SUFFIXES, check_column
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["KINDS", "Column", "Roles", "describe_columns", "listed_columns"]
+
+KINDS = ("number", "category", "boolean", "date", "text", "image", "vector")
+
+_MANY = 10  # rows from which numbers without a gap are taken for a numbering
+_LISTED = 40  # columns in the table, before "and ... more"
+_LOOKED = 1000  # values that tell texts from words, and dates
+_WORDS = 2.0  # of a text, on average
+_SIGNS = 6.0  # of a text in a script without spaces, on average
+_KEYS = {"id", "ids", "uuid", "guid"}  # words in the name of what is an id, even if it repeats
+_NUMBERINGS = {"index", "idx", "key", "pk", "no", "nr", "row", "rowid", "serial"}  # if it does not
+_UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u3040-\u30ff\u3400-\u9fff]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """What a column is and becomes: `use` is "feature", "shown" or "left out"; `why` may be empty.
+
+    Parameters
+    ----------
+    name : str
+        As the table has it.
+    kind : str
+        A number, category, boolean, date, text, image, vector, id, constant, empty or other.
+    use : str
+        "feature" (and shown, unless `show` leaves it out), "shown" or "left out".
+    why : str
+        What a person should know about it.
+
+    Examples
+    --------
+    >>> Column(name="price", kind="number", use="feature", why="").use
+    'feature'
+    """
+
+    name: str
+    kind: str
+    use: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Roles:
+    """What the user says of columns; None and () leave it to what is found."""
+
+    id: str | None = None
+    text: tuple[str, ...] = ()
+    image: tuple[str, ...] = ()
+    vectors: str | None = None
+    show: tuple[str, ...] | None = None
+    features: Mapping[str, str | None] | None = None  # the kind of each, None for what is found
+    others: bool = True  # whether columns that nobody named become features
+
+
+def describe_columns(frame: "pd.DataFrame", roles: Roles, folder: Path | None) -> list[Column]:
+    """Kind and use of every column; names that are not there are refused."""
+    named = [*roles.text, *roles.image, *(roles.show or ()), *(roles.features or ())]
+    for name in (*named, *filter(None, (roles.id, roles.vectors))):
+        check_column(frame, name)
+    for name, kind in (roles.features or {}).items():
+        if kind is not None and kind not in KINDS:
+            raise ParameterError(
+                f"The 'features' parameter must call column {name!r} one of {', '.join(KINDS)}. "
+                f"Got {kind!r} instead."
+            )
+    return [_described(frame[name], roles, folder) for name in frame.columns]
+
+
+def _described(values: "pd.Series[Any]", roles: Roles, folder: Path | None) -> Column:
+    """One column: what the user says of it, else what it looks like."""
+    name = str(values.name)
+    shown = "shown" if roles.show is None or name in roles.show else "left out"
+    kind, why = _said(values, roles) or _looks_like(values, folder)
+    if roles.features is not None and name in roles.features:
+        kind = roles.features[name] or kind
+        if kind == "text":
+            _check_text(values)
+        return Column(
+            name=name, kind=kind if kind in KINDS else _anyway(values), use="feature", why=""
+        )
+    if name == roles.vectors:
+        return Column(name=name, kind="vector", use="feature", why=why)
+    if kind in KINDS and kind != "vector":
+        if roles.features is None and roles.others:
+            return Column(name=name, kind=kind, use="feature", why=why)
+        named = roles.features is not None
+        why = "not among the features named" if named else "the vectors are the features"
+    return Column(name=name, kind=kind, use=shown, why=why)
+
+
+def _said(values: "pd.Series[Any]", roles: Roles) -> tuple[str, str] | None:
+    """The kind that the user says it is."""
+    name = str(values.name)
+    if name == roles.id:
+        return "id", "the items' ids"
+    if name == roles.vectors:
+        return "vector", ""
+    if name in roles.image:
+        return "image", ""
+    if name in roles.text:
+        _check_text(values)
+        return "text", ""
+    return None
+
+
+def _check_text(values: "pd.Series[Any]") -> None:
+    """Refuse a text column of anything else."""
+    if values.dtype.kind in "fiubMm":
+        raise DataError(
+            f"Column {values.name!r} must have words to be a text. Got {values.dtype} instead; "
+            "leave it out of the text columns: it is a feature as it is."
+        )
+
+
+def _anyway(values: "pd.Series[Any]") -> str:
+    """What a column that names rows, or never varies, is for those who name it as a feature."""
+    if values.dtype.kind in "fiu":
+        return "number"
+    if values.dtype.kind in "OTU" or isinstance(values.iloc[0], str):
+        return "category"
+    raise DataError(
+        f"Column {values.name!r} must have numbers, words, dates or images to cluster by. Got "
+        f"{values.dtype} instead; leave it out of the features, or encode it."
+    )
+
+
+def _looks_like(column: "pd.Series[Any]", folder: Path | None) -> tuple[str, str]:
+    """The kind of a column nobody spoke of, and what to say about it."""
+    kind, values = column.dtype.kind, column.dropna()
+    if values.empty:
+        return "empty", "no values"
+    if kind == "m":
+        return "other", "durations; make them numbers to cluster by them"
+    first = values.iloc[0]
+    if isinstance(first, list | tuple | np.ndarray):
+        return "vector", f"lists of {len(first)}; name it as the vectors to cluster by it"
+    if isinstance(first, dict | bytes):
+        if isinstance(first, bytes) or {"bytes", "path"} <= first.keys():
+            return "image", "pictures in the table"
+        return "other", "neither numbers nor words"
+    try:
+        n_values = values.nunique()
+    except TypeError:
+        return "other", "neither numbers nor words"
+    if str(column.dtype) == "category":
+        return ("constant", "one value") if n_values <= 1 < len(column) else ("category", "")
+    if kind == "O" and all(isinstance(value, int) for value in values):
+        if all(isinstance(value, bool) for value in values):
+            kind = "b"
+        else:
+            return "other", "numbers too large to compute with"
+    if n_values <= 1 < len(column):
+        return "constant", "one value" if len(values) == len(column) else "one value, or none"
+    if kind == "b":
+        return "boolean", ""
+    if kind == "M":
+        return "date", ""
+    if kind in "fiu":
+        if str(column.name).startswith("Unnamed:"):
+            return "id", "a saved index"
+        if _names_rows(str(column.name), values, n_values):
+            return "id", "numbers the rows"
+        return "number", ""
+    return _words_like(values.astype(str), n_values, folder)
+
+
+def _words_like(values: "pd.Series[Any]", n_values: int, folder: Path | None) -> tuple[str, str]:
+    """Images, dates, texts, categories or names of rows."""
+    some = values.iloc[:_LOOKED]
+    if folder is not None and _are_images(some, folder):
+        return "image", "paths of images"
+    pattern = date_format(some)
+    if pattern is not None:
+        return "date", "" if pattern.sure else "the day is taken to come before the month"
+    words = float(np.mean([len(value.split()) for value in some]))
+    signs = float(np.mean([len(_UNSPACED.findall(value)) for value in some]))
+    if (words >= _WORDS or signs >= _SIGNS) and n_values > len(values) / 2:
+        return "text", ""
+    if n_values == len(values) > 1:
+        return "id", "every row has another"
+    return "category", f"{n_values} values"
+
+
+def _are_images(values: Iterable[str], folder: Path) -> bool:
+    """Whether all end as images do, and one is there."""
+    paths = list(values)
+    if not all(path.lower().endswith(IMAGE_SUFFIXES) for path in paths):
+        return False
+    return any((folder / path).is_file() for path in paths if "\0" not in path)
+
+
+def _names_rows(name: str, values: "pd.Series[Any]", n_values: int) -> bool:
+    """Whether whole numbers name the rows, by the column's name or as a count without a gap."""
+    numbers = values.to_numpy(dtype=np.float64)
+    if not (np.isfinite(numbers) & (numbers == np.floor(numbers))).all():
+        return False
+    words = set(re.split(r"[\W_]+", re.sub("([a-z])([A-Z])", r"\1 \2", name).lower()))
+    if words & _KEYS:
+        return True
+    distinct = n_values == len(values)
+    counts = n_values >= _MANY and numbers.max() - numbers.min() == n_values - 1
+    return distinct and (counts or bool(words & _NUMBERINGS))
+
+
+def listed_columns(columns: Sequence[Column]) -> str:
+    """The columns as a plain table for people.
+
+    Parameters
+    ----------
+    columns : sequence of Column
+        As `Recipe.columns` has them.
+
+    Returns
+    -------
+    str
+        One line per column: its name, kind, use, and what to know; of very many, the first.
+
+    Examples
+    --------
+    >>> print(listed_columns([Column(name="price", kind="number", use="feature", why="")]))
+    column  kind    use
+    price   number  feature
+    """
+    rows = [("column", "kind", "use", "")]
+    rows += [(_short(c.name), c.kind, c.use, c.why) for c in columns[:_LISTED]]
+    widths = [max(len(row[j]) for row in rows) for j in range(3)]
+    lines = [
+        "  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[3]])
+        for row in rows
+    ]
+    rest = columns[_LISTED:]
+    if rest:
+        counts = {use: sum(c.use == use for c in rest) for use in ("feature", "shown", "left out")}
+        told = ", ".join(f"{count} {use}" for use, count in counts.items() if count)
+        lines.append(f"and {len(rest)} more columns: {told}")
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _short(name: str) -> str:
+    """A column's name in the table."""
+    return name if len(name) <= 30 else name[:29] + "…"

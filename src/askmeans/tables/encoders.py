@@ -1,0 +1,289 @@
+"""Columns of numbers, dates, categories and booleans as features that weigh about the same.
+
+An encoder learns from a column once (`fit`), is JSON, and does the same to any later column. In its
+features two random items of the table differ by about 2, squared: as two draws of a variable of
+variance 1 do. So a category weighs as much as a number.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from askmeans.checks import check_magnitude
+from askmeans.exceptions import DataError
+from askmeans.tables.dates import as_days, date_format
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Boolean", "Category", "Date", "Encoder", "Number", "scaling"]
+
+Floats = NDArray[np.floating]
+
+_CATEGORIES = 50  # that get a feature each; of more, the most frequent do
+_NORMAL_QUARTILES = 1.349  # standard deviations between the quartiles of a normal variable
+_RAREST = 0.1  # least chance that two items differ by which a category is scaled up
+
+
+class Encoder(Protocol):
+    """What turns a column into features."""
+
+    @property
+    def column(self) -> str:
+        """Which column."""
+
+    @property
+    def names(self) -> list[str]:
+        """What the features are called."""
+
+    @property
+    def units(self) -> tuple[list[float], list[float]]:
+        """Middle and width of each feature: times width plus middle it is in the data's own."""
+
+    @property
+    def filled(self) -> str:
+        """What becomes of a missing value, in words."""
+
+    def transform(self, values: "pd.Series[Any]") -> Floats:
+        """The features of a column's values."""
+
+
+def scaling(X: Floats, how: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """What features are made comparable by: middle and width of each."""
+    if how == "none":
+        return np.zeros(X.shape[1]), np.ones(X.shape[1])
+    spread = X.std(axis=0)
+    if how == "standard":
+        middle, width = X.mean(axis=0), spread
+    else:
+        low, middle, high = np.percentile(X, [25, 50, 75], axis=0)
+        # Few values far out must not make the feature drown the others: its variance is 4 at most.
+        width = np.maximum((high - low) / _NORMAL_QUARTILES, spread / 2.0)
+    return middle, np.where(width > 0.0, width, 1.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Number:
+    """A number, less its middle, divided by its width."""
+
+    column: str
+    middle: float
+    width: float
+    fill: float
+
+    @classmethod
+    def fit(cls, values: "pd.Series[Any]", scale: str) -> "Number":
+        """Middle and width of a column of numbers."""
+        numbers = _as_numbers(values)
+        return cls(column=str(values.name), **_measured(numbers, str(values.name), scale))
+
+    @property
+    def names(self) -> list[str]:
+        """The column's name."""
+        return [self.column]
+
+    @property
+    def units(self) -> tuple[list[float], list[float]]:
+        """Middle and width."""
+        return [self.middle], [self.width]
+
+    @property
+    def filled(self) -> str:
+        """What becomes of a missing value."""
+        return f"filled with the median, {self.fill:.4g}"
+
+    def transform(self, values: "pd.Series[Any]") -> Floats:
+        """One feature."""
+        return _scaled(_as_numbers(values), self.middle, self.width, self.fill)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Date:
+    """A date as a number of days."""
+
+    column: str
+    pattern: str | None
+    middle: float
+    width: float
+    fill: float
+
+    @classmethod
+    def fit(cls, values: "pd.Series[Any]", scale: str) -> "Date":
+        """How the dates are written, and their middle and width."""
+        pattern = None
+        if values.dtype.kind != "M":
+            words = values.dropna().astype(str)
+            found = date_format(words.iloc[:1000])
+            if found is None:
+                raise DataError(
+                    f"Column {values.name!r} must have dates, all written alike (2024-01-31). "
+                    f"Got {words.iloc[0]!r:.60}; write them so, or leave it out of the features."
+                )
+            pattern = found.pattern
+        days = as_days(values, pattern)
+        name = str(values.name)
+        return cls(column=name, pattern=pattern, **_measured(days, name, scale))
+
+    @property
+    def names(self) -> list[str]:
+        """The column's name, and what the number is."""
+        return [f"{self.column} (days since 1970)"]
+
+    @property
+    def units(self) -> tuple[list[float], list[float]]:
+        """Middle and width, in days."""
+        return [self.middle], [self.width]
+
+    @property
+    def filled(self) -> str:
+        """What becomes of a missing value."""
+        return f"filled with the median, {np.datetime64(round(self.fill), 'D')}"
+
+    def transform(self, values: "pd.Series[Any]") -> Floats:
+        """One feature."""
+        return _scaled(as_days(values, self.pattern), self.middle, self.width, self.fill)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Boolean:
+    """True or false as a number."""
+
+    column: str
+    mean: float
+    width: float
+
+    @classmethod
+    def fit(cls, values: "pd.Series[Any]", scale: str) -> "Boolean":
+        """The share of true."""
+        del scale  # it has none
+        mean = float(np.nanmean(_as_truths(values)))
+        spread = np.sqrt(max(mean * (1.0 - mean), _RAREST / 2.0))
+        return cls(column=str(values.name), mean=mean, width=float(spread))
+
+    @property
+    def names(self) -> list[str]:
+        """The column's name."""
+        return [self.column]
+
+    @property
+    def units(self) -> tuple[list[float], list[float]]:
+        """Middle and width."""
+        return [self.mean], [self.width]
+
+    @property
+    def filled(self) -> str:
+        """What becomes of a missing value."""
+        return "filled with the mean"
+
+    def transform(self, values: "pd.Series[Any]") -> Floats:
+        """One feature."""
+        return _scaled(_as_truths(values), self.mean, self.width, self.mean)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Category:
+    """One feature for each value: how much of it there is; none where it is missing or new."""
+
+    column: str
+    values: list[str]
+    n_values: int
+    width: float
+
+    @classmethod
+    def fit(cls, values: "pd.Series[Any]", scale: str) -> "Category":
+        """The values, the most frequent first."""
+        del scale  # it has none
+        counts = values.dropna().astype(str).value_counts()
+        n = int(counts.sum())
+        if len(counts) > _CATEGORIES and int(counts.iloc[0]) == 1:
+            raise DataError(
+                f"Column {values.name!r} must have values that repeat to be a category. Got "
+                f"{len(counts):,} in {n:,} rows; make it a text, or leave it out of the features."
+            )
+        shares = counts.to_numpy(dtype=np.float64) / n
+        listed = sorted(counts.index.tolist(), key=lambda value: (-counts[value], value))
+        return cls(
+            column=str(values.name),
+            values=listed[:_CATEGORIES],
+            n_values=len(counts),
+            width=float(np.sqrt(max(1.0 - (shares**2).sum(), _RAREST))),
+        )
+
+    @property
+    def names(self) -> list[str]:
+        """The column and the value."""
+        return [f"{self.column}={value}" for value in self.values]
+
+    @property
+    def units(self) -> tuple[list[float], list[float]]:
+        """Shares of the values."""
+        return [0.0] * len(self.values), [self.width] * len(self.values)
+
+    @property
+    def filled(self) -> str:
+        """What becomes of a missing value."""
+        return "counted as none of its values"
+
+    def transform(self, values: "pd.Series[Any]") -> Floats:
+        """One feature for each value."""
+        import pandas as pd
+
+        codes = pd.Index(self.values).get_indexer(values.astype("str").to_numpy(dtype=object))
+        codes = np.where(values.isna(), -1, codes)
+        found = np.zeros((len(values), len(self.values)))
+        rows = np.flatnonzero(codes >= 0)
+        found[rows, codes[rows]] = 1.0 / self.width
+        return found
+
+
+def _as_numbers(values: "pd.Series[Any]") -> NDArray[np.float64]:
+    """A column of numbers; NaN for what is missing."""
+    if values.dtype.kind not in "fiub":
+        raise DataError(
+            f"Column {values.name!r} must be numeric to be a number. Got {values.dtype} instead; "
+            "write its values as plain numbers, or call it another kind."
+        )
+    numbers: NDArray[np.float64] = values.to_numpy(dtype=np.float64, na_value=np.nan)
+    infinite = np.flatnonzero(np.isinf(numbers))
+    if len(infinite):
+        raise DataError(
+            f"Column {values.name!r} must be finite. Got infinity in row {infinite[0]}; drop or "
+            "mend such rows."
+        )
+    return numbers
+
+
+def _as_truths(values: "pd.Series[Any]") -> NDArray[np.float64]:
+    """1 for true, 0 for false, NaN for what is missing."""
+    if values.dtype.kind in "fiub":
+        numbers: NDArray[np.float64] = values.to_numpy(dtype=np.float64, na_value=np.nan)
+    else:
+        numbers = values.map({True: 1.0, False: 0.0}).to_numpy(dtype=np.float64, na_value=np.nan)
+    wrong = np.flatnonzero(~np.isnan(numbers) & (numbers != 0) & (numbers != 1))
+    if len(wrong) or np.isnan(numbers).all():
+        got = values.iloc[wrong[0]] if len(wrong) else values.iloc[0]
+        raise DataError(
+            f"Column {values.name!r} must be true or false to be a boolean. Got {got!r:.60}; call "
+            "it another kind."
+        )
+    return numbers
+
+
+def _measured(numbers: NDArray[np.float64], name: str, scale: str) -> dict[str, float]:
+    """Middle, width and median of a column's numbers."""
+    there = numbers[~np.isnan(numbers)]
+    if not len(there):
+        raise DataError(f"Column {name!r} must have values. Got none; leave it out.")
+    check_magnitude(there, f"Column {name!r}")
+    middle, width = scaling(there[:, None], scale)
+    return {"middle": float(middle[0]), "width": float(width[0]), "fill": float(np.median(there))}
+
+
+def _scaled(
+    numbers: NDArray[np.float64], middle: float, width: float, fill: float
+) -> NDArray[np.float64]:
+    """One feature, without gaps."""
+    whole: NDArray[np.float64] = np.where(np.isnan(numbers), fill, numbers)
+    return ((whole - middle) / width)[:, None]

@@ -1,0 +1,113 @@
+"""Columns that become features by way of a matrix: pictures, lists of numbers, embeddings."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from askmeans.exceptions import DataError, ParameterError
+from askmeans.tables.columns import Column
+from askmeans.tables.embedding import Embed, embedding
+from askmeans.tables.pictures import describe_pictures
+from askmeans.tables.reading import RawTable
+from askmeans.tables.recipe import GIVEN, Recipe
+from askmeans.tables.vectors import Vectors, column_vectors, embedded
+
+__all__ = ["embed_by_column", "matrices_of", "new_matrices"]
+
+Matrices = dict[str, NDArray[np.float32]]
+Functions = Mapping[str, tuple[Embed, str]]
+
+_NAMED = 3  # images that are named in a message
+
+
+def embed_by_column(embed: Any, columns: Sequence[Column]) -> dict[str, tuple[Embed, str]]:
+    """Which function embeds which column: as said, or all texts, or all images."""
+    if embed is None:
+        return {}
+    kinds = {column.name: column.kind for column in columns}
+    if not isinstance(embed, Mapping):
+        wanted = [name for name, kind in kinds.items() if kind == "text"]
+        wanted = wanted or [name for name, kind in kinds.items() if kind == "image"]
+        if not wanted:
+            raise ParameterError(
+                "The 'embed' parameter must have a text or an image to embed. Got none among the "
+                f"features ({', '.join(kinds)}); say which column is a text."
+            )
+        embed = dict.fromkeys(wanted, embed)
+    for name in embed:
+        if kinds.get(name) not in ("text", "image"):
+            raise ParameterError(
+                "The 'embed' parameter must name texts or images that are features. Got "
+                f"{name!r} instead; say that it is a text or an image."
+            )
+    return {name: embedding(function) for name, function in embed.items()}
+
+
+def matrices_of(
+    table: RawTable, columns: Sequence[Column], functions: Functions, notes: list[str]
+) -> Matrices:
+    """A row of numbers for each item, for each column that needs them; NaN where one is missing."""
+    found: Matrices = {}
+    for column in columns:
+        name = column.name
+        if name not in table.frame.columns:
+            continue
+        if name in functions:
+            function, word = functions[name]
+            values = table.frame[name]
+            if column.kind == "image" and table.folder is not None:
+                values = values.map(_in_folder(table.folder), na_action="ignore")
+            found[name] = embedded(values, function, word)
+        elif column.kind == "image":
+            found[name] = _pictures(table, name, notes)
+        elif column.kind == "vector":
+            found[name] = column_vectors(table.frame[name])
+    return found
+
+
+def new_matrices(recipe: Recipe, table: RawTable, embed: Any, notes: list[str]) -> Matrices:
+    """The same for new rows, as a recipe wants them; it runs no function but the one given."""
+    kinds = {column.name: column for column in recipe.columns}
+    wanted = {e.column: e.embed for e in recipe.encoders if isinstance(e, Vectors)}
+    used = [kinds[name] for name in wanted if name != GIVEN]
+    functions = embed_by_column(embed, used)
+    for name, word in wanted.items():
+        got = functions.get(name, (None, None))[1]
+        if got != word:
+            raise ParameterError(
+                f"The 'embed' parameter must be {word or 'left out'} for {name!r}, as for the "
+                f"first rows. Got {got or 'nothing'} instead."
+            )
+    lacking = [name for name in wanted if name != GIVEN and name not in table.frame.columns]
+    if lacking:
+        raise DataError(
+            "New rows must have the columns that the features are made of. Got none called "
+            f"{', '.join(lacking)}."
+        )
+    return matrices_of(table, used, functions, notes)
+
+
+def _pictures(table: RawTable, name: str, notes: list[str]) -> NDArray[np.float32]:
+    """What the pictures of a column look like; told which are none."""
+    matrix, wrong = describe_pictures(table.frame[name].tolist(), table.folder)
+    if wrong:
+        values = table.frame[name].astype(str)
+        some = [f"{values.iloc[row]:.60}: {why}" for row, why in list(wrong.items())[:_NAMED]]
+        more = ", ..." if len(wrong) > _NAMED else ""
+        where = f"in {table.folder} " if table.folder is not None else ""
+        told = (
+            f"Column {name!r} must have images {where}that Pillow can read. Got {len(wrong):,} of "
+            f"{len(values):,} that are none ({'; '.join(some)}{more})"
+        )
+        if len(wrong) == len(values):
+            raise DataError(f"{told}; put them there, or leave the column out.")
+        notes.append(f"{told}; they count as missing.")
+    return matrix
+
+
+def _in_folder(folder: Path) -> Any:
+    """A function from a path in the folder to the whole path."""
+    return lambda value: str(folder / value) if isinstance(value, str) else value

@@ -1,0 +1,237 @@
+"""A user's file or data frame as a pandas frame: separators and encodings are found out."""
+
+import csv
+import io
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from askmeans.exceptions import DataError, MissingExtraError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["IMAGE_SUFFIXES", "RawTable", "check_column", "read_table"]
+
+IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".avif", ".bmp", ".tif", ".tiff")
+
+_SEPARATORS = (",", ";", "\t", "|")
+_NO_SEPARATOR = "\x1f"  # a character that no text has: one column
+_LINES = 50  # of a CSV, that tell what separates its columns
+_DECIMAL_COMMA = r"-?\d{1,3}(?:\.?\d{3})*(?:,\d+)?|-?\d+(?:,\d+)?"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RawTable:
+    """The columns as they are written, where they came from, and what to say about reading them."""
+
+    frame: "pd.DataFrame"
+    folder: Path | None
+    notes: list[str]
+
+
+def read_table(data: Any, id: str | None = None) -> RawTable:  # noqa: A002 - the public parameter's name
+    """A table from a path, a folder of images, or a data frame of any library; ids as written."""
+    if isinstance(data, RawTable):
+        return data
+    pd = _pandas()
+    notes: list[str] = []
+    folder = None
+    if isinstance(data, str | Path):
+        path = Path(data).expanduser()
+        folder = path if path.is_dir() else path.parent
+        frame = _images_in(path) if path.is_dir() else _read_file(path, id, notes)
+        name = str(path)
+    else:
+        frame, name = _as_frame(data), "The data"
+    if frame.empty:
+        raise DataError(f"{name} must have rows and columns. Got {frame.shape} instead.")
+    frame = frame.set_axis([str(column) for column in frame.columns], axis=1)
+    twice = frame.columns[frame.columns.duplicated()]
+    if len(twice):
+        raise DataError(f"Columns must differ by name. Got {twice[0]!r} twice; rename one.")
+    if not isinstance(frame.index, pd.RangeIndex):
+        frame = frame.reset_index(drop=True)
+    return RawTable(frame=frame, folder=folder, notes=notes)
+
+
+def check_column(frame: "pd.DataFrame", name: str) -> None:
+    """Refuse a column that is not there."""
+    if name not in frame.columns:
+        raise DataError(
+            f"There must be a column {name!r}. Got {', '.join(map(str, frame.columns))}."
+        )
+
+
+def _pandas() -> Any:
+    """Pandas, or how to get it."""
+    try:
+        import pandas as pd
+        import pyarrow as pa  # noqa: F401 - Parquet, Arrow and polars need it
+    except ImportError as error:
+        raise MissingExtraError(
+            "Reading data files needs pandas and pyarrow. Got neither or one; "
+            'install them with: pip install "askmeans[tables]"'
+        ) from error
+    return pd
+
+
+def _as_frame(data: Any) -> "pd.DataFrame":
+    """What pandas, polars, pyarrow or datasets hold, or columns and records of plain Python."""
+    pd = _pandas()
+    if isinstance(data, pd.DataFrame):
+        return data
+    if hasattr(data, "to_pandas"):  # polars, pyarrow, datasets
+        found = data.to_pandas()
+        if isinstance(found, pd.DataFrame):
+            return found
+    if isinstance(data, Mapping) or (
+        isinstance(data, list) and data and all(isinstance(row, Mapping) for row in data)
+    ):
+        try:
+            return pd.DataFrame(data)
+        except ValueError as error:
+            raise DataError(f"Columns must have equally many values. Got '{error}'.") from error
+    if isinstance(data, list) and data and all(isinstance(row, str) for row in data):
+        return pd.DataFrame({"text": data})
+    raise DataError(
+        "The data must be a path, a data frame (pandas, polars, pyarrow, datasets), a list of "
+        f"texts, records, or columns by name. Got {type(data).__name__} instead."
+    )
+
+
+def _images_in(folder: Path) -> "pd.DataFrame":
+    """The images of a folder and below, by their paths in it."""
+    found = sorted(
+        str(path.relative_to(folder))
+        for path in folder.rglob("*")
+        if path.suffix.lower() in IMAGE_SUFFIXES and path.is_file()
+    )
+    if not found:
+        raise DataError(
+            f"{folder} must be a file, or a folder of images ({', '.join(IMAGE_SUFFIXES)}). "
+            "Got a folder without any; give the path of your data."
+        )
+    return _pandas().DataFrame({"image": found})
+
+
+def _read_file(path: Path, id_column: str | None, notes: list[str]) -> "pd.DataFrame":
+    """A frame from a file, by its ending."""
+    if not path.is_file():
+        raise DataError(f"{path} must be a file. Got nothing there; give the path of your data.")
+    pd = _pandas()
+    readers: dict[str, Callable[[Path], Any]] = {
+        ".parquet": pd.read_parquet, ".pq": pd.read_parquet,
+        ".arrow": _read_arrow, ".feather": _read_arrow, ".ipc": _read_arrow,
+        ".jsonl": _read_json, ".ndjson": _read_json, ".json": _read_json,
+        ".xlsx": _read_excel, ".xlsm": _read_excel, ".xls": _read_excel,
+    }  # fmt: skip
+    kind = path.suffix.lower()
+    try:
+        if kind in (".csv", ".txt", ".tsv"):
+            return _read_csv(path, id_column, notes)
+        if kind not in readers:
+            raise DataError(
+                f"The ending of {path.name} must be one of .csv, .tsv, .txt, "
+                f"{', '.join(readers)}. Got {kind or 'none'!r} instead."
+            )
+        return readers[kind](path)
+    except (ValueError, OSError) as error:
+        if isinstance(error, DataError):
+            raise
+        raise DataError(f"{path} could not be read ({error}).") from error
+
+
+def _read_arrow(path: Path) -> "pd.DataFrame":
+    """A frame from an Arrow file."""
+    import pyarrow.feather
+
+    return pyarrow.feather.read_feather(path)
+
+
+def _read_json(path: Path) -> "pd.DataFrame":
+    """A frame from JSON lines, or from a list of records."""
+    text = path.read_text(encoding="utf-8-sig")
+    try:
+        records = json.loads(text)
+    except ValueError:
+        records = [json.loads(line) for line in text.splitlines() if line.strip()]
+    if isinstance(records, dict) and not any(isinstance(v, list) for v in records.values()):
+        records = [records]  # one line
+    return _as_frame(records)
+
+
+def _read_excel(path: Path) -> "pd.DataFrame":
+    """The first sheet of a workbook."""
+    try:
+        return _pandas().read_excel(path)
+    except ImportError as error:
+        raise MissingExtraError(
+            f"Reading {path.name} needs openpyxl. Got none; install it with: "
+            'pip install "askmeans[excel]", or save the sheet as CSV.'
+        ) from error
+
+
+def _read_csv(path: Path, id_column: str | None, notes: list[str]) -> "pd.DataFrame":
+    """A frame from a CSV, whatever separates its columns and however it is encoded."""
+    pd = _pandas()
+    text, encoding = _decoded(path.read_bytes())
+    if encoding not in ("utf-8-sig", "utf-16"):
+        notes.append(
+            f"{path.name} is not UTF-8 and was read as {encoding}; if letters look wrong, save it "
+            "as UTF-8."
+        )
+    separator = "\t" if path.suffix.lower() == ".tsv" else _separator(text)
+    frame = pd.read_csv(io.StringIO(text), sep=separator, skipinitialspace=True)
+    if separator == ";":
+        frame = frame.apply(_with_decimal_point)
+    if id_column in frame.columns:
+        written = pd.read_csv(
+            io.StringIO(text), sep=separator, skipinitialspace=True, usecols=[id_column],
+            dtype=str, keep_default_na=False,
+        )  # fmt: skip
+        frame[id_column] = written[id_column]
+    return frame
+
+
+def _decoded(raw: bytes) -> tuple[str, str]:
+    """The text of a file, and the encoding that it was read by."""
+    if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return raw.decode("utf-16"), "utf-16"
+    for encoding in ("utf-8-sig", "cp1252"):
+        try:
+            return raw.decode(encoding), encoding
+        except UnicodeDecodeError:
+            continue
+    return raw.decode("latin-1"), "latin-1"
+
+
+def _separator(text: str) -> str:
+    """What separates the columns: that by which the first lines have equally many, and most."""
+    head = text[: 2**16]
+    if len(text) > len(head):
+        head = head.rpartition("\n")[0]
+    best, columns = _NO_SEPARATOR, 1
+    for separator in _SEPARATORS:
+        try:
+            rows = [row for row in csv.reader(io.StringIO(head), delimiter=separator) if row]
+        except csv.Error:
+            continue
+        widths = [len(row) for row in rows[:_LINES]]
+        if widths and widths[0] > columns and widths.count(widths[0]) > len(widths) / 2:
+            best, columns = separator, widths[0]
+    return best
+
+
+def _with_decimal_point(column: "pd.Series[Any]") -> "pd.Series[Any]":
+    """Numbers with a decimal comma as numbers; any other column as it is."""
+    if column.dtype.kind in "fiub":
+        return column
+    values = column.dropna()
+    if values.empty or not all(re.fullmatch(_DECIMAL_COMMA, str(v).strip()) for v in values):
+        return column
+    plain = column.str.replace(".", "", regex=False).str.replace(",", ".", regex=False)
+    return plain.astype("float64")

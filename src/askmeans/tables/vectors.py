@@ -1,0 +1,197 @@
+"""Vectors of items: the user's own, those of an embedding, or what pictures are described by."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from askmeans.exceptions import DataError
+from askmeans.tables.packing import pack, unpack
+from askmeans.tables.reading import read_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Vectors", "column_vectors", "embedded", "given_vectors"]
+
+Single = NDArray[np.float32]
+
+_SHOWN = 3  # components that are told of vectors in a message
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Vectors:
+    """Vectors, made of length 1 where directions count; reduced to principal axes for pictures."""
+
+    column: str
+    source: str  # "column", "given", "image" or "embed"
+    embed: str | None  # what the function is called
+    cosine: bool
+    mean: dict[str, Any]  # packed; what a missing vector is taken for
+    axes: dict[str, Any] | None  # packed; one column for each feature
+
+    @classmethod
+    def fit(
+        cls, name: str, matrix: Single, *, source: str, cosine: bool, embed: str | None = None,
+        n_axes: int | None = None,
+    ) -> "Vectors":  # fmt: skip
+        """The mean, and as many principal axes as are wanted."""
+        there = _normalised(matrix[~np.isnan(matrix).any(axis=1)], cosine=cosine)
+        if not len(there):
+            raise DataError(f"Column {name!r} must have vectors or images. Got none.")
+        mean = there.mean(axis=0, dtype=np.float64)
+        axes = None
+        if n_axes is not None:
+            centred = there - mean
+            n = min(n_axes, *centred.shape)
+            _, vectors = np.linalg.eigh(centred.T @ centred)
+            turned = vectors[:, ::-1][:, :n]
+            signs = np.sign(turned[np.abs(turned).argmax(axis=0), np.arange(n)])
+            axes = pack((turned * signs).astype(np.float32))
+        return cls(
+            column=name, source=source, embed=embed, cosine=cosine,
+            mean=pack(mean.astype(np.float32)), axes=axes,
+        )  # fmt: skip
+
+    @property
+    def names(self) -> list[str]:
+        """The column, and the number of the component."""
+        n = self.mean["shape"][0] if self.axes is None else self.axes["shape"][1]
+        return [f"{self.column} [{j + 1}]" for j in range(n)]
+
+    @property
+    def units(self) -> tuple[list[float], list[float]]:
+        """Components are in their own units."""
+        return [0.0] * len(self.names), [1.0] * len(self.names)
+
+    @property
+    def filled(self) -> str:
+        """What becomes of a missing value."""
+        return "taken for average"
+
+    def transform(self, matrix: Single) -> Single:
+        """The features of vectors; a row of NaN is a missing one."""
+        mean = unpack(self.mean)
+        if matrix.shape[1] != len(mean):
+            raise DataError(
+                f"The vectors of {self.column!r} must have {len(mean)} components, as the first "
+                f"ones had. Got {matrix.shape[1]} instead."
+            )
+        gaps = np.isnan(matrix).any(axis=1, keepdims=True)
+        whole = np.where(gaps, mean, _normalised(matrix, cosine=self.cosine))
+        found = whole if self.axes is None else (whole - mean) @ unpack(self.axes)
+        return found.astype(np.float32, copy=False)
+
+
+def _normalised(matrix: Single, *, cosine: bool) -> Single:
+    """Rows of length 1 where only directions count; a row of zeros stays one."""
+    if not cosine:
+        return matrix
+    lengths = np.linalg.norm(matrix, axis=1, keepdims=True)
+    scaled: Single = matrix / np.maximum(lengths, np.finfo(np.float32).tiny)
+    return scaled
+
+
+def column_vectors(values: "pd.Series[Any]") -> Single:
+    """The lists of numbers in a column; NaN where there is none."""
+    rows = values.dropna()
+    if rows.empty or not all(isinstance(row, list | tuple | np.ndarray) for row in rows):
+        got = "nothing" if rows.empty else f"{rows.iloc[0]!r:.60}"
+        raise DataError(
+            f"Column {values.name!r} must have lists of numbers to be vectors. Got {got} instead; "
+            "name another column, or a .npy file."
+        )
+    lengths = rows.map(len)
+    if lengths.nunique() > 1:
+        raise DataError(
+            f"Vectors must be of one length. Got {lengths.iloc[0]} and, in row "
+            f"{lengths.index[lengths != lengths.iloc[0]][0]} of column {values.name!r}, "
+            f"{lengths[lengths != lengths.iloc[0]].iloc[0]} numbers; mend or leave out such rows."
+        )
+    matrix = np.full((len(values), int(lengths.iloc[0])), np.nan, dtype=np.float32)
+    matrix[values.notna().to_numpy()] = _numbers(np.array(rows.tolist()), f"{values.name!r}")
+    return matrix
+
+
+def given_vectors(vectors: Any, ids: Sequence[str], id_column: str | None) -> Single:
+    """Vectors of an array or a file, in the order of the items: rows are matched by order or id."""
+    names: list[str] | None = None
+    what = "The vectors"
+    if isinstance(vectors, str | Path):
+        vectors, names, what = _read(Path(vectors).expanduser(), id_column)
+    matrix = _numbers(vectors, what)
+    if names is not None:
+        places = {name: row for row, name in enumerate(names)}
+        lacking = [name for name in ids if name not in places]
+        if lacking:
+            raise DataError(
+                f"{what} must have a vector for every item. Got none for {len(lacking)} of "
+                f"{len(ids)} ({', '.join(lacking[:_SHOWN])}); add them, or leave out these items."
+            )
+        return matrix[[places[name] for name in ids]]
+    if len(matrix) != len(ids):
+        raise DataError(
+            f"{what} must have one row for each of the {len(ids)} items, in their order. Got "
+            f"{len(matrix)} rows instead; save one vector per row, or match them by id (a .npz "
+            "with ids and vectors, or a table with the id column)."
+        )
+    return matrix
+
+
+def _read(path: Path, id_column: str | None) -> tuple[Any, list[str] | None, str]:
+    """Vectors of a file, and the ids where it has them."""
+    kind = path.suffix.lower()
+    if kind not in (".npy", ".npz"):
+        frame = read_table(path, id_column).frame
+        names = None
+        if id_column is not None and id_column in frame.columns:
+            names = [str(name) for name in frame[id_column]]
+            frame = frame.drop(columns=id_column)
+        lists = [name for name in frame.columns if not np.isscalar(frame[name].iloc[0])]
+        return (column_vectors(frame[lists[0]]) if lists else frame.to_numpy()), names, str(path)
+    try:
+        loaded = np.load(path, allow_pickle=False)
+        if kind == ".npy":
+            return loaded, None, str(path)
+        with loaded:
+            return loaded["vectors"], [str(name) for name in loaded["ids"]], str(path)
+    except (OSError, EOFError, ValueError, KeyError) as error:
+        raise DataError(
+            f"{path} must be a .npy file of numbers, or a .npz file with 'ids' and 'vectors'. "
+            f"Got '{error}'; save it with numpy.save."
+        ) from error
+
+
+def _numbers(vectors: Any, what: str) -> Single:
+    """Vectors as numbers in rows, all finite."""
+    try:
+        matrix = np.asarray(vectors, dtype=np.float32)
+    except (TypeError, ValueError) as error:
+        raise DataError(
+            f"{what} must hold numbers in rows of equal length. Got '{error}'; save them as one "
+            "array."
+        ) from error
+    if matrix.ndim != 2 or not matrix.size or not np.isfinite(matrix).all():
+        got = f"shape {matrix.shape}" if matrix.ndim != 2 or not matrix.size else "NaN or infinity"
+        raise DataError(
+            f"{what} must be finite numbers, one row for each item. Got {got}; mend such rows, or "
+            "leave them out."
+        )
+    return matrix
+
+
+def embedded(values: "pd.Series[Any]", function: Callable[[list[Any]], Any], name: str) -> Single:
+    """What a function of the user's makes of the values that are there, NaN for the others."""
+    there = values.notna().to_numpy()
+    found = _numbers(function(values[there].tolist()), f"What {name} returns")
+    if len(found) != there.sum():
+        raise DataError(
+            f"{name} must return one vector for each of {there.sum()} values. Got {len(found)} "
+            "instead; it takes a list and returns an array with as many rows."
+        )
+    matrix = np.full((len(values), found.shape[1]), np.nan, dtype=np.float32)
+    matrix[there] = found
+    return matrix

@@ -1,0 +1,192 @@
+"""Items from tables: features that weigh alike, and a recipe that does the same to new rows."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from PIL import Image
+
+from askmeans.exceptions import DataError, ParameterError
+from askmeans.tables import Recipe, apply_recipe, read_items
+
+N = 40
+RNG = np.random.default_rng(0)
+
+
+@pytest.fixture
+def frame(tmp_path):
+    """Every kind of column, some values missing, and images in the folder."""
+    table = pd.DataFrame(
+        {
+            "key": [f"k{row}" for row in range(N)],
+            "size": RNG.normal(50, 10, N),
+            "colour": RNG.choice(["red", "green", "blue"], N),
+            "sold": RNG.random(N) < 0.3,
+            "on": pd.date_range("2020-01-01", periods=N).astype(str),
+            "note": RNG.choice(["late parcel again", "screen is broken", "card was charged"], N),
+            "photo": [f"{row}.png" for row in range(N)],
+        }
+    )
+    table["note"] += [f" number {row}" for row in range(N)]
+    for row in range(N):
+        Image.fromarray(RNG.integers(0, 255, (8, 8, 3), dtype=np.uint8)).save(
+            tmp_path / f"{row}.png"
+        )
+    table.to_csv(tmp_path / "d.csv", index=False)
+    return table
+
+
+def through_json(recipe):
+    """A recipe as it comes out of a database."""
+    return Recipe.from_json(json.loads(json.dumps(recipe.to_json(), allow_nan=False)))
+
+
+def test_a_recipe_is_json_and_does_the_same_to_the_same_rows(frame, tmp_path):
+    items = read_items(tmp_path / "d.csv", id="key")
+    kinds = {column.name: column.kind for column in items.recipe.columns}
+    assert list(kinds.values()) == ["id", "number", "category", "boolean", "date", "text", "image"]
+    frame.iloc[5:9].to_csv(tmp_path / "more.csv", index=False)
+    again = apply_recipe(through_json(items.recipe), tmp_path / "more.csv")
+    assert again.ids == ["k5", "k6", "k7", "k8"]
+    np.testing.assert_allclose(again.features, items.features[5:9], atol=1e-6)
+    pd.testing.assert_frame_equal(
+        again.shown, items.shown.iloc[5:9].reset_index(drop=True), check_dtype=False
+    )
+
+
+def test_blocks_of_several_kinds_have_the_same_variance_in_total(tmp_path, frame):
+    items = read_items(tmp_path / "d.csv")
+    assert len(items.ids) == len(frame)
+    names = [name.partition(" [")[0] for name in items.recipe.feature_names]
+    variance = pd.Series(items.features.var(axis=0)).groupby(names).sum()
+    assert variance["note"] == pytest.approx(1, rel=1e-4)
+    assert variance["photo"] == pytest.approx(1, rel=1e-4)
+    assert variance.drop(["note", "photo"]).sum() == pytest.approx(1, rel=1e-4)
+
+
+def test_a_category_and_a_number_weigh_about_the_same():
+    items = read_items({"x": RNG.normal(size=400), "c": RNG.choice(list("abcd"), 400)})
+    variance = items.features.var(axis=0)
+    assert variance[0] == pytest.approx(1, abs=0.15)
+    assert variance[1:].sum() == pytest.approx(1, abs=0.01)
+
+
+def test_few_values_far_out_do_not_drown_the_others():
+    values = np.concatenate([RNG.normal(size=99), [1e6]])
+    assert read_items({"x": values}).features.var() < 4.1
+
+
+def test_features_in_their_units_are_the_numbers_of_the_table(frame):
+    items = read_items(frame.drop(columns="photo"))
+    middle, width = items.recipe.units
+    own = dict(zip(items.recipe.feature_names, (items.features * width + middle).T, strict=True))
+    np.testing.assert_allclose(own["size"], frame["size"], rtol=1e-5)
+    np.testing.assert_allclose(own["colour=red"], frame["colour"] == "red", atol=1e-5)
+    np.testing.assert_allclose(own["sold"], frame["sold"], atol=1e-5)
+    days = (pd.to_datetime(frame["on"]) - pd.Timestamp(0)).dt.days
+    np.testing.assert_allclose(own["on (days since 1970)"], days, rtol=1e-5)
+
+
+def test_missing_values_are_told_and_filled_for_every_kind(frame, tmp_path):
+    for column in ("size", "colour", "sold", "on", "note", "photo"):
+        frame[column] = frame[column].astype(object)
+        frame.loc[0, column] = None
+    frame.to_csv(tmp_path / "gaps.csv", index=False)
+    items = read_items(tmp_path / "gaps.csv")
+    assert np.isfinite(items.features).all()
+    told = {column.name: column.why for column in items.recipe.columns}
+    for column, what in {
+        "size": "median", "colour": "3 values; 1 missing, counted as none", "sold": "mean",
+        "on": "median, 2020-01", "note": "empty texts", "photo": "taken for average",
+    }.items():  # fmt: skip
+        assert what in told[column], column
+    dropped = read_items(tmp_path / "gaps.csv", missing="drop")
+    assert dropped.rows.tolist() == list(range(1, N))
+    assert dropped.ids[0] == "1"
+    with pytest.raises(DataError, match=r"Column size, .* Got some in 1 rows \(0\)"):
+        read_items(tmp_path / "gaps.csv", missing="refuse")
+
+
+def test_values_that_are_new_are_no_category_and_texts_of_new_words_are_empty(frame):
+    items = read_items(frame[["colour", "note"]])
+    new = apply_recipe(items.recipe, {"colour": ["mauve"], "note": ["zzz qqq"]})
+    assert not new.features.any()
+
+
+def test_many_categories_keep_the_most_frequent_ones():
+    items = read_items({"town": [f"t{row}" for row in range(200)] * 2 + ["t0"] * 5})
+    assert items.recipe.columns[0].why == "200 values; the 50 most frequent count"
+    assert items.features.shape == (405, 50)
+    assert items.recipe.feature_names[0] == "town=t0"
+
+
+def test_a_million_categories_are_refused_with_a_sentence():
+    sku = [f"s{row}" for row in range(1_000_000)]
+    with pytest.raises(DataError, match=r"values that repeat .* Got 1,000,000 in 1,000,000 rows"):
+        read_items({"sku": sku}, features={"sku": "category"})
+
+
+def test_a_table_with_nothing_to_cluster_by_says_what_each_column_is():
+    with pytest.raises(DataError, match=r"Got id \(id: numbers the rows\); x \(constant"):
+        read_items({"id": range(N), "x": [1] * N})
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ([1.0, 1e160], r"Column 'x' must have no values above .* Got 1e\+160"),
+        ([1.0, np.inf, 2.0], "Column 'x' must be finite. Got infinity in row 1"),
+    ],
+)
+def test_numbers_that_cannot_be_computed_with_are_refused_by_their_column(values, message):
+    with pytest.raises(DataError, match=message):
+        read_items({"x": values})
+
+
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [
+        ("number", "Column 'colour' must be numeric"),
+        ("boolean", "Column 'colour' must be true or false"),
+        ("date", "Column 'colour' must have dates"),
+        ("vector", "Column 'colour' must have lists of numbers"),
+    ],
+)
+def test_a_kind_that_a_column_is_not_is_refused(frame, kind, message):
+    with pytest.raises(DataError, match=message):
+        read_items(frame, features={"colour": kind})
+
+
+@pytest.mark.parametrize(
+    "options", [{"scale": "huge"}, {"missing": "ignore"}, {"metric": "manhattan"}, {"embed": 3}]
+)
+def test_parameters_that_break_their_rule_are_named(frame, options):
+    with pytest.raises(ParameterError, match=f"The '{next(iter(options))}' parameter"):
+        read_items(frame.drop(columns="photo"), **options)
+
+
+def test_ids_must_differ(frame):
+    with pytest.raises(DataError, match="Column 'colour' must name every item differently"):
+        read_items(frame, id="colour")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"version": 2},
+        {"encoders": [{"kind": "pickle"}]},
+        {"columns": [{"name": "x"}]},
+    ],
+)
+def test_a_recipe_of_another_make_is_refused(frame, change):
+    values = read_items(frame[["size"]]).recipe.to_json()
+    with pytest.raises(DataError, match="A recipe must be one that this askmeans"):
+        Recipe.from_json(values | change)
+
+
+def test_the_callers_frame_stays_as_it_was(frame):
+    before = frame.copy(deep=True)
+    read_items(frame.drop(columns="photo"), missing="drop")
+    read_items(frame, features=["size"])
+    pd.testing.assert_frame_equal(frame, before)
