@@ -27,7 +27,12 @@ browser() {
 
 playwright() { # for this user alone, into ~/.cache
     echo "== fetching chromium for this user alone (a minute, once)"
-    "$python" -m playwright install chromium >/dev/null && browser
+    local said
+    if ! said=$("$python" -m playwright install chromium 2>&1); then # it tries five times: one reason will do
+        [[ $said =~ Error:[^$'\n']* ]] && printf 'playwright: %s\n' "${BASH_REMATCH[0]}" >&2
+        return 1
+    fi
+    browser
 }
 
 # Without a font, pages have no text.

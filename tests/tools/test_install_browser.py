@@ -84,3 +84,11 @@ def test_what_is_missing_is_named_with_the_remedy(machine):
     done, _ = machine(user=1000, browser="true", npm="false")
     assert done.returncode == 1
     assert "npm could not install it" in done.stderr
+
+
+def test_why_playwright_fetched_nothing_is_told_once(machine):
+    tries = "for i in 1 2 3; do echo 'Error: no such host'; echo '  at lookup'; done >&2; false"
+    done, _ = machine(user=1000, playwright=tries, npm="true")
+    assert done.returncode == 1
+    assert done.stderr.count("no such host") == 1
+    assert len(done.stderr.splitlines()) == 3  # the reason, what is missing, how to get it
