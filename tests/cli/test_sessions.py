@@ -374,6 +374,15 @@ def test_rows_are_added_and_clusters_renamed(run, made):
     assert "good" in memberships.columns
 
 
+@pytest.mark.parametrize("name", ["virginica", " virginica ", "id"])
+def test_a_name_that_would_double_a_column_of_the_export_is_refused(run, made, name):
+    code, _, errors = run("rename", "s.db", 0, name)
+    assert (code, errors.count("\n"), name.strip() in errors) == (1, 1, True), errors
+    run("export", "s.db")
+    columns = pd.read_csv(made.parent / "s.memberships.csv").columns
+    assert columns.tolist() == ["id", "setosa", "versicolor", "virginica"]
+
+
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 def test_an_export_does_not_follow_a_link_laid_in_its_way(run, made, kind):
     file = f"s.answers.{kind}"
@@ -529,6 +538,8 @@ def test_upgrading_what_is_up_to_date_does_nothing(run, made):
         (("--features", "species:colour"), "must call column 'species' one of number"),
         (("--strategy", "guess"), "'strategy' parameter"),
         (("--names", "a,b"), "'cluster_names' parameter"),
+        (("--names", "a,b,a"), "'cluster_names' parameter"),
+        (("--names", "a,id,b"), "'cluster_names' parameter"),
         (("--budget", "0"), "'budget' parameter"),
         (("--seed", "-1"), "'seed' parameter"),
     ],

@@ -65,7 +65,10 @@ def test_clusters_are_renamed_and_sessions_paused_on_the_page(client, tools):
     token = {"token": tools.token_of(client), "session": client.app.state.house.desk.mark}
     client.post("/rename", data={**token, "cluster": "0", "name": "tiny"})
     assert client.app.state.house.session.cluster_names == ["tiny", "large"]
-    assert client.post("/rename", data={**token, "cluster": "9", "name": "x"}).status_code == 422
+    for cluster, name in [("9", "x"), ("1", "tiny"), ("1", "id")]:
+        reply = client.post("/rename", data={**token, "cluster": cluster, "name": name})
+        assert reply.status_code == 422
+    assert client.app.state.house.session.cluster_names == ["tiny", "large"]
     client.post("/pause", data=token)
     assert client.get("/api/status").json()["state"] == "paused"
     client.post("/pause", data={**token, "off": "1"})
