@@ -13,7 +13,7 @@ from askmeans.sessions import Session, create
 from askmeans.sessions.config import Config
 from askmeans.sessions.store import file_of
 from askmeans.tables import Column, Items, Recipe, apply_recipe, listed_columns
-from askmeans.tables.encoders import Number
+from askmeans.tables.encoders import Number, Scaling
 from askmeans.tables.reading import read_table
 
 __all__ = ["AddOptions", "InitOptions", "add_rows", "run"]
@@ -174,7 +174,10 @@ def _recipe_of(config: Config, shown: list[str]) -> Recipe:
     names = config.feature_names
     middles, widths = config.units or ([0.0] * len(names), [1.0] * len(names))
     encoders = [
-        Number(column=name, middle=middle, width=width, fill=middle)
+        Number(
+            column=name,
+            scaling=Scaling(low=None, high=None, middle=middle, width=width, fill=middle),
+        )
         for name, middle, width in zip(names, middles, widths, strict=True)
     ]
     return Recipe(

@@ -104,7 +104,8 @@ def read_items(
     metric : {"euclidean", "cosine"}, default="euclidean"
         Whether the length of `vectors` counts; embeddings are always scaled to length 1.
     scale : {"robust", "standard", "none"}, default="robust"
-        How numbers are made comparable: by median and quartiles, by mean and deviation, not at all.
+        How numbers are made comparable: by mean and deviation, after those far out are pulled in
+        (robust) or as they are, or not at all.
     missing : {"fill", "drop", "refuse"}, default="fill"
         What becomes of missing values: filled in, their rows left out, or an error.
 

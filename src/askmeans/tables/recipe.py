@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from askmeans.exceptions import DataError
 from askmeans.tables.columns import Column
-from askmeans.tables.encoders import Boolean, Category, Date, Encoder, Number
+from askmeans.tables.encoders import Boolean, Category, Date, Encoder, Number, Scaling
 from askmeans.tables.texts import Text
 from askmeans.tables.vectors import Vectors
 
@@ -151,16 +151,21 @@ class Recipe:
                 shown=list(values["shown"]),
                 columns=[Column(**column) for column in values["columns"]],
                 weights=[float(weight) for weight in values["weights"]],
-                encoders=[
-                    _ENCODERS[each["kind"]](**{k: v for k, v in each.items() if k != "kind"})
-                    for each in values["encoders"]
-                ],
+                encoders=[_from_json(each) for each in values["encoders"]],
             )
         except (KeyError, TypeError, ValueError) as error:
             raise DataError(
                 f"A recipe must be one that this askmeans (recipes of version {_VERSION}) wrote. "
                 f"Got {error!r:.80}; make it anew from the data."
             ) from error
+
+
+def _from_json(values: dict[str, Any]) -> Any:
+    """An encoder from what `to_json` made of it."""
+    fields = {name: value for name, value in values.items() if name != "kind"}
+    if "scaling" in fields:
+        fields["scaling"] = Scaling(**fields["scaling"])
+    return _ENCODERS[values["kind"]](**fields)
 
 
 def learn_recipe(
