@@ -87,6 +87,7 @@ def test_the_estimators_parameters_are_the_pinned_ones():
         "max_iter": 300,
         "tol": 1e-4,
         "algorithm": "auto",
+        "metric": "euclidean",
         "random_state": None,
     }
     kinds = [parameter.kind for parameter in parameters.values()]

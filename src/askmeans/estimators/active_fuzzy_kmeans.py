@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from askmeans.checks import as_weights, check_enough_items
 from askmeans.estimators.fuzzy_kmeans import FuzzyKMeans
-from askmeans.estimators.validation import as_generator, check_items, check_new_items
+from askmeans.estimators.validation import as_generator, check_items, check_metric, check_new_items
 from askmeans.exceptions import NobodyToAskWarning, ParameterError
 from askmeans.floats import default_float_errors
 
@@ -62,6 +62,10 @@ class ActiveFuzzyKMeans(
         that is worth more than a new question; the paper's ask everything so often and average.
     fuzzifier : float, default=2.0
         Alpha of the clustering that the oracle has in mind, at least 1 (1 for hard clusters).
+    metric : {"euclidean", "cosine"}, default="euclidean"
+        "cosine" scales every item to length 1 first, in `fit` and in all that takes items, so that
+        only directions count (squared distances are then 2 - 2 cos); centres are means of such
+        items, shorter than 1. A row of zeros stays one.
     random_state : int, numpy Generator, RandomState or None, default=None
         Where the choice of questions takes its randomness from; an int makes it repeatable.
     verbose : bool, default=False
@@ -122,6 +126,7 @@ class ActiveFuzzyKMeans(
         levels: int | None = None,
         repeats: int = 1,
         fuzzifier: float = 2.0,
+        metric: str = "euclidean",
         random_state: Any = None,
         verbose: bool = False,
     ) -> None:
@@ -133,6 +138,7 @@ class ActiveFuzzyKMeans(
         self.levels = levels
         self.repeats = repeats
         self.fuzzifier = fuzzifier
+        self.metric = metric
         self.random_state = random_state
         self.verbose = verbose
 
@@ -172,6 +178,7 @@ class ActiveFuzzyKMeans(
         from askmeans.spec import as_seed
 
         spec = self._spec()
+        check_metric(self)
         items, seen = check_items(self, X)
         rng = as_generator(self.random_state, "ActiveFuzzyKMeans")
         check_enough_items(len(items), self.n_clusters, "ActiveFuzzyKMeans")

@@ -21,7 +21,7 @@ from askmeans.checks import (
     check_fuzzifier,
     check_number,
 )
-from askmeans.estimators.validation import as_generator, check_items, check_new_items
+from askmeans.estimators.validation import as_generator, check_items, check_metric, check_new_items
 from askmeans.exceptions import CollapseWarning, ParameterError
 
 __all__ = ["FuzzyKMeans"]
@@ -58,6 +58,10 @@ class FuzzyKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         after `max_iter`.
     algorithm : {"auto", "lloyd"}, default="auto"
         "lloyd" is the only one so far, and what "auto" means.
+    metric : {"euclidean", "cosine"}, default="euclidean"
+        "cosine" scales every item to length 1 first, in `fit` and in all that takes items, so that
+        only directions count (squared distances are then 2 - 2 cos); centres are means of such
+        items, shorter than 1. A row of zeros stays one.
     random_state : int, numpy Generator, RandomState or None, default=None
         Where the seeds' randomness comes from; an int makes the fit repeatable.
 
@@ -116,6 +120,7 @@ class FuzzyKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         max_iter: int = 300,
         tol: float = 1e-4,
         algorithm: str = "auto",
+        metric: str = "euclidean",
         random_state: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -125,6 +130,7 @@ class FuzzyKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         self.max_iter = max_iter
         self.tol = tol
         self.algorithm = algorithm
+        self.metric = metric
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:  # noqa: ARG002 - scikit-learn's signature
@@ -304,6 +310,7 @@ class FuzzyKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
             check_number(getattr(self, name), name, owner, integer=True, minimum=1)
         check_number(self.tol, "tol", owner)
         check_choice(self.algorithm, ("auto", "lloyd"), "algorithm", owner)
+        check_metric(self)
         if not (isinstance(self.fuzzifier, str) and self.fuzzifier == "auto"):
             check_fuzzifier(self.fuzzifier, owner)
         if isinstance(self.init, str):

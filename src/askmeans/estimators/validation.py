@@ -9,13 +9,18 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_random_state, validate_data
 
-from askmeans.checks import check_seed
+from askmeans.checks import check_choice, check_seed
 from askmeans.exceptions import DataError, DataTypeError, ParameterError
 
-__all__ = ["as_generator", "check_items", "check_new_items"]
+__all__ = ["as_generator", "check_items", "check_metric", "check_new_items"]
 
 
 _SEEN = ("n_features_in_", "feature_names_in_")
+
+
+def check_metric(estimator: BaseEstimator) -> None:
+    """Refuse a metric that is none."""
+    check_choice(estimator.metric, ("euclidean", "cosine"), "metric", type(estimator).__name__)
 
 
 def check_items(estimator: BaseEstimator, X: Any) -> tuple[NDArray[np.floating], dict[str, Any]]:
@@ -72,4 +77,14 @@ def _validate(estimator: BaseEstimator, X: Any, *, reset: bool) -> NDArray[np.fl
         raise DataTypeError(str(error)) from error
     except (ValueError, OverflowError) as error:
         raise DataError(str(error)) from error
-    return items.astype(np.float32, copy=False) if _holds_float32(X) else items
+    if _holds_float32(X):
+        items = items.astype(np.float32, copy=False)
+    return _directions(items) if getattr(estimator, "metric", None) == "cosine" else items
+
+
+def _directions(items: NDArray[np.floating]) -> NDArray[np.floating]:
+    """Items scaled to length 1, in their float type; a row of zeros stays one."""
+    largest = np.abs(items).max(axis=1, keepdims=True)  # first, so that no square overflows
+    items = items / np.where(largest > 0.0, largest, 1.0).astype(items.dtype)
+    lengths = np.linalg.norm(items, axis=1, keepdims=True)
+    return items / np.where(lengths > 0.0, lengths, 1.0).astype(items.dtype)
