@@ -23,7 +23,7 @@ __all__ = ["Text"]
 Single = NDArray[np.float32]
 
 # Chosen on generated texts, where `python benchmarks/texts.py` measures topics and speed.
-_COMPONENTS = 32
+_COMPONENTS = 24
 _LEARNT = 20_000  # texts at most that vocabulary and components are learnt from
 _TERMS = 15_000  # words, and as many pieces of words, at most
 _LONGEST = 2_000  # characters of a text that are read
@@ -66,7 +66,8 @@ class Text:
                 continue
             terms[view] = counter.get_feature_names_out().tolist()
             within = np.bincount(counts.indices, minlength=counts.shape[1])
-            rarities.append((np.log((1 + len(texts)) / (1 + within)) + 1).astype(np.float32))
+            # Squared: what half of the texts have, in one of their languages, tells no topic.
+            rarities.append((np.log((1 + len(texts)) / (1 + within)) ** 2).astype(np.float32))
             counted.append(counts)
         if not terms:
             raise DataError(
