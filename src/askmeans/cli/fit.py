@@ -17,7 +17,7 @@ from askmeans.cli.tables import TableOptions, plain, write_frame, write_text
 from askmeans.driver import Oracle
 from askmeans.driver import run as drive
 from askmeans.estimators import FuzzyKMeans
-from askmeans.exceptions import AskmeansError, DataError, ParameterError
+from askmeans.exceptions import AskmeansError, CollapseWarning, DataError, ParameterError
 from askmeans.fuzzy import weighted_centers
 from askmeans.metrics import match_clusters, matched_accuracy
 from askmeans.oracles import CallbackOracle, ConsoleOracle, TableOracle
@@ -367,7 +367,18 @@ def _unsupervised(options: Options, X: Floats) -> tuple[NDArray[np.int32], Float
         fuzzifier=max(options.fuzzifier, 1.05),
         n_init=5,
         random_state=options.seed,
-    ).fit(X)
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", CollapseWarning)
+        try:
+            model.fit(X)
+        except CollapseWarning:  # as texts and other items of many features make them do
+            model.set_params(fuzzifier="auto").fit(X)
+            if options.expert == "none":
+                complain(
+                    f"warning: clusters merge at --fuzzifier {options.fuzzifier:g}; without "
+                    f"questions {model.fuzzifier_:.2f} was used."
+                )
     return model.labels_, model.memberships_.astype(np.float64)
 
 

@@ -15,7 +15,7 @@ from askmeans.tables.reading import IMAGE_SUFFIXES, check_column
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["KINDS", "Column", "Roles", "describe_columns", "listed_columns"]
+__all__ = ["KINDS", "UNSPACED", "Column", "Roles", "describe_columns", "listed_columns"]
 
 KINDS = ("number", "category", "boolean", "date", "text", "image", "vector")
 
@@ -26,7 +26,8 @@ _WORDS = 2.0  # of a text, on average
 _SIGNS = 6.0  # of a text in a script without spaces, on average
 _KEYS = {"id", "ids", "uuid", "guid"}  # words in the name of what is an id, even if it repeats
 _NUMBERINGS = {"index", "idx", "key", "pk", "no", "nr", "row", "rowid", "serial"}  # if it does not
-_UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u3040-\u30ff\u3400-\u9fff]")
+# Thai, Lao, Burmese, Japanese and Chinese are written without spaces.
+UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u3040-\u30ff\u3400-\u9fff]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,7 +191,7 @@ def _words_like(values: "pd.Series[Any]", n_values: int, folder: Path | None) ->
     if pattern is not None:
         return "date", "" if pattern.sure else "the day is taken to come before the month"
     words = float(np.mean([len(value.split()) for value in some]))
-    signs = float(np.mean([len(_UNSPACED.findall(value)) for value in some]))
+    signs = float(np.mean([sum(map(len, UNSPACED.findall(value))) for value in some]))
     if (words >= _WORDS or signs >= _SIGNS) and n_values > len(values) / 2:
         return "text", ""
     if n_values == len(values) > 1:

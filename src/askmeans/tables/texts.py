@@ -5,6 +5,7 @@ compounded, misspelt or not separated. Both are weighted by how rare they are, r
 truncated singular value decomposition and normalised, so that distances are those of directions.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans.exceptions import DataError
+from askmeans.tables.columns import UNSPACED
 from askmeans.tables.packing import pack, unpack
 
 if TYPE_CHECKING:
@@ -23,12 +25,13 @@ __all__ = ["Text"]
 Single = NDArray[np.float32]
 
 # Chosen on generated texts, where `python benchmarks/texts.py` measures topics and speed.
-_COMPONENTS = 24
+_COMPONENTS = 16
 _LEARNT = 20_000  # texts at most that vocabulary and components are learnt from
 _TERMS = 15_000  # words, and as many pieces of words, at most
 _LONGEST = 2_000  # characters of a text that are read
 _BATCH = 10_000  # texts that are turned into features at a time
 _FEW = 50  # texts below which a word that comes once counts
+_LETTER = re.compile(r"\w")
 _VIEWS: dict[str, dict[str, Any]] = {
     "words": {"analyzer": "word", "token_pattern": r"(?u)\b\w+\b"},
     "pieces": {"analyzer": "char_wb", "ngram_range": (3, 5)},
@@ -69,7 +72,7 @@ class Text:
             # Squared: what half of the texts have, in one of their languages, tells no topic.
             rarities.append((np.log((1 + len(texts)) / (1 + within)) ** 2).astype(np.float32))
             counted.append(counts)
-        if not terms:
+        if not any(_LETTER.search(text) for text in texts) or not terms:
             raise DataError(
                 f"Column {values.name!r} must have words to be a text. Got {texts[0]!r:.60} and "
                 "the like; leave it out of the text columns."
@@ -122,11 +125,19 @@ class Text:
 
 
 def _texts(values: "pd.Series[Any]") -> list[str]:
-    """The texts of a column; empty ones where there is none."""
+    """The texts of a column, scripts without spaces in pairs; empty ones where there is none."""
     missing = values.isna().to_numpy()
     return [
-        "" if gap else str(value)[:_LONGEST] for value, gap in zip(values, missing, strict=True)
+        "" if gap else UNSPACED.sub(_in_pairs, str(value)[:_LONGEST])
+        for value, gap in zip(values, missing, strict=True)
     ]
+
+
+def _in_pairs(run: re.Match[str]) -> str:
+    """Characters that no spaces separate as overlapping pairs, which serve as words."""
+    text = run[0]
+    pairs = [text[j : j + 2] for j in range(max(1, len(text) - 1))]
+    return f" {' '.join(pairs)} "
 
 
 def _weighted(counted: Sequence[Any], rarities: Sequence[Single]) -> Any:

@@ -1,0 +1,100 @@
+"""Pictures as features: colours, places and edges; what is no picture is told."""
+
+import io
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from askmeans.exceptions import DataError
+from askmeans.tables import read_items
+from askmeans.tables.pictures import describe_pictures, open_picture
+
+RNG = np.random.default_rng(0)
+
+
+def picture(colour, stripes=None, size=(40, 30)):
+    """A noisy picture of a colour, with dark stripes down or across."""
+    pixels = np.clip(np.array(colour) + RNG.normal(0, 10, (*size[::-1], 3)), 0, 255)
+    if stripes == "down":
+        pixels[:, ::8] = 0
+    if stripes == "across":
+        pixels[::8] = 0
+    return Image.fromarray(pixels.astype(np.uint8))
+
+
+def as_bytes(image, kind="PNG"):
+    """An image's file."""
+    file = io.BytesIO()
+    image.save(file, kind)
+    return file.getvalue()
+
+
+def test_pictures_of_one_colour_or_direction_lie_together():
+    looks = [((200, 40, 40), None), ((40, 40, 200), None), ((128, 128, 128), "down"),
+             ((128, 128, 128), "across")]  # fmt: skip
+    values = [as_bytes(picture(*looks[row % 4])) for row in range(40)]
+    features = read_items({"photo": values}).features
+    for row in range(4):
+        distances = np.linalg.norm(features - features[row], axis=1)
+        same = np.arange(40) % 4 == row
+        assert distances[same].max() < distances[~same].min()
+
+
+def test_a_path_the_bytes_and_a_dataset_s_dictionary_are_the_same_picture(tmp_path):
+    image = picture((10, 200, 100))
+    image.save(tmp_path / "a.png")
+    raw = as_bytes(image)
+    table, wrong = describe_pictures(["a.png", raw, {"bytes": raw, "path": None}], tmp_path)
+    assert not wrong
+    np.testing.assert_array_equal(table[0], table[1])
+    np.testing.assert_array_equal(table[0], table[2])
+
+
+def test_turned_by_its_camera_is_turned_back():
+    image = picture((100, 100, 100), size=(40, 20))
+    exif = image.getexif()
+    exif[0x0112] = 6  # turned by a quarter
+    file = io.BytesIO()
+    image.save(file, "JPEG", exif=exif)
+    assert open_picture(file.getvalue(), None).size == (20, 40)
+
+
+@pytest.mark.parametrize("mode", ["L", "P", "RGBA", "CMYK", "I;16"])
+def test_every_mode_of_pictures_is_read(mode):
+    image = Image.new("I;16", (9, 9)) if mode == "I;16" else picture((9, 99, 199)).convert(mode)
+    table, wrong = describe_pictures([as_bytes(image, "TIFF")], None)
+    assert (np.isfinite(table).all(), wrong) == (True, {})
+
+
+@pytest.mark.parametrize(
+    ("value", "why"),
+    [
+        (b"no image", "not an image, or a broken one"),
+        (as_bytes(picture((1, 2, 3)))[:300], "not an image, or a broken one"),
+        ("nowhere.png", "no such file"),
+        ("a\0b.png", "no such file"),
+    ],
+)
+def test_what_is_no_image_is_told_by_row(tmp_path, value, why):
+    table, wrong = describe_pictures([as_bytes(picture((1, 2, 3))), value, None], tmp_path)
+    assert wrong == {1: why}
+    assert np.isnan(table).all(axis=1).tolist() == [False, True, True]
+
+
+def test_a_picture_that_would_fill_the_memory_is_refused(monkeypatch):
+    monkeypatch.setattr("askmeans.tables.pictures._LARGEST", 100)
+    _, wrong = describe_pictures([as_bytes(picture((1, 2, 3)))], None)
+    assert wrong == {0: "40 x 30 pixels are too many"}
+
+
+def test_images_that_are_none_are_named_and_filled_or_refused(tmp_path):
+    for row in range(4):
+        picture((60 * row, 0, 0)).save(tmp_path / f"{row}.png")
+    (tmp_path / "2.png").write_bytes(b"no image")
+    items = read_items(tmp_path)
+    assert "Got 1 of 4 that are none (2.png: not an image, or a broken one)" in items.notes[0]
+    assert np.isfinite(items.features).all()
+    with pytest.raises(DataError, match=r"Column image must have no missing values. .* \(2\)"):
+        read_items(tmp_path, missing="refuse")
+    assert read_items(tmp_path, missing="drop").ids == ["0", "1", "3"]

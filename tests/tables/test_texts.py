@@ -1,0 +1,96 @@
+"""Texts as features: directions of topics, in any language, and the same for new texts."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.cluster import KMeans
+
+from askmeans.exceptions import DataError
+from askmeans.metrics import matched_accuracy
+from askmeans.tables import Recipe, apply_recipe, read_items
+from askmeans.tables.texts import Text
+
+TOPICS = [
+    "parcel courier shipping tracking warehouse doorstep",
+    "battery charger charging cable power socket",
+    "camera photo lens focus flash zoom",
+]
+COMMON = ["the", "my", "is", "not", "and", "it", "with", "after", "since", "again"]
+RNG = np.random.default_rng(0)
+LABELS = RNG.integers(3, size=150)
+TEXTS = [
+    " ".join([*RNG.choice(TOPICS[topic].split(), 2), *RNG.choice(COMMON, 4)]) for topic in LABELS
+]
+
+
+def topic_features(texts):
+    """Features of texts alone."""
+    return read_items({"t": texts}, text="t").features
+
+
+def test_texts_of_one_topic_lie_together():
+    features = topic_features(TEXTS)
+    found = KMeans(3, n_init=5, random_state=0).fit_predict(features)
+    assert matched_accuracy(LABELS, found) > 0.9
+
+
+def test_rows_have_length_one_or_zero_where_there_is_no_word():
+    features = topic_features([*TEXTS, "", None, "zzzz"])
+    lengths = np.linalg.norm(features, axis=1)
+    np.testing.assert_allclose(lengths[:150], 1, atol=1e-5)
+    assert not lengths[150:].any()
+    assert features.dtype == np.float32
+
+
+def test_inflected_words_are_alike():
+    delivery = ["Lieferung", "Lieferungen", "geliefert", "Lieferant", "liefern", "Auslieferung"]
+    display = ["Bildschirm", "Bildschirme", "Bildschirms", "bildschirmlos", "Schirm", "Schirme"]
+    texts = [f"{word} {common}" for word in delivery + display for common in COMMON]
+    features = topic_features(texts)
+    means = features.reshape(12, len(COMMON), -1).mean(axis=1)
+    near = means @ means.T
+    assert near[0, 1:6].mean() > 1.5 * near[0, 6:].mean()  # words alone: as far as any other
+
+
+@pytest.mark.parametrize("n", [2, 10])
+def test_few_texts_will_do(n):
+    features = topic_features(TEXTS[:n])
+    assert len(features) == n
+    assert np.isfinite(features).all()
+
+
+def test_scripts_without_spaces_are_texts_too():
+    texts = ["手机屏幕坏了", "屏幕破裂不亮", "快递迟到三天", "快递还没有到"] * 5
+    features = topic_features([text + "。" * (row % 3) for row, text in enumerate(texts)])
+    assert features[0] @ features[1] > features[0] @ features[2]
+
+
+def test_what_is_learnt_from_a_part_of_many_texts_serves_them_all(monkeypatch):
+    monkeypatch.setattr("askmeans.tables.texts._LEARNT", 100)
+    monkeypatch.setattr("askmeans.tables.texts._BATCH", 40)
+    features = topic_features(TEXTS)
+    assert (np.linalg.norm(features, axis=1) > 0.99).all()
+    found = KMeans(3, n_init=5, random_state=0).fit_predict(features)
+    assert matched_accuracy(LABELS, found) > 0.9
+
+
+def test_the_recipe_of_texts_is_json_and_small():
+    items = read_items({"t": TEXTS}, text="t")
+    written = json.dumps(items.recipe.to_json())
+    assert len(written) < 100_000
+    again = apply_recipe(Recipe.from_json(json.loads(written)), {"t": TEXTS[:5]})
+    np.testing.assert_allclose(again.features, items.features[:5], atol=1e-6)
+
+
+def test_texts_without_any_word_are_refused():
+    with pytest.raises(DataError, match="Column 't' must have words to be a text"):
+        Text.fit(pd.Series(["", "!", "?"] * 20, name="t"))
+
+
+def test_an_array_that_was_damaged_is_refused():
+    values = read_items({"t": TEXTS}, text="t").recipe.to_json()
+    values["encoders"][0]["components"]["base64"] = "AAAA"
+    with pytest.raises(DataError, match="A recipe's array must be what pack made"):
+        apply_recipe(Recipe.from_json(values), {"t": TEXTS})
