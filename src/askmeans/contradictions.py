@@ -4,6 +4,7 @@ import math
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,7 +13,7 @@ from scipy.stats import mannwhitneyu
 from askmeans.checks import as_memberships, check_number
 from askmeans.exceptions import DataError
 from askmeans.floats import default_float_errors
-from askmeans.queries import Answer, MembershipQueries, Queries
+from askmeans.queries import Answer, GroupQueries, MembershipQueries, Queries
 
 __all__ = [
     "Contradiction",
@@ -60,8 +61,8 @@ class Contradiction:
     Parameters
     ----------
     kind : {"repeats", "row", "triplet"}
-        Repeats of one question differ, memberships of an item do not sum to one, or three items are
-        more similar than two of them.
+        Answers to one question differ, memberships of an item do not sum to one, or three items are
+        more similar than two of them. Rows of shares differ by the part that must move.
     answers : tuple of int
         Their places in the history.
     excess : float
@@ -109,14 +110,14 @@ def expected_answers(queries: Queries, memberships: Floats) -> Floats:
 
     Parameters
     ----------
-    queries : MembershipQueries, PairQueries or TripletQueries
+    queries : MembershipQueries, GroupQueries, PairQueries or TripletQueries
         The questions.
     memberships : ndarray of shape (n_items, n_clusters)
         Memberships.
 
     Returns
     -------
-    ndarray of shape (n_questions,)
+    ndarray of shape (n_questions,), or (n_questions, n_clusters) for group questions
         The answers.
 
     Examples
@@ -127,6 +128,8 @@ def expected_answers(queries: Queries, memberships: Floats) -> Floats:
     """
     if isinstance(queries, MembershipQueries):
         return memberships[queries.items, queries.clusters]
+    if isinstance(queries, GroupQueries):
+        return memberships[queries.items, : queries.n_clusters]
     together: Floats = memberships[queries.item_table].prod(axis=1).sum(axis=1)
     return together
 
@@ -176,6 +179,7 @@ def find_contradictions(
         if len(places) > 1
     ]
     found += _rows(asked, means, n_clusters, noise)
+    found += _group_rows(history, noise)
     found += _triplets(asked, means, noise)
     real = [contradiction for contradiction in found if contradiction.excess > _SLACK]
     return sorted(real, key=lambda contradiction: -contradiction.excess)
@@ -222,7 +226,7 @@ def find_suspects(
     ('dan',)
     """
     U = as_memberships(memberships)
-    off = np.array([abs(answer.number - _expected(answer, U)) for answer in history])
+    off = np.array([_off(answer, U) for answer in history])
     known = ~np.isnan(off)
     deviations = np.zeros(len(off))
     if known.any():
@@ -255,11 +259,40 @@ def _is_worse(theirs: Floats, others: Floats, n_annotators: int) -> bool:
     return chance < _SIGNIFICANT / n_annotators
 
 
-def _expected(answer: Answer, U: Floats) -> float:
-    """What the memberships say to a question."""
+def _off(answer: Answer, U: Floats) -> float:
+    """How far an answer is from what the memberships say; of a row, what part must move."""
+    if isinstance(answer.value, tuple):
+        return _moved(np.array(answer.value), U[answer.items[0]])
     if answer.cluster is not None:
-        return float(U[answer.items[0], answer.cluster])
-    return float(U[list(answer.items)].prod(axis=0).sum())
+        return float(abs(answer.value - U[answer.items[0], answer.cluster]))
+    return float(abs(answer.value - U[list(answer.items)].prod(axis=0).sum()))
+
+
+def _moved(row: Floats, other: Floats) -> float:
+    """What part of a row must move to make it another, by the groups that both know."""
+    k = min(len(row), len(other))
+    gaps = row[:k] - other[:k]
+    return float(max(np.maximum(gaps, 0.0).sum(), np.maximum(-gaps, 0.0).sum()))
+
+
+def _group_rows(history: Sequence[Answer], noise: float) -> list[Contradiction]:
+    """Items that were placed in different groups, and rows that exceed one."""
+    placed: dict[tuple[int, ...], list[tuple[int, Floats]]] = defaultdict(list)
+    for place, answer in enumerate(history):
+        if isinstance(answer.value, tuple) and not np.isnan(answer.value).any():
+            placed[answer.items].append((place, np.array(answer.value)))
+    found = []
+    for told in placed.values():
+        places = tuple(place for place, _ in told)
+        rows = [row for _, row in told]
+        if len(rows) > 1:
+            apart = max(_moved(a, b) for a, b in combinations(rows, 2))
+            excess = apart - 3.0 * math.sqrt(2.0) * noise
+            found.append(Contradiction(kind="repeats", answers=places, excess=excess))
+        for place, row in told:
+            over = float(row.sum() - 1.0 - 3.0 * noise * math.sqrt(len(row)))
+            found.append(Contradiction(kind="row", answers=(place,), excess=over))
+    return found
 
 
 def _rows(

@@ -13,7 +13,7 @@ from typing import Any
 from askmeans.checks import whole_number
 from askmeans.exceptions import AnswerError
 
-__all__ = ["NONE", "as_row", "mean_row", "numbered_text", "parse_row", "row_text"]
+__all__ = ["NONE", "Row", "as_row", "mean_row", "numbered_text", "parse_row", "row_text"]
 
 NONE = "none"  # of these
 Row = tuple[float, ...]
@@ -153,7 +153,10 @@ def row_text(row: Sequence[float], names: Sequence[str]) -> str:
     """
     if all(math.isnan(share) for share in row):
         return "?"
-    named = {name: share for name, share in zip(names, row, strict=False) if share > 0.0}
+    named: dict[str, float] = {}
+    for name, share in zip(names, row, strict=False):
+        if share > 0.0:  # merged groups have one name
+            named[name] = named.get(name, 0.0) + share
     if not named:
         return NONE
     if list(named.values()) == [1.0]:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from askmeans import TwoPhase, oracles, sessions
-from askmeans.queries import MembershipQueries, PairQueries, TripletQueries
+from askmeans.queries import GroupQueries, MembershipQueries, PairQueries, TripletQueries
 
 RNG = np.random.default_rng(0)
 U = RNG.dirichlet([0.6, 0.6, 0.6], size=40)
@@ -32,6 +32,9 @@ def knows(question):
     """What the expert says to a question."""
     if question.kind == "membership":
         batch = MembershipQueries(question.items, [question.cluster])
+    elif question.kind == "group":
+        row = EXPERT.answer(GroupQueries(question.items, U.shape[1]))[0]
+        return dict(enumerate((row / row.sum()).tolist()))
     else:
         kind = PairQueries if question.kind == "pair" else TripletQueries
         batch = kind([question.items])

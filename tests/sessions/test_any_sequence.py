@@ -1,5 +1,6 @@
 """Whatever two annotators do, and however often they crash, the log alone tells the state."""
 
+import math
 import os
 import shutil
 import tempfile
@@ -17,6 +18,7 @@ from askmeans.exceptions import BudgetError, KeyConflictError, QueryError, Sessi
 
 WHO = st.sampled_from(["ann", "bob"])
 VALUE = st.sampled_from([0.0, 0.25, 0.5, 1.0])
+GROUP = {0.0: (0.0, 0.0), 0.25: (1.0, 0.0), 0.5: (0.5, 0.25), 1.0: (0.0, 1.0)}  # said instead
 STEP = st.one_of(
     st.tuples(st.just("ask"), WHO, st.integers(1, 3)),
     st.tuples(st.just("tell"), WHO, VALUE),
@@ -32,7 +34,11 @@ STEP = st.one_of(
     st.tuples(st.just("end leases"), WHO, st.none()),
     st.tuples(st.just("crash"), WHO, st.none()),
 )
-STRATEGIES = {"plan": TwoPhase(sample_size=3, precision=0.5), "policy": Stratified()}
+STRATEGIES = {
+    "plan": {"strategy": TwoPhase(sample_size=3, precision=0.5)},
+    "policy": {"strategy": Stratified(), "ask": "membership"},
+    "groups": {"strategy": Stratified(), "ask": "group"},
+}
 SETTINGS = {"annotations": [1, 2], "budget": [None, 6], "strategy": list(STRATEGIES)}
 
 
@@ -46,7 +52,7 @@ def templates(tmp_path_factory):
         path = folder / f"{annotations}-{budget}-{strategy}.db"
         sessions.create(
             path, [[0.0], [1.0], [2.0], [7.0], [8.0], [9.0]], n_clusters=2,
-            strategy=STRATEGIES[strategy], annotations=annotations, budget=budget, random_state=0,
+            annotations=annotations, budget=budget, random_state=0, **STRATEGIES[strategy],
         ).close()  # fmt: skip
         made[kind] = path
     return made
@@ -66,6 +72,8 @@ class Team:
 
     def do(self, what, who, detail):
         session = self.open[who]
+        if what in ("tell", "tell any", "change") and session.config.ask == "group":
+            detail = GROUP[detail]
         if what == "ask":
             self.held[who] = [question.id for question in session.ask(detail, annotator=who)]
             self.leased |= {(who, number) for number in self.held[who]}
@@ -146,6 +154,13 @@ def picture(session):
     }
 
 
+def share(question, value, cluster):
+    """How much an answer places an item in a cluster; NaN where it says nothing of it."""
+    if isinstance(value, tuple):
+        return value[cluster] if value.index(max(value)) == cluster else math.nan
+    return value if question.cluster == cluster else math.nan
+
+
 def what_is_kept_up_is_what_the_log_says(session):
     """What is not computed anew for every answer, beside the same computed anew."""
     runtime, state = session._runtime, session._runtime.state
@@ -156,9 +171,9 @@ def what_is_kept_up_is_what_the_log_says(session):
     assert session.status().annotators == counted
     for cluster in range(session.config.n_clusters):
         placed = {
-            (-state.value(number), runtime.question(number).items[0])
+            (-value, runtime.question(number).items[0])
             for number in state.answered
-            if runtime.question(number).cluster == cluster and state.value(number) >= 0.5
+            if (value := share(runtime.question(number), state.value(number), cluster)) >= 0.5
         }
         rows = list(dict.fromkeys(row for _, row in sorted(placed)))
         assert session._results._exemplars.rows(cluster, 1000) == rows

@@ -352,9 +352,10 @@ def test_a_second_key_of_the_same_answer_is_used_up_by_it(make, again):
     assert session.history() == []
 
 
-def test_ten_annotators_always_get_a_question_while_the_budget_lasts(make, kit):
-    budget, team = 60, [f"t{number}" for number in range(10)]
-    session = make(strategy="auto", budget=budget)
+@pytest.mark.parametrize(("ask", "budget"), [("membership", 60), ("group", 40)])
+def test_ten_annotators_always_get_a_question_while_the_budget_lasts(make, kit, ask, budget):
+    team = [f"t{number}" for number in range(10)]
+    session = make(strategy="auto", budget=budget, ask=ask)
     asked, failures, gate = [], [], threading.Barrier(len(team))
 
     def work(name):

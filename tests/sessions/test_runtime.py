@@ -239,7 +239,7 @@ def test_models_are_learnt_outside_of_every_transaction_and_of_the_lock(
 
 
 def test_whoever_asks_while_models_are_learnt_gets_a_question_at_once(make, kit, monkeypatch):
-    session = make(strategy="auto")
+    session = make(strategy="auto", ask="membership")
     (waiting,) = session.ask(annotator="ann")  # makes the first ranking
     learn, begun, go_on = Belief._learn, threading.Event(), threading.Event()
 
@@ -282,8 +282,9 @@ def told_into(session, receipts, questions):
     """Tell a session what was told to another, in the same order."""
     for receipt in receipts:
         items, cluster = questions[receipt.question]
+        kind = "group" if cluster is None else "membership"
         with session._store.write(1) as transaction:
-            (number,) = transaction.add_questions([Question("membership", items, cluster)])
+            (number,) = transaction.add_questions([Question(kind, items, cluster)])
         session.tell(number, receipt.value)
     return session
 
@@ -294,7 +295,7 @@ def test_an_undo_removes_evidence_and_voids_nothing_with_the_default_strategy(ma
     for question in (asked[8], asked[3]):
         undone = session.undo(question.id)
         assert (undone.void, undone.reopened) == ((), True)
-    assert session.change(asked[0].id, 0.5).void == ()
+    assert session.change(asked[0].id, 1).void == ()
     session.leave()
     questions = {q.id: (q.items, q.cluster) for q in asked}
     told_into(fresh, session.history(), questions)
@@ -309,7 +310,7 @@ def test_an_undo_removes_evidence_and_voids_nothing_with_the_default_strategy(ma
 
 
 def test_every_answer_is_evidence_with_its_annotator(make, end_leases):
-    session = make(strategy="auto")
+    session = make(strategy="auto", ask="membership")
     (question,) = session.ask(annotator="ann")
     end_leases(session)
     assert session.ask(annotator="bob") == [question]
@@ -343,7 +344,7 @@ def test_rows_added_are_proposed_like_others_by_the_default_strategy(make, again
 
 
 def test_being_settled_is_advice_and_all_is_done_when_everything_was_asked(make):
-    session = make(X=[[0.0], [0.1], [5.0], [5.1]], n_clusters=2, strategy="auto")
+    session = make(X=[[0.0], [0.1], [5.0], [5.1]], n_clusters=2, strategy="auto", ask="membership")
     settled = []
     while questions := session.ask():
         assert session.status().state is SessionState.ASKING

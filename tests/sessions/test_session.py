@@ -312,8 +312,9 @@ def test_two_processes_cannot_give_two_groups_one_name(make, again, kit, ask):
     ("data", "k"), [(load_iris().data, 3), (load_wine().data, 3), (load_wine().data, 4)]
 )
 @pytest.mark.parametrize("seed", [0, 1])
-def test_exemplars_come_from_the_clustering_that_is_asked_about(make, data, k, seed):
-    session = make(X=data, n_clusters=k, strategy="auto", random_state=seed)
+@pytest.mark.parametrize("ask", ["membership", "group"])
+def test_exemplars_come_from_the_clustering_that_is_asked_about(make, data, k, seed, ask):
+    session = make(X=data, n_clusters=k, strategy="auto", random_state=seed, ask=ask)
     exemplars = [session.exemplars(group) for group in range(k)]
     assert all(len(set(rows)) == 3 for rows in exemplars)
     memberships = session.result().memberships  # before any answer: where the plan starts
@@ -322,7 +323,9 @@ def test_exemplars_come_from_the_clustering_that_is_asked_about(make, data, k, s
     ]
     for _ in range(k):  # whoever believes the exemplars is asked what the plan believes, too
         (question,) = session.ask()
-        session.tell(question.id, float(memberships[question.items[0], question.cluster]))
+        row = memberships[question.items[0]]
+        told = dict(enumerate(row)) if ask == "group" else float(row[question.cluster])
+        session.tell(question.id, told)
     found = session.result().memberships
     assert [found[rows].argmax(axis=1).tolist() for rows in exemplars] == [
         [group] * 3 for group in range(k)

@@ -1,13 +1,11 @@
 """`askmeans answer`: a session's questions in the terminal, one after the other."""
 
-import math
 import sys
 from contextlib import closing, suppress
 
 from askmeans.cli.printing import complain, write
-from askmeans.cli.sessions import after_undo, describe, opened
+from askmeans.cli.sessions import after_undo, describe, is_unsure, opened, parse_value
 from askmeans.exceptions import AnswerError, AskmeansError, SessionError, StoreError
-from askmeans.oracles.console import parse_reply
 from askmeans.sessions import Question, Session, SessionState
 
 __all__ = ["run"]
@@ -15,6 +13,10 @@ __all__ = ["run"]
 _HELP = (
     "Type a number from 0 to 1 or a percentage (25%), ? if you cannot say, s to skip, "
     "u to undo the last answer, q to stop. Every answer is saved at once."
+)
+_GROUP_HELP = (
+    "Type a group's number or name, shares like 0:.7,1:.3, none for none of these, ? if you cannot "
+    "say, s to skip, u to undo the last answer, q to stop. Every answer is saved at once."
 )
 
 
@@ -24,7 +26,7 @@ def run(database: str, name: str | None, annotator: str) -> bool:
     with closing(opened(database, name)) as session:
         if not sys.stdin.isatty():
             complain("reading answers from standard input.")
-        write(_HELP + "\n")
+        write((_GROUP_HELP if session.config.ask == "group" else _HELP) + "\n")
         try:
             while True:
                 try:
@@ -55,7 +57,9 @@ def _one(session: Session, question: Question, annotator: str) -> None:
     left = session.status(annotator=annotator).left
     about = f"{left.low}" if left.low == left.high else f"{left.low} to {left.high}"
     write(f"\nQuestion {question.id}, about {about} left\n")
-    write(describe(session, question) + " [0..1, ?, s, u, q] ")
+    grouped = question.kind == "group"
+    replies = "group, shares, none" if grouped else "0..1"
+    write(f"{describe(session, question)} [{replies}, ?, s, u, q] ")
     line = sys.stdin.readline()
     reply = line.strip().lower()
     if not line or reply == "q":
@@ -66,10 +70,10 @@ def _one(session: Session, question: Question, annotator: str) -> None:
     if reply == "u":
         _undo(session, annotator)
         return
-    value = parse_reply(reply)
+    value = parse_value(session, question, line.strip())
     if value is None:
-        write(f"{reply!r} is no answer. {_HELP}\n")
-    elif math.isnan(value):
+        write(f"{reply!r} is no answer. {_GROUP_HELP if grouped else _HELP}\n")
+    elif is_unsure(value):
         session.unsure(question.id, annotator=annotator)
     else:
         try:
@@ -96,6 +100,6 @@ def _undo(session: Session, annotator: str) -> None:
         write(f"{error}\n")
         return
     if not undone.reopened:
-        write(f"{after_undo(undone)}\n")
+        write(f"{after_undo(undone, session.group_names)}\n")
     if undone.void:
         write(f"{len(undone.void)} later questions followed from it and may not come again.\n")

@@ -85,7 +85,11 @@ def _frame(table: Table) -> "pd.DataFrame":
     """A table of the session as a frame."""
     import pandas as pd
 
-    return pd.DataFrame(table.rows, columns=pd.Index(table.columns))
+    frame = pd.DataFrame(table.rows, columns=pd.Index(table.columns))
+    for name in frame.columns:  # shares are text: a Parquet column has one type
+        if any(isinstance(value, str) for value in frame[name]):
+            frame[name] = [None if value is None else str(value) for value in frame[name]]
+    return frame
 
 
 def _write(table: Table, path: Path) -> None:

@@ -140,7 +140,13 @@ def init(
         list[str], typer.Argument(metavar="[DB] DATA", help="The database, and a data file.")
     ],
     k: Annotated[int, typer.Option("-k", "--clusters", help="Number of clusters.")],
-    ask: Annotated[Ask, typer.Option(help="What is asked.")] = Ask.membership,
+    ask: Annotated[
+        Ask | None,
+        typer.Option(
+            help="What is asked; default: to which group an item belongs, with the paper's "
+            "strategies how much it belongs to one cluster."
+        ),
+    ] = None,
     show: Shown = None,
     text: Texts = None,
     image: Images = None,
@@ -176,7 +182,7 @@ def init(
             database=database,
             data=Path(data),
             n_clusters=k,
-            ask=ask.value,
+            ask=None if ask is None else ask.value,
             table=TableOptions(
                 id=id,
                 text=text or (),
@@ -221,7 +227,9 @@ def tell(
     words: Annotated[
         list[str],
         typer.Argument(
-            metavar="[DB] QUESTION VALUE", help="VALUE: 0 to 1, 25%, '?' cannot say, or 'skip'."
+            metavar="[DB] QUESTION VALUE",
+            help="VALUE: 0 to 1, 25%, '?' cannot say, or 'skip'; of a group question its number or "
+            "name, shares (A:.7,B:.3), 'none', '?' or 'skip'.",
         ),
     ],
     annotator: Annotator = "me",

@@ -12,6 +12,7 @@ from askmeans.exceptions import DataError
 from askmeans.sessions import Session, create
 from askmeans.sessions.config import Config
 from askmeans.sessions.store import file_of
+from askmeans.spec import SIMILARITIES
 from askmeans.tables import Column, Items, Recipe, apply_recipe, listed_columns
 from askmeans.tables.encoders import Number, Scaling
 from askmeans.tables.reading import read_table
@@ -26,7 +27,7 @@ class InitOptions:
     database: str
     data: Path
     n_clusters: int
-    ask: str
+    ask: str | None
     table: TableOptions
     strategy: str
     budget: int | None
@@ -124,7 +125,7 @@ def _report(options: InitOptions, session: Session, n: int, columns: list[Column
             f"expect about {questions} questions in {rounds} rounds, {minutes:.0f} minutes at "
             f"{options.seconds_per_question:g} seconds a question"
         )
-    if options.ask == "membership":
+    if session.config.ask not in SIMILARITIES:
         say(f"clusters: {'; '.join(session.cluster_names)}")
     say(f"next: askmeans answer {options.database}")
 

@@ -19,9 +19,11 @@ from askmeans.oracles.console import parse_reply, show_values, wording
 from askmeans.sessions import Question, Receipt, Session, SessionState, Undone, conflicts
 from askmeans.sessions import open as open_session
 from askmeans.sessions.store import backup_store, file_of, upgrade_store
+from askmeans.shares import parse_row, row_text
 
-__all__ = ["after_undo", "ask", "backup", "budget", "describe", "opened", "pause", "rename",
-           "status", "take_in", "tell", "undo", "upgrade"]  # fmt: skip
+__all__ = ["after_undo", "ask", "backup", "budget", "describe", "is_unsure", "opened",
+           "parse_value", "pause", "rename", "show_json", "status", "take_in", "tell", "undo",
+           "upgrade"]  # fmt: skip
 
 _CONFLICTS = 10  # shown at most
 
@@ -48,12 +50,38 @@ def describe(session: Session, question: Question) -> str:
         text += f"  item {item.id}: {'; '.join(shown)}\n"
     name = None
     if question.cluster is not None:
-        name = session.cluster_names[question.cluster]
-        rows = session.exemplars(question.cluster, without=question.items)
-        like = [session.item(row).label for row in rows]
-        if like:
-            name += f" (with {'; '.join(like)})"
+        name = _with_exemplars(session, question.cluster, question)
+    if question.kind == "group":
+        for group in session.groups:
+            text += f"    {group.number}  {_with_exemplars(session, group.number, question)}\n"
     return text + wording(len(question.items), name)
+
+
+def _with_exemplars(session: Session, group: int, question: Question) -> str:
+    """A group's name, and items that tell what it is."""
+    rows = session.exemplars(group, without=question.items)
+    like = "; ".join(session.item(row).label for row in rows)
+    name = session.group_names[group]
+    return f"{name} (with {like})" if like else name
+
+
+def parse_value(session: Session, question: Question, reply: str) -> Any:
+    """What somebody typed: a number or a row; NaN for "cannot say", None for no answer."""
+    if question.kind != "group":
+        return parse_reply(reply.lower())
+    groups = session.groups
+    names = session.group_names
+    row = parse_row(reply, names, alive=[group.number for group in groups])
+    if row is None:
+        return None
+    if any(map(math.isnan, row)):
+        return math.nan
+    return {number: share for number, share in enumerate(row) if share > 0.0}
+
+
+def is_unsure(value: Any) -> bool:
+    """Whether what was typed is "cannot say"."""
+    return isinstance(value, float) and math.isnan(value)
 
 
 def ask(database: str, name: str | None, n: int, annotator: str, *, as_json: bool) -> bool:
@@ -87,20 +115,27 @@ def tell(
         if value.strip().lower() == "skip":
             receipt = session.skip(number, annotator=annotator, key=key)
         else:
-            told = parse_reply(value.strip().lower())
+            asked = session.question(number)
+            told = parse_value(session, asked, value.strip())
+            if told is None and asked.kind == "group":
+                raise AnswerError(
+                    "VALUE must be one of the groups, by number or name "
+                    f"({_listed(session)}), shares of them (0:.7,1:.3) that sum to at most 1, "
+                    f"'none' of these, '?' for cannot say, or 'skip'. Got {value!r} instead."
+                )
             if told is None:
                 raise AnswerError(
                     "VALUE must be a number from 0 to 1, a percentage, '?' for cannot say, or "
                     f"'skip'. Got {value!r} instead."
                 )
-            if math.isnan(told):
+            if is_unsure(told):
                 receipt = session.unsure(number, annotator=annotator, key=key)
             else:
                 receipt = session.tell(number, told, annotator=annotator, key=key)
         if as_json:
             show_json(session, dataclasses.asdict(receipt))
         else:
-            say(_kept(receipt))
+            say(_kept(receipt, session.group_names))
 
 
 def undo(
@@ -123,7 +158,7 @@ def undo(
                 },
             )
             return
-        say(after_undo(undone))
+        say(after_undo(undone, session.group_names))
         if void:
             say(f"Questions that followed from it: {', '.join(map(str, void))}. They may not come.")
 
@@ -156,7 +191,7 @@ def status(database: str, name: str | None, annotator: str | None, *, as_json: b
             say(f"estimated error: {report.estimated_error:.3f} ({report.error_basis})")
         if report.contradictions:
             say(f"contradictions: {len(report.contradictions)}")
-            names = session.cluster_names
+            names = session.group_names
             for conflict in report.contradictions[:_CONFLICTS]:
                 text = conflicts.describe(conflict, lambda row: session.item(row).label, names)
                 say(f"  {text}")
@@ -175,7 +210,7 @@ def take_in(database: str, name: str | None, file: Path, *, as_json: bool) -> No
         )
     with closing(opened(database, name, as_json=as_json)) as session:
         ids = session.rows.ids()[: len(session.rows.base)]
-        held = AnswerFile(file, ids, session.cluster_names).ledger(untouched=True)
+        held = AnswerFile(file, ids, session.group_names).ledger(untouched=True)
         report = session.take_in(held.history)
         if as_json:
             show_json(session, {"read": len(held.history), **dataclasses.asdict(report)})
@@ -228,24 +263,46 @@ def backup(database: str, file: Path) -> None:
 
 def _question(session: Session, question: Question) -> dict[str, Any]:
     """A question with its items, for machines."""
-    name = None if question.cluster is None else session.cluster_names[question.cluster]
+    name = None if question.cluster is None else session.group_names[question.cluster]
     items = [dataclasses.asdict(session.item(row)) for row in question.items]
-    return {**dataclasses.asdict(question), "cluster_name": name, "shown": items}
+    told = {**dataclasses.asdict(question), "cluster_name": name, "shown": items}
+    if question.kind == "group":
+        told["groups"] = [
+            {
+                "number": group.number,
+                "name": group.name,
+                "exemplars": session.exemplars(group.number, without=question.items),
+            }
+            for group in session.groups
+        ]
+    return told
 
 
-def _kept(receipt: Receipt) -> str:
+def _listed(session: Session) -> str:
+    """The groups, by number and name."""
+    return ", ".join(f"{group.number} {group.name}" for group in session.groups)
+
+
+def _text(value: float | tuple[float, ...] | None, names: list[str]) -> str:
+    """An answer in words; groups by their names."""
+    if isinstance(value, tuple):
+        return row_text(value, names)
+    return "'cannot say'" if value is None else f"{value:g}"
+
+
+def _kept(receipt: Receipt, names: list[str]) -> str:
     """What a receipt says, in words."""
-    what = {"answer": f"{receipt.value}", "unsure": "'cannot say'"}.get(receipt.kind, receipt.kind)
+    what = receipt.kind if receipt.kind == "skip" else _text(receipt.value, names)
     again = ", as before" if receipt.repeated else ""
     late = " (late)" if receipt.late else ""
     return f"Kept: {what} to question {receipt.question}{late}{again}."
 
 
-def after_undo(undone: Undone) -> str:
+def after_undo(undone: Undone, names: list[str]) -> str:
     """What became of the question of an undo."""
     if undone.reopened:
         return f"Question {undone.question.id} is open again."
-    now = "'cannot say'" if undone.value_now is None else f"{undone.value_now:g}"
+    now = _text(undone.value_now, names)
     return (
         f"Your {undone.kind} to question {undone.question.id} is taken back. Somebody else "
         f"answered it, too: {now} counts now, unless you answer again."

@@ -4,6 +4,7 @@ from askmeans.sessions.display import Item
 from askmeans.sessions.opening import create, names, open  # noqa: A004 - the pinned name
 from askmeans.sessions.reports import (
     Estimate,
+    Group,
     Holding,
     Question,
     Receipt,
@@ -16,6 +17,7 @@ from askmeans.sessions.session import Session
 
 __all__ = [
     "Estimate",
+    "Group",
     "Holding",
     "Item",
     "Question",

@@ -23,12 +23,14 @@ from askmeans.sessions.log import (
     EventKind,
     NewEvent,
     Standing,
+    Value,
     as_key,
     check_annotator,
 )
 from askmeans.sessions.reports import Question, Receipt, SessionState, Undone
 from askmeans.sessions.runtime import Runtime
 from askmeans.sessions.store.contract import Lease, Transaction
+from askmeans.shares import numbered_text
 
 __all__ = ["Assignment", "in_force"]
 
@@ -127,7 +129,7 @@ class Assignment:
             return numbers
 
     def give(
-        self, kind: EventKind, number: int, value: float | None, annotator: str, key: str | None
+        self, kind: EventKind, number: int, value: Value | None, annotator: str, key: str | None
     ) -> Receipt:
         """Append an answer, an unsure or a skip, unless it is there already."""
         annotator = check_annotator(annotator, person=True)
@@ -149,7 +151,7 @@ class Assignment:
             return self.receipt(known or event, repeated=known is not None)
 
     def change(
-        self, kind: EventKind, number: int, value: float | None, annotator: str, key: str | None
+        self, kind: EventKind, number: int, value: Value | None, annotator: str, key: str | None
     ) -> Receipt:
         """Put an answer or an unsure in the place of somebody's own, in one transaction."""
         annotator = check_annotator(annotator, person=True)
@@ -408,7 +410,7 @@ class Assignment:
         if not runtime.state.may(kind, number, annotator):
             mine = runtime.state.mine(number, annotator)
             assert mine is not None
-            said = "'cannot say'" if mine.value is None else f"{mine.value:g}"
+            said = "'cannot say'" if mine.value is None else said_as_text(mine.value)
             raise KeyConflictError(
                 f"Question {number} must be answered once by {annotator!r}. Got another "
                 f"{kind.value} after {said}; change it, or undo that first."
@@ -489,8 +491,18 @@ class Assignment:
             value=taken.value,
             void=tuple(self.question(number) for number in json.loads(undo.text or "[]")),
             reopened=not settled,
-            value_now=None if not settled or math.isnan(value) else value,
+            value_now=value if settled and can_say(value) else None,
         )
+
+
+def said_as_text(value: Value) -> str:
+    """An answer in a message: a number, or shares by the groups' numbers."""
+    return numbered_text(value) if isinstance(value, tuple) else f"{value:g}"
+
+
+def can_say(value: Value) -> bool:
+    """Whether anybody could say."""
+    return isinstance(value, tuple) or not math.isnan(value)
 
 
 def in_force(leases: Iterable[Lease], now: float, seconds: float) -> list[Lease]:
@@ -502,7 +514,7 @@ def in_force(leases: Iterable[Lease], now: float, seconds: float) -> list[Lease]
 
 
 def _check_same(
-    known: Event, kind: EventKind, number: int | None, value: float | None, annotator: str
+    known: Event, kind: EventKind, number: int | None, value: Value | None, annotator: str
 ) -> None:
     """Refuse a key that was used for something else."""
     same = (known.kind, known.value, known.annotator) == (kind, value, annotator)

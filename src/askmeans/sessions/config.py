@@ -16,7 +16,7 @@ from askmeans.policy.adapter import PlanPolicy
 from askmeans.policy.stratified import StratifiedPolicy
 from askmeans.sessions.display import RESERVED
 from askmeans.sessions.stored import from_stored
-from askmeans.spec import PlanSpec, as_seed
+from askmeans.spec import SIMILARITIES, PlanSpec, as_seed, default_ask
 from askmeans.strategies import Strategy, Stratified
 
 __all__ = ["Config"]
@@ -60,8 +60,9 @@ class Config:
     ) -> "Config":
         """The parameters, or an error that names the one that breaks its rule."""
         spec = PlanSpec.checked(
-            _OWNER, n_clusters=n_clusters, ask=ask, strategy=strategy, budget=budget,
-            fuzzifier=fuzzifier, seed=as_seed(random_state, _OWNER),
+            _OWNER, n_clusters=n_clusters, ask=default_ask(strategy) if ask is None else ask,
+            strategy=strategy, budget=budget, fuzzifier=fuzzifier,
+            seed=as_seed(random_state, _OWNER),
         )  # fmt: skip
         if levels is not None:  # with the paper's strategies they only say which answers there are
             check_number(levels, "levels", _OWNER, integer=True, minimum=2)
@@ -106,7 +107,7 @@ class Config:
     @property
     def has_plan(self) -> bool:
         """Whether questions are those of a plan, in rounds, and not of the default policy."""
-        similar = self.ask != "membership" and self.n_clusters > 1
+        similar = self.ask in SIMILARITIES and self.n_clusters > 1
         return similar or self.strategy["kind"] != Stratified.__name__
 
     def make_policy(self, X: Any) -> PlanPolicy | StratifiedPolicy:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from askmeans.contradictions import find_contradictions, rounding_noise
 from askmeans.queries import Answer
 from askmeans.sessions.reports import Question, Receipt
+from askmeans.shares import row_text
 
 __all__ = ["Conflict", "describe", "find_conflicts"]
 
@@ -18,7 +19,7 @@ _POINTS = 5  # of the scale that people get where the session names none
 _TRIPLET = "{} are told to be more alike ({}) than {} alone ({})."
 
 Label = Callable[[int], str]
-Say = Callable[[float | None], str]
+Say = Callable[[float], str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,9 +92,19 @@ def describe(
     names = _listed([label(row) for row in question.items])
     if question.cluster is not None:
         names += f" in {cluster_names[question.cluster]}"
-    said = ", ".join(f"{receipt.annotator} “{say(receipt.value)}”" for receipt in conflict.answers)
+    said = ", ".join(
+        f"{receipt.annotator} “{_text(receipt.value, cluster_names, say)}”"
+        for receipt in conflict.answers
+    )
     several = len({receipt.annotator for receipt in conflict.answers}) > 1
     return f"{names}: {'people disagree' if several else 'answered in two ways'} ({said})."
+
+
+def _text(value: float | tuple[float, ...] | None, names: Sequence[str], say: Say) -> str:
+    """What somebody answered; groups by their names."""
+    if isinstance(value, tuple):
+        return row_text(value, names)
+    return "cannot say" if value is None else say(value)
 
 
 def _row(conflict: Conflict, label: Label, cluster_names: Sequence[str], say: Say) -> str:
@@ -101,7 +112,7 @@ def _row(conflict: Conflict, label: Label, cluster_names: Sequence[str], say: Sa
     by_cluster: dict[int, list[float]] = defaultdict(list)
     for question, receipt in zip(conflict.questions, conflict.answers, strict=True):
         assert question.cluster is not None
-        assert receipt.value is not None
+        assert isinstance(receipt.value, float)
         by_cluster[question.cluster].append(receipt.value)
     parts = ", ".join(
         f"{' or '.join(say(value) for value in dict.fromkeys(values))} in {cluster_names[cluster]}"
@@ -116,6 +127,7 @@ def _triplet(conflict: Conflict, label: Label, say: Say) -> str:
     """Three items that are more alike than two of them."""
     told: dict[tuple[int, ...], list[str]] = defaultdict(list)
     for question, receipt in zip(conflict.questions, conflict.answers, strict=True):
+        assert isinstance(receipt.value, float)
         told[question.items].append(say(receipt.value))
     three, two = sorted(told, key=len, reverse=True)[:2]
     names = [_listed([label(row) for row in items]) for items in (three, two)]

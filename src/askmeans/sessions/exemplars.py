@@ -5,6 +5,7 @@ answer cost more than the one before.
 """
 
 from bisect import bisect_left, insort
+from heapq import merge
 
 from askmeans.sessions.log import State
 from askmeans.sessions.runtime import Runtime
@@ -28,7 +29,9 @@ class Exemplars:
         """At most n different items that answers place in a cluster."""
         self._catch_up()
         found: dict[int, None] = {}
-        for _, row, _ in self._sorted.get(cluster, ()):
+        groups = self._runtime.groups
+        numbers = [cluster] if groups.is_plain else groups.members(cluster)
+        for _, row, _ in merge(*(self._sorted.get(number, ()) for number in numbers)):
             found[row] = None
             if len(found) == n:
                 break
@@ -36,10 +39,16 @@ class Exemplars:
 
     def is_elsewhere(self, row: int, cluster: int) -> bool:
         """Whether answers place an item in another cluster, or not in this one."""
+        groups = self._runtime.groups
         for number in self._runtime.about((row,)):
             asked = self._runtime.question(number).cluster
             value = self._runtime.state.value(number)  # NaN where nobody said
-            if value < _PLACED if asked == cluster else value >= _PLACED:
+            if isinstance(value, tuple):
+                share = groups.row_now(value)[groups.living.index(cluster)]
+                away = share < _PLACED
+            else:
+                away = value < _PLACED if asked == cluster else value >= _PLACED
+            if away:
                 return True
         return False
 
@@ -60,11 +69,12 @@ class Exemplars:
         if old is not None:
             cluster, entry = old
             del self._sorted[cluster][bisect_left(self._sorted[cluster], entry)]
-        question = self._runtime.question(number)
-        if question.cluster is None:
-            return
-        value = state.value(number)
-        if value >= _PLACED:
+        question, value = self._runtime.question(number), state.value(number)
+        group = question.cluster
+        if isinstance(value, tuple):
+            group = max(range(len(value)), key=value.__getitem__)
+            value = value[group]
+        if group is not None and value >= _PLACED:
             entry = (-value, question.items[0], number)
-            insort(self._sorted.setdefault(question.cluster, []), entry)
-            self._entries[number] = (question.cluster, entry)
+            insort(self._sorted.setdefault(group, []), entry)
+            self._entries[number] = (group, entry)

@@ -6,13 +6,14 @@ from collections.abc import Iterable
 
 from askmeans.exceptions import AnswerError, KeyConflictError, QueryError
 from askmeans.queries import Answer, Question
-from askmeans.sessions.log import IMPORTED, EventKind, NewEvent, State
+from askmeans.sessions.log import IMPORTED, EventKind, NewEvent, State, Value
 from askmeans.sessions.reports import Held
 from askmeans.sessions.store.contract import Transaction
+from askmeans.shares import as_row
 
 __all__ = ["import_answers"]
 
-_WIDTHS = {"membership": 1, "pair": 2, "triplet": 3}
+_WIDTHS = {"membership": 1, "group": 1, "pair": 2, "triplet": 3}
 
 
 def import_answers(
@@ -26,10 +27,10 @@ def import_answers(
 
     What was answered here is left as it is: an answer twice would stay when it is undone.
     """
-    told: dict[Question, float | None] = {}
+    told: dict[Question, Value | None] = {}
     for answer in answers:
         asked = _question(answer, n_items, n_clusters)
-        value = None if math.isnan(answer.number) else float(answer.number) + 0.0
+        value = _value(answer, n_clusters)
         if told.setdefault(asked, value) != value:
             raise KeyConflictError(
                 f"The answer held to {_told(asked)} must be one. Got {told[asked]} and {value}; "
@@ -48,7 +49,8 @@ def import_answers(
             continue
         if state.is_settled(number):
             value = state.value(number)
-            otherwise += kept != (None if math.isnan(value) else value)
+            silent = isinstance(value, float) and math.isnan(value)
+            otherwise += kept != (None if silent else value)
             continue
         if any(event.value == kept for event in state.answers(number)):
             continue
@@ -83,11 +85,29 @@ def _question(answer: Answer, n_items: int, n_clusters: int) -> Question:
         cluster = int(answer.cluster)
     else:
         items = tuple(sorted(items))
-    if not (answer.number != answer.number or 0 <= answer.number <= 1):  # NaN is "cannot say"
-        raise AnswerError(f"An answer held must lie in [0, 1]. Got {answer.number!r:.60} instead.")
     if not 0 <= answer.repeat < 2**63:
         raise QueryError(f"A repeat held must be from 0. Got {answer.repeat!r:.60} instead.")
     return Question(answer.kind, items, cluster, int(answer.repeat))
+
+
+def _value(answer: Answer, n_clusters: int) -> Value | None:
+    """What is kept of an answer; None for "cannot say"."""
+    if answer.kind == "group":
+        row = answer.value
+        if not isinstance(row, tuple) or not 1 <= len(row) <= n_clusters:
+            raise AnswerError(
+                f"An answer held to a group question must be a tuple of at most {n_clusters} "
+                f"shares. Got {row!r:.60} instead."
+            )
+        known = [share for share in row if not math.isnan(share)]  # of a group not there yet
+        if known and not all(map(math.isnan, row[len(known) :])):
+            raise AnswerError(f"A row held must be whole. Got {row!r:.60} instead.")
+        return as_row(tuple(known), len(known)) if known else None
+    if answer.number != answer.number:
+        return None
+    if not 0 <= answer.number <= 1:
+        raise AnswerError(f"An answer held must lie in [0, 1]. Got {answer.number!r:.60} instead.")
+    return float(answer.number) + 0.0
 
 
 def _told(question: Question) -> str:

@@ -22,12 +22,16 @@ import numpy as np
 
 from askmeans.checks import check_name
 from askmeans.exceptions import ParameterError
+from askmeans.shares import mean_row
 from askmeans.text import is_clean
 
 __all__ = ["ANSWERS", "IMPORTED", "MOVES", "Event", "EventKind", "NewEvent", "Standing", "State",
-           "as_key", "check_annotator"]  # fmt: skip
+           "Value", "as_key", "check_annotator"]  # fmt: skip
 
 IMPORTED = "held"  # the annotator of imported answers
+
+
+Value = float | tuple[float, ...]
 
 
 class EventKind(StrEnum):
@@ -44,6 +48,9 @@ class EventKind(StrEnum):
     RENAME = "rename"  # a cluster has another name
     ROWS = "rows"  # items were added
     BUDGET = "budget"  # another number of questions may be answered
+    GROUP = "group"  # there is a group more
+    MERGE = "merge"  # a group is part of another from now on
+    REGROUP = "regroup"  # takes back that a group was added or merged
 
 
 ANSWERS = frozenset({EventKind.ANSWER, EventKind.UNSURE, EventKind.HELD})
@@ -84,12 +91,14 @@ class NewEvent:
         Who did it.
     question : int or None
         The question's number.
-    value : float or None
-        The answer in [0, 1]; for a rename where clusters are found anew by every result, the row
-        that the name goes with; else None.
+    value : float, tuple of float or None
+        The answer in [0, 1], to a group question a share for each group; for a rename where
+        clusters are found anew by every result, the row that the name goes with; for a merge the
+        group that ends; else None.
     target : int or None
         For an undo, the number of the event taken back; for a rename, the cluster; for rows, the
-        part of the data; for a budget, the number of questions.
+        part of the data; for a budget, the number of questions; for a new group its number, for a
+        merge the one that goes on.
     text : str or None
         A cluster's new name.
     late : bool
@@ -100,7 +109,7 @@ class NewEvent:
     key: str
     annotator: str
     question: int | None = None
-    value: float | None = None
+    value: Value | None = None
     target: int | None = None
     text: str | None = None
     late: bool = False
@@ -125,6 +134,9 @@ class State:
         self.names: dict[int, str] = {}  # cluster -> name
         self.anchors: dict[int, tuple[int, str]] = {}  # typical row -> cluster as named, name
         self.n_parts = 1
+        self.regroupings: list[Event] = []  # groups added and merged that were not taken back
+        self.n_added = 0  # groups, those taken back among them
+        self.withdrawn: set[int] = set()  # their numbers
         self.by_key: dict[str, Event] = {}
         self.undone: set[int] = set()  # events taken back
         self.touched: list[int] = []  # questions that something happened to, in order
@@ -156,14 +168,16 @@ class State:
                 self.paused = event.kind is EventKind.PAUSE
             elif event.kind is EventKind.RENAME:
                 assert event.target is not None
-                if event.value is None:
-                    self.names[event.target] = event.text or ""
-                else:
+                if isinstance(event.value, float):
                     self.anchors[int(event.value)] = (event.target, event.text or "")
+                else:
+                    self.names[event.target] = event.text or ""
             elif event.kind is EventKind.ROWS:
                 self.n_parts += 1
             elif event.kind is EventKind.BUDGET:
                 self.budget = event.target
+            elif event.kind in (EventKind.GROUP, EventKind.MERGE, EventKind.REGROUP):
+                self._regroup(event)
 
     def standing(self, question: int, annotator: str) -> Standing:
         """What a question is to somebody."""
@@ -231,11 +245,14 @@ class State:
         undone = (question, annotator) in self._behind
         return undone and self._place(question, annotator) < self.annotations
 
-    def value(self, question: int) -> float:
-        """The answer to a settled question; NaN where nobody could say."""
+    def value(self, question: int) -> Value:
+        """The answer to a settled question; NaN where nobody could say, of rows the mean."""
         told = [event.value for event in self.answers(question) if event.value is not None]
         if len(told) == 1:  # as most are, and it is asked for often
             return told[0]
+        rows = [value for value in told if isinstance(value, tuple)]
+        if rows:
+            return mean_row(rows, max(map(len, rows)))
         return float(np.median(told)) if told else math.nan
 
     @property
@@ -256,6 +273,22 @@ class State:
                 found[annotator] = +count
                 found[annotator]["late"] = count["late"]
         return found
+
+    def _regroup(self, event: Event) -> None:
+        """A group more, a merge, or one of these taken back."""
+        assert event.target is not None
+        self.n_changes += 1
+        if event.kind is not EventKind.REGROUP:
+            self.n_added += event.kind is EventKind.GROUP
+            self.regroupings.append(event)
+            if event.kind is EventKind.GROUP:
+                self.names[event.target] = event.text or ""
+            return
+        taken = next(each for each in self.regroupings if each.id == event.target)
+        self.regroupings.remove(taken)
+        self.undone.add(taken.id)
+        if taken.kind is EventKind.GROUP and taken.target is not None:
+            self.withdrawn.add(taken.target)
 
     def _give(self, event: Event) -> None:
         """An answer or a skip."""

@@ -17,6 +17,7 @@ from askmeans.sessions.rows import chunks_at_rest, make_part
 from askmeans.sessions.session import Session
 from askmeans.sessions.store import open_store
 from askmeans.sessions.warning_notes import quietly
+from askmeans.spec import SIMILARITIES
 
 __all__ = ["create", "names", "open"]
 
@@ -31,7 +32,7 @@ def create(
     n_clusters: int,
     items: Any = None,
     cluster_names: Sequence[str] | None = None,
-    ask: str = "membership",
+    ask: str | None = None,
     strategy: Any = "auto",
     budget: int | None = None,
     levels: int | None = None,
@@ -66,8 +67,9 @@ def create(
         What the clusters are called: all different, and none "id". Without names they are
         "Group A", "Group B" and so on, and `Session.exemplars` has items of the unsupervised fit
         that asking starts from.
-    ask : {"membership", "similarity", "pairwise"}, default="membership"
-        What is asked, as in `ActiveFuzzyKMeans`.
+    ask : {"group", "membership", "similarity", "pairwise"} or None, default=None
+        What is asked, as in `ActiveFuzzyKMeans`; None for "group" with the default strategy, and
+        for "membership" with the paper's.
     strategy : str or strategy, default="auto"
         How questions are chosen; its name and sizes are stored.
     budget : int or None, default=None
@@ -139,7 +141,7 @@ def create(
     check_enough_items(len(matrix), config.n_clusters, "sessions.create")
     policy, _ = quietly(lambda: config.make_policy(matrix))  # refuses what it cannot do, before
     typical = None
-    if config.cluster_names is None and config.ask == "membership":
+    if config.cluster_names is None and config.ask not in SIMILARITIES:
         typical = strongest_items(quietly(policy.clustering)[0], matrix, _EXEMPLARS)
     config = replace(
         config, typical=typical, feature_names=features, units=_units(units, matrix.shape[1]),

@@ -11,11 +11,12 @@ from askmeans.sessions.assignment import Assignment
 from askmeans.sessions.config import Config
 from askmeans.sessions.imported import import_answers
 from askmeans.sessions.log import EventKind, NewEvent, as_key
-from askmeans.sessions.reports import Held, Receipt
+from askmeans.sessions.reports import Group, Held, Receipt
 from askmeans.sessions.results import Results
 from askmeans.sessions.rows import Rows
 from askmeans.sessions.runtime import Runtime
 from askmeans.sessions.store.contract import SessionRecord, Store
+from askmeans.spec import SIMILARITIES
 
 __all__ = ["SessionOwner"]
 
@@ -52,6 +53,24 @@ class SessionOwner:
         """What the clusters are called now."""
         with self._runtime.lock:
             return self._results.cluster_names()
+
+    @property
+    def groups(self) -> list[Group]:
+        """The groups there are now, by number; a result's columns have the same order."""
+        with self._runtime.lock:
+            self._runtime.refresh()
+            names = self._results.cluster_names()
+            living = self._runtime.groups.living
+            return [Group(number=j, name=name) for j, name in zip(living, names, strict=True)]
+
+    @property
+    def group_names(self) -> list[str]:
+        """What groups are called by their numbers, which never shift.
+
+        A merged group has the name of what it is part of now.
+        """
+        with self._runtime.lock:
+            return self._results.group_names()
 
     @property
     def last_event(self) -> int:
@@ -142,19 +161,21 @@ class SessionOwner:
         """
         check_number(cluster, "cluster", "Session.rename", integer=True, minimum=0)
         name = check_name(name, "name", "Session.rename")
-        if self.config.ask != "membership":  # the clusters are those of the result
+        if self.config.ask in SIMILARITIES:  # the clusters are those of the result
             self._runtime.compute()
 
         def renamed() -> NewEvent:  # inside the transaction: others may be naming, too
-            k, results = self.config.n_clusters, self._results
-            if cluster >= k or name in results.taken_names(int(cluster)):
+            groups, results = self._runtime.groups, self._results
+            number = groups.resolve(int(cluster))
+            if number is None or name in results.taken_names(number):
                 raise ParameterError(
-                    f"The 'cluster' parameter of Session.rename must be below {k}, and 'name' must "
-                    f"be no other cluster's and not 'id'. Got {cluster} and {name!r} instead."
+                    f"The 'cluster' parameter of Session.rename must be below {groups.n}, and "
+                    "'name' must be no other cluster's and not 'id'. "
+                    f"Got {cluster} and {name!r} instead."
                 )
-            row = results.anchor(int(cluster))
+            row = results.anchor(number)
             return NewEvent(
-                kind=EventKind.RENAME, key=as_key(None), annotator=annotator, target=int(cluster),
+                kind=EventKind.RENAME, key=as_key(None), annotator=annotator, target=number,
                 text=name, value=None if row is None else float(row),
             )  # fmt: skip
 
@@ -258,7 +279,7 @@ class SessionOwner:
                 self._runtime.take(transaction.events(self._runtime.state.last))
                 n_items = len(self.rows.base if self.config.has_plan else self.rows)
                 held = import_answers(
-                    transaction, listed, self._runtime.state, n_items, self.config.n_clusters
+                    transaction, listed, self._runtime.state, n_items, self._runtime.groups.n
                 )
             self._runtime.refresh()
         return held

@@ -15,8 +15,8 @@ from askmeans.results import Clustering
 if TYPE_CHECKING:
     from askmeans.sessions.conflicts import Conflict
 
-__all__ = ["Estimate", "Held", "Holding", "Question", "Receipt", "SessionResult", "SessionState",
-           "Status", "Undone"]  # fmt: skip
+__all__ = ["Estimate", "Group", "Held", "Holding", "Question", "Receipt", "SessionResult",
+           "SessionState", "Status", "Undone"]  # fmt: skip
 
 
 _NAMED = 5  # questions of one person that are listed by number
@@ -48,7 +48,7 @@ class Question:
     id : int
         Its number in the session; the same question has the same number for ever.
     kind : str
-        "membership", "pair" or "triplet".
+        "membership", "group", "pair" or "triplet".
     items : tuple of int
         Row numbers of the items; `Session.item` tells how to show them.
     cluster : int or None
@@ -70,6 +70,27 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """A group of a session.
+
+    Parameters
+    ----------
+    number : int
+        Its number, which never changes.
+    name : str
+        What it is called now.
+
+    Examples
+    --------
+    >>> Group(number=1, name="large").name
+    'large'
+    """
+
+    number: int
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Receipt:
     """That something was kept, durably.
 
@@ -81,8 +102,8 @@ class Receipt:
         "answer", "unsure", "skip", "undo" and so on.
     question : int or None
         The question's number.
-    value : float or None
-        The answer; None for all but answers.
+    value : float, tuple of float or None
+        The answer, to a group question a share for each group; None for all but answers.
     annotator : str
         Who did it.
     key : str
@@ -111,7 +132,7 @@ class Receipt:
     event: int
     kind: str
     question: int | None
-    value: float | None
+    value: float | tuple[float, ...] | None
     annotator: str
     key: str
     at: float
@@ -182,14 +203,14 @@ class Undone:
         The question.
     kind : str
         What was taken back: "answer", "unsure" or "skip".
-    value : float or None
+    value : float, tuple of float or None
         The answer taken back; None for an unsure or a skip.
     void : tuple of Question
         Where a plan asks, later questions that followed from the answer. They may not be asked any
         more; answers to them stay, and are used when they are.
     reopened : bool
         Whether the question is open again; if not, an answer that had come later moved up.
-    value_now : float or None
+    value_now : float, tuple of float or None
         The answer that counts now; None where there is none, or where nobody could say.
 
     Examples
@@ -201,10 +222,10 @@ class Undone:
     receipt: Receipt
     question: Question
     kind: str
-    value: float | None
+    value: float | tuple[float, ...] | None
     void: tuple[Question, ...]
     reopened: bool = True
-    value_now: float | None = None
+    value_now: float | tuple[float, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -161,7 +161,7 @@ class Results:
         Clusters that similarities show are numbered anew by every result.
         """
         found = self._runtime.found
-        if self._runtime.config.ask == "membership" or found is None:
+        if self._runtime.config.ask not in SIMILARITIES or found is None:
             return None
         memberships = found.result.clustering.memberships
         there = _placed(list(self._runtime.state.anchors), memberships)
@@ -170,7 +170,8 @@ class Results:
 
     def taken_names(self, cluster: int) -> set[str]:
         """Names that a cluster may not have: the others', now or in a later result."""
-        names = {name for j, name in enumerate(self.cluster_names()) if j != cluster}
+        living = zip(self._runtime.groups.living, self.cluster_names(), strict=True)
+        names = {name for j, name in living if j != cluster}
         row = self.anchor(cluster)  # its name is the one that is replaced
         anchors = self._runtime.state.anchors
         return names | {RESERVED} | {anchors[r][1] for r in anchors if r != row}
@@ -179,15 +180,33 @@ class Results:
         """Items that tell what a cluster is: those that answers place in it most come first."""
         rows = self._exemplars.rows(cluster, n + len(without))
         more: list[int] = []
-        if self._runtime.config.typical is not None:
-            more = self._runtime.config.typical[cluster]
-        elif self._runtime.found is not None:
-            column = self._runtime.found.result.clustering.memberships[:, cluster]
-            more = np.argsort(-column, kind="stable")[: n + len(without)].tolist()
+        typical, found = self._runtime.config.typical, self._runtime.found
+        if typical is not None and cluster < len(typical):
+            more = typical[cluster]
+        elif found is not None:
+            column = self._runtime.groups.living.index(cluster)
+            memberships = found.result.clustering.memberships
+            if memberships.shape[1] == len(self._runtime.groups.living):  # of the groups of now
+                order = np.argsort(-memberships[:, column], kind="stable")
+                more = order[: n + len(without)].tolist()
         rows += [row for row in more if not self._exemplars.is_elsewhere(row, cluster)]
         return [row for row in dict.fromkeys(rows) if row not in without][:n]
 
+    def group_names(self) -> list[str]:
+        """What the groups are called by their numbers; a merged one as what it is part of."""
+        groups, names = self._runtime.groups, self._all_names(None)
+        found = self._runtime.found
+        if found is not None and not self._runtime.state.regroupings:
+            names = self._all_names(found.result.clustering.memberships)
+        into = [groups.resolve(number) for number in range(groups.n)]
+        return [names[j if group is None else group] for j, group in enumerate(into)]
+
     def _names(self, memberships: Floats | None) -> list[str]:
+        """What the living groups are called."""
+        names = self._all_names(memberships)
+        return [names[number] for number in self._runtime.groups.living]
+
+    def _all_names(self, memberships: Floats | None) -> list[str]:
         """Names as given, all different; short ones for clusters that have none."""
         config, anchors = self._runtime.config, self._runtime.state.anchors
         named = dict(enumerate(config.cluster_names or ())) | self._runtime.state.names
@@ -196,7 +215,9 @@ class Results:
         else:
             placed = _placed(list(anchors), memberships)
             named |= {cluster: anchors[row][1] for cluster, row in placed.items()}
-        return unique_names(named, config.n_clusters)
+        groups = self._runtime.groups
+        living = {j: name for j, name in named.items() if groups.resolve(j) == j}
+        return unique_names(living, groups.n)
 
 
 def _notes(notes: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:

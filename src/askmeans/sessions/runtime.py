@@ -16,13 +16,15 @@ from functools import partial
 from askmeans.exceptions import AskmeansError, QueryError
 from askmeans.policy.adapter import PlanPolicy
 from askmeans.policy.stratified import StratifiedPolicy
-from askmeans.queries import Answer, Answers, Question
+from askmeans.queries import Answers, Question
 from askmeans.results import Result
 from askmeans.sessions.config import Config
-from askmeans.sessions.log import Event, State
+from askmeans.sessions.groups import Groups, as_evidence, to_ask_again
+from askmeans.sessions.log import Event, EventKind, State
 from askmeans.sessions.rows import Rows
 from askmeans.sessions.store.contract import SessionRecord, Store
 from askmeans.sessions.warning_notes import quietly
+from askmeans.spec import SIMILARITIES
 
 __all__ = ["WAY_OUT", "Found", "Runtime"]
 
@@ -49,6 +51,7 @@ class _Evidence:
     n_changes: int  # of the log
     all: Answers
     settled: Answers  # what a plan goes on with; for the default policy all of them
+    again: tuple[Question, ...]  # about items that may belong to a group that is new
 
 
 class Runtime:
@@ -90,6 +93,19 @@ class Runtime:
             raise
 
     @property
+    def groups(self) -> Groups:
+        """The groups there are, as far as events were folded in."""
+        groups = Groups(n=self.config.n_clusters + self.state.n_added)
+        for number in self.state.withdrawn:
+            groups = groups.without(number)
+        for event in self.state.regroupings:
+            if event.kind is EventKind.MERGE:
+                assert event.target is not None
+                assert isinstance(event.value, float)
+                groups = groups.merged(int(event.value), event.target)
+        return groups
+
+    @property
     def policy(self) -> PlanPolicy | StratifiedPolicy:
         """The policy, as `catch_up` left it."""
         return self._policy or self.catch_up()
@@ -129,7 +145,19 @@ class Runtime:
         AskmeansError
             If the answers do not allow a plan to go on.
         """
-        return quietly(lambda: self.policy.propose(n, pending, annotator))[0]
+        policy = self.policy  # taught: what is to be asked again is known
+        with self.lock:
+            again = self._table.again if self._table is not None else ()
+            first = [q for q in again if q not in pending and not self._is_answered(q)][:n]
+        if len(first) == n:
+            return first
+        more = n - len(first)
+        return first + quietly(lambda: policy.propose(more, pending | set(first), annotator))[0]
+
+    def _is_answered(self, question: Question) -> bool:
+        """Whether anybody has answered a question."""
+        number = self._numbers.get(question)
+        return number is not None and self.state.count(number) > 0
 
     def row(self, question: Question, pending: Set[Question], annotator: str) -> list[Question]:
         """The other questions about an item that could be asked with this one."""
@@ -139,7 +167,7 @@ class Runtime:
         if isinstance(policy, PlanPolicy):
             asked: Iterable[Question] = policy.open
         else:
-            asked = self.propose(self.config.n_clusters, pending, annotator)
+            asked = self.propose(len(self.groups.living), pending, annotator)
         return [q for q in asked if q.items == question.items and q != question]
 
     def compute(self) -> Found:
@@ -181,7 +209,7 @@ class Runtime:
         with self.lock:
             if any(map(self.is_open, self.state.answered)):
                 return False  # another opinion is wanted
-            if self.config.n_clusters > 1 and len(self.state.answered) < len(self.rows):
+            if len(self.groups.living) > 1 and len(self.state.answered) < len(self.rows):
                 return False  # an item is left: no need to rank the questions
         return not self.propose(1, frozenset(), "")
 
@@ -276,29 +304,22 @@ class Runtime:
                 some = [e for e in events if e.question and state.is_settled(e.question)]
             else:
                 events = some = state.evidence()
-            every = Answers.of(map(self._as_answer, events), self.config.n_clusters)
-            settled = every
+            groups = self.groups
+            k = len(groups.living)
+            told = as_evidence(events, self.question, groups)
+            every = settled = Answers.of(told, k)
             if len(some) < len(events):
-                settled = Answers.of(map(self._as_answer, some), self.config.n_clusters)
-            self._table = _Evidence(n_changes=state.n_changes, all=every, settled=settled)
+                settled = Answers.of(as_evidence(some, self.question, groups), k)
+            self._table = _Evidence(
+                n_changes=state.n_changes,
+                all=every,
+                settled=settled,
+                again=tuple(to_ask_again(told)) if state.regroupings else (),
+            )
         return self._table
 
-    def _as_answer(self, event: Event) -> Answer:
-        """An event as evidence."""
-        assert event.question is not None
-        question = self.question(event.question)
-        return Answer(
-            round=0,
-            kind=question.kind,
-            items=question.items,
-            cluster=question.cluster,
-            repeat=question.repeat,
-            value=float("nan") if event.value is None else event.value,
-            annotator=event.annotator,
-        )
-
     def _policy_config(self) -> Config:
-        """What the policy is made with: a budget given later changes what it asks.
+        """What the policy is made with: groups and a budget given later change what it asks.
 
         A plan for similarities has a pool that a larger budget pays; the default policy limits the
         number of items only where there is no budget.
@@ -306,10 +327,11 @@ class Runtime:
         old, now = self.config.budget, self.state.budget
         if self.config.has_plan:
             raised = old is not None and now is not None and now > old
-            changed = self.config.ask != "membership" and raised
+            changed = self.config.ask in SIMILARITIES and raised
         else:
             changed = (old is None) != (now is None)
-        return replace(self.config, budget=now) if changed else self.config
+        config = replace(self.config, n_clusters=len(self.groups.living))
+        return replace(config, budget=now) if changed else config
 
 
 def _result(policy: PlanPolicy | StratifiedPolicy, answers: Answers) -> Result:

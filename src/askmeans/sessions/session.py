@@ -1,5 +1,6 @@
 """A session: ask, tell, skip, cannot say, undo; durable, for several people and processes."""
 
+import math
 from collections.abc import Collection
 from dataclasses import replace
 from numbers import Real
@@ -10,7 +11,7 @@ from askmeans.exceptions import AnswerError, ParameterError
 from askmeans.queries import ME
 from askmeans.sessions.conflicts import find_conflicts
 from askmeans.sessions.display import Item
-from askmeans.sessions.log import EventKind, check_annotator
+from askmeans.sessions.log import EventKind, Value, as_key, check_annotator
 from askmeans.sessions.owner import SessionOwner
 from askmeans.sessions.reports import Question, Receipt, SessionResult, Status, Undone
 
@@ -100,7 +101,7 @@ class Session(SessionOwner):
         return self._assignment.ask(1, annotator, whole_row=True, seconds=lease_seconds)
 
     def tell(
-        self, question_id: int, value: float, *, annotator: str = ME, key: str | None = None
+        self, question_id: int, value: Any, *, annotator: str = ME, key: str | None = None
     ) -> Receipt:
         """Answer a question; the answer is on disk when this returns.
 
@@ -108,8 +109,9 @@ class Session(SessionOwner):
         ----------
         question_id : int
             The question's `id`.
-        value : float
-            The answer, from 0 to 1.
+        value : float, or int, str, mapping or () for a group question
+            The answer, from 0 to 1. To a group question a group's number or name, a mapping of
+            groups to shares that sum to at most 1, or () for none of these.
         annotator : str, default="me"
             Who answers.
         key : str or None, default=None
@@ -125,7 +127,7 @@ class Session(SessionOwner):
         Raises
         ------
         AnswerError
-            If the value is no number from 0 to 1, or no point of the scale (`levels`).
+            If the value is no number from 0 to 1, no point of the scale (`levels`), or no group.
         QueryError
             If there is no such question.
         KeyConflictError
@@ -143,13 +145,13 @@ class Session(SessionOwner):
         >>> session.tell(question.id, 0.25, key="a").repeated  # the network was slow
         True
         """
-        number = _as_answer(value, self.config.levels)
-        return self._assignment.give(EventKind.ANSWER, question_id, number, annotator, key)
+        told = self._as_answer(question_id, value, annotator, key)
+        return self._assignment.give(EventKind.ANSWER, question_id, told, annotator, key)
 
     def change(
         self,
         question_id: int,
-        value: float | None,
+        value: Any,
         *,
         annotator: str = ME,
         key: str | None = None,
@@ -163,8 +165,8 @@ class Session(SessionOwner):
         ----------
         question_id : int
             The question's `id`.
-        value : float or None
-            The new answer, from 0 to 1; None for "cannot say".
+        value : as in `tell`, or None
+            The new answer; None for "cannot say".
         annotator : str, default="me"
             Whose answer.
         key : str or None, default=None
@@ -192,8 +194,32 @@ class Session(SessionOwner):
         """
         if value is None:
             return self._assignment.change(EventKind.UNSURE, question_id, None, annotator, key)
-        number = _as_answer(value, self.config.levels)
-        return self._assignment.change(EventKind.ANSWER, question_id, number, annotator, key)
+        told = self._as_answer(question_id, value, annotator, key)
+        return self._assignment.change(EventKind.ANSWER, question_id, told, annotator, key)
+
+    def _as_answer(self, question_id: int, value: Any, annotator: str, key: str | None) -> Value:
+        """An answer to a question: a number, or a row of shares by the groups' numbers."""
+        check_annotator(annotator, person=True)
+        as_key(key)
+        if self.question(question_id).kind != "group":
+            return _as_number(value, self.config.levels)
+        with self._runtime.lock:
+            self._runtime.refresh()
+            groups, names = self._runtime.groups, self._results.cluster_names()
+        row = groups.told_row(value, names)
+        if any(map(math.isnan, row)):
+            raise AnswerError(
+                "An answer to a group question must be a group or shares, () for none of these. "
+                f"Got {value!r:.60} instead; unsure() says that one cannot say."
+            )
+        if self.config.levels is not None:
+            row = tuple(_as_number(share, self.config.levels) for share in row)
+            if sum(row) > 1.0 + 1e-9:
+                raise AnswerError(
+                    "Shares must sum to at most 1 on the session's scale. "
+                    f"Got {sum(row):g} instead."
+                )
+        return groups.row_by_number(row)
 
     def unsure(self, question_id: int, *, annotator: str = ME, key: str | None = None) -> Receipt:
         """Say that one cannot say; it costs budget, as an answer does.
@@ -368,7 +394,7 @@ class Session(SessionOwner):
             return report
         result = self.result()
         conflicts = find_conflicts(
-            self.history(), self.question, self.config.n_clusters, levels=self.config.levels,
+            self.history(), self.question, len(result.cluster_names), levels=self.config.levels,
             noise=result.clustering.diagnostics.noise,
         )  # fmt: skip
         return replace(self._results.with_error(report, result), contradictions=conflicts)
@@ -468,13 +494,15 @@ class Session(SessionOwner):
         """
         check_number(group, "group", "Session.exemplars", integer=True, minimum=0)
         check_number(n, "n", "Session.exemplars", integer=True, minimum=1)
-        if group >= self.config.n_clusters:
-            raise ParameterError(
-                "The 'group' parameter of Session.exemplars must be below "
-                f"{self.config.n_clusters}. Got {group} instead."
-            )
         with self._runtime.lock:
-            return self._results.exemplars(int(group), int(n), set(without))
+            groups = self._runtime.groups
+            number = groups.resolve(int(group))
+            if number is None:
+                raise ParameterError(
+                    "The 'group' parameter of Session.exemplars must be below "
+                    f"{groups.n}. Got {group} instead."
+                )
+            return self._results.exemplars(number, int(n), set(without))
 
     def history(self, *, annotator: str | None = None) -> list[Receipt]:
         """Answers and skips that stand, in the order given.
@@ -535,7 +563,7 @@ class Session(SessionOwner):
             return [self._assignment.receipt(event) for event in mine if event is not None]
 
 
-def _as_answer(value: Any, levels: int | None) -> float:
+def _as_number(value: Any, levels: int | None) -> float:
     """A number from 0 to 1, one of the scale's points where there is a scale."""
     if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= value <= 1:  # type: ignore[operator]  # mypy sees no numbers ABC
         raise AnswerError(

@@ -8,6 +8,7 @@ import numpy as np
 from askmeans.results import without_traces
 from askmeans.sessions.reports import SessionResult
 from askmeans.sessions.session import Session
+from askmeans.shares import numbered_text, row_text
 from askmeans.text import as_csv
 
 __all__ = ["Table", "answers_table", "centers_table", "memberships_table"]
@@ -62,25 +63,29 @@ def centers_table(session: Session, result: SessionResult) -> Table:
 def answers_table(session: Session) -> Table:
     """One row an answer that stands, in the form that `askmeans import` and `fit` read."""
     ids = session.rows.ids()
-    names = session.cluster_names
+    names = session.group_names
     rows: list[list[Any]] = []
     for receipt in session.history():
         if receipt.kind == "skip":
             continue
         assert receipt.question is not None
         question = session.question(receipt.question)
-        cluster = question.cluster
+        cluster, value = question.cluster, receipt.value
+        name = "" if cluster is None else names[cluster]
+        clusters = len(names)
         items = [ids[row] for row in question.items]
+        if isinstance(value, tuple):  # of as many groups as there were
+            name, clusters = row_text(value, names), len(value)
         rows.append(
             [
                 question.kind,
                 *(items + [""] * len(_ITEMS))[: len(_ITEMS)],
                 "" if cluster is None else str(cluster),
-                "" if cluster is None else names[cluster],
-                str(session.config.n_clusters),
+                name,
+                str(clusters),
                 question.repeat,
-                receipt.value,
-                "cannot say" if receipt.value is None else "",
+                numbered_text(value) if isinstance(value, tuple) else value,
+                "cannot say" if value is None else "",
                 question.id,
                 receipt.annotator,
                 receipt.late,

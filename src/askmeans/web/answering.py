@@ -4,6 +4,7 @@ import hashlib
 import secrets
 import time
 from dataclasses import dataclass
+from typing import Any
 
 from askmeans.exceptions import AskmeansError, QueryError, StoreError
 from askmeans.sessions import Question, Receipt, Session, Status
@@ -93,7 +94,7 @@ class Desk:
         """Whether a question had just appeared: the second half of a double click, no answer."""
         return 0.0 <= time.monotonic() - shown < self._settle
 
-    def give(self, question: int, annotator: str, key: str, value: float | str) -> str:
+    def give(self, question: int, annotator: str, key: str, value: Any) -> str:
         """Keep an answer, "unsure" or "skip"; an answer given before is changed. What was kept."""
         session = self.session
         if value == "skip":
@@ -101,10 +102,10 @@ class Desk:
         elif value == "unsure":
             receipt = session.unsure(question, annotator=annotator, key=key)
         else:
-            receipt = session.tell(question, float(value), annotator=annotator, key=key)
-        return _said(receipt, session.config.ask)
+            receipt = session.tell(question, value, annotator=annotator, key=key)
+        return self._said(receipt)
 
-    def change(self, question: int, annotator: str, key: str, value: float | str) -> str:
+    def change(self, question: int, annotator: str, key: str, value: Any) -> str:
         """Put another answer in the place of one's own; the same again changes nothing."""
         session = self.session
         if value == "skip":  # the answer is taken back, and the question left for later
@@ -112,9 +113,9 @@ class Desk:
             if mine is not None and mine.kind != "skip":
                 session.undo(question, annotator=annotator, key=f"{key}-undo", event=mine.event)
             return self.give(question, annotator, key, value)
-        told = None if value == "unsure" else float(value)
+        told = None if value == "unsure" else value
         receipt = session.change(question, told, annotator=annotator, key=key)
-        text = _said(receipt, session.config.ask)
+        text = self._said(receipt)
         if receipt.void:
             followed = _many(len(receipt.void))
             text += f" {followed} followed from the old answer and may not come again."
@@ -126,12 +127,22 @@ class Desk:
         what = (
             "the skip"
             if undone.kind == "skip"
-            else say_fully(undone.value, self.session.config.ask)
+            else say_fully(undone.value, self.session.config.ask, self.session.group_names)
         )
         text = f"Taken back: {what} to question {undone.question.id}."
         if undone.void:
             text += f" {_many(len(undone.void))} followed from it and may not come again."
         return text
+
+    def _said(self, receipt: Receipt) -> str:
+        """What was kept, in a sentence."""
+        number = receipt.question
+        if receipt.kind == "skip":
+            return f"Skipped question {number}: it comes again later, or for somebody else."
+        late = " (it came late, and counts if nobody was quicker)" if receipt.late else ""
+        again = ", as before" if receipt.repeated else ""
+        value = say_fully(receipt.value, self.session.config.ask, self.session.group_names)
+        return f"Saved: {value} to question {number}{again}{late}."
 
     def _mine(self, question: Question, annotator: str) -> Receipt | None:
         """What somebody said to a question, unless it was taken back."""
@@ -146,17 +157,10 @@ class Desk:
         mine = self._mine(question, annotator)
         if mine is None:
             raise QueryError(f"Question {number} must be open for {annotator!r}. Got another one.")
-        before = "skipped" if mine.kind == "skip" else say(mine.value)
+        before = "skipped"
+        if mine.kind != "skip":
+            before = say(mine.value, self.session.group_names)
         return self.cards.card(question, annotator, before=before)
-
-
-def _said(receipt: Receipt, ask: str) -> str:
-    """What was kept, in a sentence."""
-    if receipt.kind == "skip":
-        return f"Skipped question {receipt.question}: it comes again later, or for somebody else."
-    late = " (it came late, and counts if nobody was quicker)" if receipt.late else ""
-    again = ", as before" if receipt.repeated else ""
-    return f"Saved: {say_fully(receipt.value, ask)} to question {receipt.question}{again}{late}."
 
 
 def _many(count: int) -> str:

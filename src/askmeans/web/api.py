@@ -7,6 +7,7 @@ from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request
 from fastapi.security import APIKeyHeader
 from starlette.responses import Response, StreamingResponse
 
+from askmeans.exceptions import AnswerError
 from askmeans.sessions import Item, Question, Receipt, Status, Undone
 from askmeans.web.exporting import pieces, result_json
 from askmeans.web.guard import check_token
@@ -77,7 +78,10 @@ def make_api(house: House) -> APIRouter:
         if (told.kind == "answer") != (told.value is not None):
             raise HTTPException(409, "A value must come with the kind 'answer', and only with it.")
         if told.value is not None:
-            return session.tell(told.question, told.value, **who)
+            try:
+                return session.tell(told.question, told.value, **who)
+            except AnswerError as error:  # a number for a group, or the other way round
+                raise HTTPException(409, str(error)) from error
         if told.kind == "skip":
             return session.skip(told.question, **who)
         return session.unsure(told.question, **who)

@@ -7,12 +7,13 @@ from typing import Any
 
 from askmeans.sessions import Item, Question, Session
 
-__all__ = ["Card", "Cards", "Cell", "Entry", "ItemView"]
+__all__ = ["Card", "Cards", "Cell", "Choice", "Entry", "ItemView"]
 
 _SAMPLE = 2000  # rows from which the range of a column is told
 _DIFFERENT = 0.1  # of that range, from which two numbers differ
 _SHOWN = 12  # fields shown at once; the others unfold
 _TYPICAL = 3
+_KEYS = 9  # groups that have a key of their own
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +61,16 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """A group that an item may belong to."""
+
+    group: int
+    name: str
+    key: str  # that answers with it
+    typical: tuple[ItemView, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Card:
     """A question, ready to be drawn."""
 
@@ -68,6 +79,7 @@ class Card:
     cluster_name: str | None = None
     typical: tuple[ItemView, ...] = ()
     entries: tuple[Entry, ...] = ()
+    choices: tuple[Choice, ...] = ()  # of a group question
     before: str | None = None  # what was answered, where an answer is being changed
 
     @property
@@ -93,10 +105,14 @@ class Cards:
     ) -> Card:
         """A question beside what belongs to it; `row` are the open questions about its item."""
         items = tuple(self.item(number) for number in question.items)
+        if question.kind == "group":
+            return Card(
+                question=question, items=items, choices=self._choices(question), before=before
+            )
         if question.kind != "membership":
             return Card(question=question, items=_marked(items), before=before)
         assert question.cluster is not None
-        name = self._session.cluster_names[question.cluster]
+        name = self._session.group_names[question.cluster]
         rows = self._session.exemplars(question.cluster, n=_TYPICAL, without=question.items)
         typical = tuple(self.item(row) for row in rows)
         marked = _marked((items[0], *typical), against_first=True)
@@ -109,6 +125,21 @@ class Cards:
             before=before,
         )
 
+    def _choices(self, question: Question) -> tuple[Choice, ...]:
+        """The groups to choose from, each with items that tell what it is."""
+        found = []
+        for place, group in enumerate(self._session.groups):
+            rows = self._session.exemplars(group.number, n=_TYPICAL, without=question.items)
+            found.append(
+                Choice(
+                    group=group.number,
+                    name=group.name,
+                    key=str(place + 1) if place < _KEYS else "",
+                    typical=tuple(self.item(row) for row in rows),
+                )
+            )
+        return tuple(found)
+
     def item(self, row: int) -> ItemView:
         """One item."""
         return self._view(self._session.item(row))
@@ -118,7 +149,7 @@ class Cards:
         names = " and ".join(self._session.item(row).label for row in question.items)
         if question.cluster is None:
             return names
-        return f"{names} in {self._session.cluster_names[question.cluster]}"
+        return f"{names} in {self._session.group_names[question.cluster]}"
 
     def _entries(
         self, question: Question, annotator: str, row: Sequence[Question]
@@ -128,13 +159,14 @@ class Cards:
         for receipt in self._session.said_about(question.items, annotator=annotator):
             assert receipt.question is not None
             other = self._session.question(receipt.question)
+            value = receipt.value
             if receipt.kind != "skip" and other.cluster is not None:
-                told[other.cluster] = (other.id, receipt.value)
+                told[other.cluster] = (other.id, None if isinstance(value, tuple) else value)
         asked = {q.cluster: q.id for q in (question, *row)}
         if len(asked.keys() | told.keys()) < 2:
             return ()
         entries = []
-        for cluster, name in enumerate(self._session.cluster_names):
+        for cluster, name in ((group.number, group.name) for group in self._session.groups):
             number, value = told.get(cluster, (None, None))
             entries.append(
                 Entry(

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from askmeans.sessions import Session, SessionResult, Status
+from askmeans.sessions import Session, Status
 from askmeans.sessions.conflicts import describe
 from askmeans.web.scale import say
 
@@ -20,7 +20,7 @@ class Doubt:
     names: tuple[str, ...]  # and what these are called
 
 
-def doubts_of(session: Session, result: SessionResult, status: Status) -> tuple[Doubt, ...]:
+def doubts_of(session: Session, status: Status) -> tuple[Doubt, ...]:
     """The worst of the contradictions that the status tells of."""
 
     def label(row: int) -> str:
@@ -28,7 +28,7 @@ def doubts_of(session: Session, result: SessionResult, status: Status) -> tuple[
 
     return tuple(
         Doubt(
-            text=describe(conflict, label, result.cluster_names, say),
+            text=describe(conflict, label, session.group_names, say),
             rows=conflict.items,
             names=tuple(map(label, conflict.items)),
         )

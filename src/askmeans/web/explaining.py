@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from askmeans.sessions import Session
+from askmeans.spec import SIMILARITIES
 from askmeans.web.answering import Desk
 from askmeans.web.drawing import colors_of
 from askmeans.web.picture import Picture
@@ -52,15 +53,17 @@ def explain_item(session: Session, row: int, picture: Picture | None) -> Why | N
         return None
     result = picture.result
     told: dict[int, list[str]] = {}
-    similar = []
+    own, similar = [], []
     for receipt in session.history():
         if receipt.kind == "skip" or receipt.question is None:
             continue
         question = session.question(receipt.question)
         if row not in question.items:
             continue
-        text = f"{receipt.annotator} answered “{say(receipt.value)}”"
-        if question.cluster is not None:
+        text = f"{receipt.annotator} answered “{say(receipt.value, session.group_names)}”"
+        if question.kind == "group":
+            own.append(f"{text}.")
+        elif question.cluster is not None:
             told.setdefault(question.cluster, []).append(text)
         else:
             others = [session.item(other).label for other in question.items if other != row]
@@ -68,21 +71,22 @@ def explain_item(session: Session, row: int, picture: Picture | None) -> Why | N
     memberships = result.memberships[row]
     distances = _distances(session, row, result.clustering.centers)
     colors = colors_of(len(memberships))
+    groups = [group.number for group in session.groups]
     reasons = tuple(
         Reason(
             name=name,
             color=colors[j],
             value=float(memberships[j]),
             distance=None if distances is None else float(distances[j]),
-            answers=tuple(told.get(j, ())),
+            answers=tuple(told.get(groups[j] if j < len(groups) else j, ())),
         )
         for j, name in enumerate(result.cluster_names)
     )
-    n_answers = sum(map(len, told.values())) + len(similar)
+    n_answers = sum(map(len, told.values())) + len(own) + len(similar)
     return Why(
-        summary=_summary(n_answers, bool(told), distances, result.cluster_names),
+        summary=_summary(n_answers, bool(told or own), distances, result.cluster_names),
         reasons=tuple(sorted(reasons, key=lambda reason: -reason.value)),
-        similar=tuple(similar),
+        similar=(*own, *similar),
         n_answers=n_answers,
     )
 
@@ -91,12 +95,14 @@ def worked_example(desk: Desk) -> Example:
     """An item, one much like it, and one as different as can be."""
     session = desk.session
     X = np.asarray(session.rows.base[:_SAMPLE], dtype=np.float64)
-    first = next((row for row in session.exemplars(0) if row < len(X)), 0)
+    group = session.groups[0].number
+    first = next((row for row in session.exemplars(group) if row < len(X)), 0)
     gaps = np.linalg.norm(X - X[first], axis=1)
     far = int(gaps.argmax())
     gaps[first] = np.inf
     near = int(gaps.argmin())
-    cluster = session.cluster_names[0] if session.config.ask == "membership" else None
+    named = session.config.ask not in SIMILARITIES
+    cluster = session.cluster_names[0] if named else None
     names = [session.item(row).label for row in (first, near, far)]
     return Example(one=names[0], near=names[1], far=names[2], cluster=cluster)
 

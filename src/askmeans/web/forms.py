@@ -14,6 +14,7 @@ from askmeans.web.guard import check_token
 __all__ = ["Form", "SentForm", "annotator_of", "remember"]
 
 _NAME_COOKIE = "askmeans_name"
+_FIELDS = 250  # of a form: a share for each group among them
 _YEAR = 365 * 24 * 3600
 LONGEST_NAME = 80
 
@@ -49,6 +50,13 @@ class Form:
         except ValueError:
             raise HTTPException(422, f"The field {name!r} must be a number.") from None
 
+    def shares(self) -> dict[int, float]:
+        """Shares of groups, in percent: fields "share-2" that are filled in."""
+        named = [name for name in self._fields if name.startswith("share-")]
+        filled = [name for name in named if self._fields[name].strip()]
+        numbers = {name: Form({"n": name.removeprefix("share-")}).whole("n") for name in filled}
+        return {number: self.number(name) / 100.0 for name, number in numbers.items()}
+
 
 async def _read(request: Request) -> Form:
     """The form, once its token was checked."""
@@ -57,9 +65,11 @@ async def _read(request: Request) -> Form:
         raise HTTPException(415, "A form must be sent as application/x-www-form-urlencoded.")
     body = await request.body()
     try:
-        fields = parse_qs(body.decode(), keep_blank_values=True, max_num_fields=50)
+        fields = parse_qs(body.decode(), keep_blank_values=True, max_num_fields=_FIELDS)
     except ValueError:
-        raise HTTPException(422, "The form must be UTF-8, with at most 50 fields.") from None
+        raise HTTPException(
+            422, f"The form must be UTF-8, with at most {_FIELDS} fields."
+        ) from None
     form = Form({name: values[-1] for name, values in fields.items()})
     check_token(request, form.get("token"))
     return form

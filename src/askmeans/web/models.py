@@ -29,6 +29,11 @@ Key = Annotated[
 ]  # fmt: skip
 
 
+Share = Annotated[float, Field(ge=0, le=1)]
+Group = Annotated[int, Field(ge=0, le=2**31)]
+GroupName = Annotated[str, Field(min_length=1, max_length=200)]
+
+
 class _In(BaseModel):
     """What is sent: nothing but what is described, and no guessing of types."""
 
@@ -52,7 +57,12 @@ class AnswerIn(_In):
     key: Key
     kind: Literal["answer", "unsure", "skip"] = "answer"
     value: Annotated[
-        float | None, Field(ge=0, le=1, description="From 0 to 1; with kind answer only.")
+        Share | Group | GroupName | dict[GroupName, Share] | list[Share] | None,
+        BeforeValidator(_as_whole),
+        Field(
+            description="From 0 to 1; with kind answer only. To a group question a group's number "
+            "or name, shares by group, or an empty list for none of these."
+        ),
     ] = None
 
 
@@ -80,7 +90,7 @@ class QuestionOut(_Out):
     """A question."""
 
     id: int
-    kind: Literal["membership", "pair", "triplet"]
+    kind: Literal["membership", "group", "pair", "triplet"]
     items: list[int]
     cluster: int | None
     repeat: int
@@ -92,7 +102,7 @@ class ReceiptOut(_Out):
     event: int
     kind: str
     question: int | None
-    value: float | None
+    value: float | list[float] | None
     annotator: str
     key: str
     at: float
@@ -107,7 +117,7 @@ class UndoneOut(_Out):
     receipt: ReceiptOut
     question: QuestionOut
     kind: str
-    value: float | None
+    value: float | list[float] | None
     void: list[QuestionOut]
 
 

@@ -10,7 +10,7 @@ from starlette.responses import FileResponse, RedirectResponse, Response, Stream
 
 from askmeans.checks import check_name, whole_number
 from askmeans.exceptions import AskmeansError, ParameterError
-from askmeans.sessions import Receipt
+from askmeans.sessions import Receipt, Session
 from askmeans.sessions.display import IMAGE_TYPES
 from askmeans.web.answering import Sheet
 from askmeans.web.errors import status_of, tell
@@ -128,7 +128,7 @@ def _add_person(router: APIRouter, house: House) -> None:
             {
                 "receipt": receipt,
                 "label": desk.cards.label(house.session.question(receipt.question)),
-                "said": _said(receipt, house.session.config.ask),
+                "said": _said(receipt, house.session),
             }
             for receipt in reversed(receipts[-_HISTORY:])
             if receipt.question is not None
@@ -281,17 +281,25 @@ def _seated(house: House, form: Form) -> str:
     return form.text("annotator")
 
 
-def _value(form: Form) -> float | str:
-    """What was pressed: a point, the slider's button, cannot say or skip."""
+def _value(form: Form) -> Any:
+    """What was pressed: a point, the slider's button, a group, cannot say or skip."""
     told = form.text("value")
     if told in ("unsure", "skip"):
         return told
+    if told == "none":
+        return ()
+    if told.startswith("group-"):
+        return Form({"group": told.removeprefix("group-")}).whole("group")
+    if told == "shares":
+        return form.shares()
     return form.number("fine") if told == "fine" else form.number("value")
 
 
-def _said(receipt: Receipt, ask: str) -> str:
+def _said(receipt: Receipt, session: Session) -> str:
     """What somebody answered, as the history tells it."""
-    return "skipped" if receipt.kind == "skip" else say_fully(receipt.value, ask)
+    if receipt.kind == "skip":
+        return "skipped"
+    return say_fully(receipt.value, session.config.ask, session.group_names)
 
 
 def _is_script(request: Request) -> bool:
@@ -331,7 +339,7 @@ def _scale(house: House) -> dict[str, Any]:
     """The answers' scale."""
     config = house.session.config
     return {
-        "points": points_of(config.ask, config.levels),
+        "points": [] if config.ask == "group" else points_of(config.ask, config.levels),
         "step": slider_step(config.levels),
-        "is_membership": config.ask == "membership",
+        "ask": config.ask,
     }

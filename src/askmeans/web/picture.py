@@ -144,14 +144,14 @@ class Pictures:
         event = session.last_event
         result = session.result()
         status = session.status(estimate=True)
-        colors = colors_of(session.config.n_clusters)
+        colors = colors_of(len(result.cluster_names))
         names = [session.item(row).label for row in self._plane.rows]
         return Picture(
             event=event,
             status=status,
             result=result,
             clusters=tuple(self._cluster(result, j, colors[j]) for j in range(len(colors))),
-            doubts=doubts_of(session, result, status),
+            doubts=doubts_of(session, status),
             scatter=scatter(self._plane, result.memberships, names),
             heat_map=heat_map(result.memberships, list(result.cluster_names)),
         )

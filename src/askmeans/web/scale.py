@@ -1,8 +1,11 @@
 """The points of the answers' scale, their words, and how a value is said."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 __all__ = ["Point", "points_of", "say", "say_fully", "slider_step"]
+
+Value = float | tuple[float, ...]
 
 _POINTS = 5
 _MOST_BUTTONS = 9  # one for each key from 1 to 9
@@ -40,19 +43,36 @@ def slider_step(levels: int | None) -> float:
     return 0.05 if levels is None or levels < 2 else 1.0 / (levels - 1)
 
 
-def say(value: float | None) -> str:
-    """A value as people read it."""
+def say(value: Value | None, names: Sequence[str] = ()) -> str:
+    """A value as people read it; shares by the groups' names."""
     if value is None:
         return "cannot say"
+    if isinstance(value, tuple):
+        return _say_row(value, names)
     if value in _FRACTIONS:
         return _FRACTIONS[value]
     return f"{value:.2f}".rstrip("0").rstrip(".")
 
 
-def say_fully(value: float | None, ask: str) -> str:
+def say_fully(value: Value | None, ask: str, names: Sequence[str] = ()) -> str:
     """A value with its word, where it has one."""
-    word = "" if value is None else _word(value, ask)
-    return f"“{word}” ({say(value)})" if word else f"“{say(value)}”"
+    word = "" if value is None or isinstance(value, tuple) else _word(value, ask)
+    return f"“{word}” ({say(value)})" if word else f"“{say(value, names)}”"
+
+
+def _say_row(row: tuple[float, ...], names: Sequence[str]) -> str:
+    """A row of shares: a group, several in percent, or none of these."""
+    shares: dict[str, float] = {}
+    for name, share in zip(names, row, strict=False):
+        if share > 0.0:  # merged groups have one name
+            shares[name] = shares.get(name, 0.0) + share
+    if not shares:
+        return "none of these"
+    if list(shares.values()) == [1.0]:
+        return next(iter(shares))
+    parts = [f"{share:.0%} {name}" for name, share in shares.items()]
+    rest = 1.0 - sum(shares.values())
+    return ", ".join([*parts, f"{rest:.0%} none of these"] if rest > 0.005 else parts)
 
 
 def _word(value: float, ask: str) -> str:

@@ -1,10 +1,12 @@
 """The store on SQLAlchemy: what the contract says, as statements."""
 
+import json
 import math
 import os
 import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +27,7 @@ from sqlalchemy.exc import IntegrityError
 from askmeans import __version__
 from askmeans.exceptions import NoSessionError, SessionExistsError, StoreVersionError
 from askmeans.queries import Question
-from askmeans.sessions.log import Event, EventKind, NewEvent
+from askmeans.sessions.log import Event, EventKind, NewEvent, Value
 from askmeans.sessions.store import models
 from askmeans.sessions.store.contract import DataPart, Lease, SessionRecord
 from askmeans.sessions.store.sqlite.engine import (
@@ -50,6 +52,7 @@ _EVENTS = (
 )
 _LEASES = select(models.leases).where(models.leases.c.session_id == bindparam("session"))
 _LISTED = 500  # items that a statement lists; of more, all questions are read
+_SAID = (EventKind.ANSWER, EventKind.HELD, EventKind.AGAIN)
 _NOW = select(literal_column(NOW, Float))
 
 
@@ -225,7 +228,7 @@ class SqlTransaction:
                 key=row.key,
                 annotator=row.annotator,
                 question=row.question,
-                value=row.value,
+                value=_value(row),
                 target=row.target,
                 text=row.text,
                 late=row.late,
@@ -235,14 +238,19 @@ class SqlTransaction:
 
     def append(self, event: NewEvent) -> Event:
         """Add an event at the end of the log."""
+        if isinstance(event.value, tuple):  # a row is kept as text
+            event = replace(event, text=json.dumps(event.value, allow_nan=False))
         values = {name: getattr(event, name) for name in NewEvent.__slots__}
-        assert event.value is None or math.isfinite(event.value)
+        number = event.value if isinstance(event.value, float) else None
+        assert number is None or math.isfinite(number)
         at = self.now()
         done = self._connection.execute(
-            insert(models.events).values(session_id=self._session, at=at, **values)
+            insert(models.events).values(
+                session_id=self._session, at=at, **values | {"value": number}
+            )
         )
-        (number,) = done.inserted_primary_key or (0,)
-        return Event(id=int(number), at=at, **values)
+        (identity,) = done.inserted_primary_key or (0,)
+        return Event(id=int(identity), at=at, **values)
 
     def leases(self) -> list[Lease]:
         """Every lease, ended ones included, of questions that are not let go."""
@@ -327,6 +335,14 @@ def _let_go(engine: Engine, pid: int) -> None:
 def _now(connection: Connection) -> float:
     """The database's time, in seconds."""
     return float(connection.execute(_NOW).scalar_one())
+
+
+def _value(row: Any) -> Value | None:
+    """What an event says: a number, or the row of an answer to a group question."""
+    if row.value is None and row.text and row.kind in _SAID:
+        return tuple(json.loads(row.text))
+    value: float | None = row.value
+    return value
 
 
 def _as_question(row: Any) -> Question:

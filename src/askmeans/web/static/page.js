@@ -203,6 +203,7 @@ function zoom(event) {
 // The slider begins in the middle for every question.
 function centre() {
   const slider = document.getElementById("fine");
+  if (!slider) return; // groups have none
   slider.value = slider.defaultValue;
   slider.dispatchEvent(new Event("input"));
 }
@@ -259,8 +260,10 @@ function answering() {
     output.textContent = Number(slider.value).toFixed(2);
     slider.setAttribute("aria-valuetext", output.textContent);
   };
-  slider.addEventListener("input", tell);
-  tell();
+  if (slider) {
+    slider.addEventListener("input", tell);
+    tell();
+  }
   fill();
   centre();
   choose();

@@ -1,0 +1,105 @@
+"""Group questions on the command line: by number, by name, shares, none, cannot say."""
+
+import json
+
+import pandas as pd
+import pytest
+
+from askmeans import sessions
+
+
+@pytest.fixture
+def made(askmeans, folder):
+    """A session about Iris that asks for groups, by default."""
+    done = askmeans(
+        "init", "s.db", "iris.csv", "-k", 3, "--id", "flower", "--names", "red,blue,Group C",
+        cwd=folder,
+    )  # fmt: skip
+    assert "clusters: red; blue; Group C" in done.stdout
+    assert "expect about 100 questions" in done.stdout
+    return folder
+
+
+def asked(askmeans, folder, *words):
+    """A question as JSON."""
+    told = json.loads(askmeans("ask", "s.db", "--json", *words, cwd=folder).stdout)
+    return told["questions"][0]
+
+
+def test_a_question_lists_the_groups_and_the_items_that_are_like_them(askmeans, made):
+    question = asked(askmeans, made)
+    assert question["kind"] == "group"
+    assert [(g["number"], g["name"]) for g in question["groups"]] == [
+        (0, "red"), (1, "blue"), (2, "Group C"),
+    ]  # fmt: skip
+    with sessions.open(made / "s.db") as session:
+        session.tell(question["id"], "blue")
+    shown = askmeans("ask", "s.db", cwd=made).stdout
+    assert f"    1  blue (with {question['shown'][0]['label']})\n" in shown
+    assert "To which group does it belong?" in shown
+
+
+@pytest.mark.parametrize(
+    ("value", "row", "text"),
+    [
+        ("2", [0, 0, 1], "Group C"),
+        ("blue", [0, 1, 0], "blue"),
+        ("C", [0, 0, 1], "Group C"),
+        ("red:.7,C:.3", [0.7, 0, 0.3], "red:0.7,Group C:0.3"),
+        ("none", [0, 0, 0], "none"),
+        ("?", None, "'cannot say'"),
+    ],
+)
+def test_a_group_is_told_in_every_way(askmeans, made, value, row, text):
+    number = asked(askmeans, made)["id"]
+    told = json.loads(askmeans("tell", "s.db", number, value, "--json", cwd=made).stdout)
+    assert told["value"] == row
+    again = askmeans("tell", "s.db", number, value, cwd=made).stdout
+    assert f"Kept: {text} to question {number}, as before." in again
+    undone = json.loads(askmeans("undo", "s.db", "--json", cwd=made).stdout)
+    assert undone["value"] == row
+
+
+@pytest.mark.parametrize("value", ["9", "green", "red:.7,green:.3", "red:.9,blue:.9", ".5"])
+def test_what_is_no_group_is_refused_with_those_there_are(askmeans, made, value):
+    number = asked(askmeans, made)["id"]
+    done = askmeans("tell", "s.db", number, value, cwd=made, ok=False)
+    assert done.returncode == 1
+    assert "0 red, 1 blue, 2 Group C" in done.stderr
+    assert f"Got '{value}'" in done.stderr
+
+
+def test_groups_are_answered_in_the_terminal_exported_and_imported(askmeans, made):
+    lines = "red\nwhat\nblue:50%,red:50%\nnone\ns\nu\n?\nq\n"
+    done = askmeans("answer", "s.db", cwd=made, text_in=lines, ok=False)
+    assert done.returncode == 3
+    assert "'what' is no answer" in done.stdout
+    assert "4 questions answered" in done.stdout
+    for kind in ("csv", "parquet", "json"):
+        askmeans("export", "s.db", "--format", kind, cwd=made)
+    table = pd.read_csv(made / "s.answers.csv", keep_default_na=False)
+    assert table["kind"].tolist() == ["group"] * 4
+    assert table["value"].tolist() == ["0:1", "0:0.5,1:0.5", "none", ""]
+    assert table["cluster_name"].tolist() == ["red", "red:0.5,blue:0.5", "none", ""]
+    whole = json.loads((made / "s.json").read_text())
+    assert [row["value"] for row in whole["answers"]] == ["0:1", "0:0.5,1:0.5", "none", None]
+    parquet = pd.read_parquet(made / "s.answers.parquet")
+    assert parquet["value"].tolist()[:3] == ["0:1", "0:0.5,1:0.5", "none"]
+    names = ("--names", "red,blue,Group C")
+    askmeans("init", "t.db", "iris.csv", "-k", 3, "--id", "flower", *names, cwd=made)
+    done = askmeans("import", "t.db", "s.answers.csv", cwd=made)
+    assert "4 answers taken in" in done.stdout
+    with sessions.open(made / "s.db") as one, sessions.open(made / "t.db") as other:
+        rows = [[receipt.value for receipt in each.history()] for each in (one, other)]
+    assert rows[0] == rows[1] == [(1.0, 0.0, 0.0), (0.5, 0.5, 0.0), (0.0, 0.0, 0.0), None]
+
+
+def test_the_papers_strategies_ask_for_memberships(askmeans, folder):
+    askmeans("init", "p.db", "iris.csv", "-k", 3, "--strategy", "two-phase", cwd=folder)
+    with sessions.open(folder / "p.db") as session:
+        assert session.config.ask == "membership"
+    done = askmeans(
+        "init", "q.db", "iris.csv", "-k", 3, "--strategy", "two-phase", "--ask", "group",
+        cwd=folder, ok=False,
+    )  # fmt: skip
+    assert "must not be 'group' with TwoPhase" in done.stderr

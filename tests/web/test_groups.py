@@ -1,0 +1,112 @@
+"""Group questions on the page and in the API."""
+
+import re
+
+import pytest
+
+from askmeans import sessions
+from askmeans.web import create_app
+
+
+@pytest.fixture
+def database(tmp_path, tools):
+    path = tmp_path / "fruit.db"
+    tools.make_fruit(path, strategy="auto").close()
+    return path
+
+
+@pytest.fixture
+def client(database, tools):
+    with tools.using(create_app(database, settle_seconds=0.0)) as made:
+        made.cookies.set("askmeans_name", "ann")
+        yield made
+
+
+def history(database):
+    with sessions.open(database) as session:
+        return [receipt.value for receipt in session.history()]
+
+
+def send(client, **fields):
+    """Answer what the page shows."""
+    page = client.get("/").text
+    form = page[page.index('id="answer"') :]
+    hidden = dict(re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)">', form)[:9])
+    return client.post("/answer", data=hidden | fields)
+
+
+def test_the_page_shows_one_item_and_a_button_for_each_group(client):
+    page = client.get("/").text
+    assert "To which group does" in page
+    for value, key, word in (("group-0", 1, "small"), ("group-1", 2, "large"),
+                             ("none", "n", "None of these")):  # fmt: skip
+        assert f'form="answer" name="value" value="{value}" data-key="{key}"' in page
+        assert f'<span class="word">{word}</span>' in page
+    assert 'name="share-1"' in page
+    assert 'id="fine"' not in page
+
+
+@pytest.mark.parametrize(
+    ("fields", "row"),
+    [
+        ({"value": "group-1"}, (0.0, 1.0)),
+        ({"value": "none"}, (0.0, 0.0)),
+        ({"value": "unsure"}, None),
+        ({"value": "shares", "share-0": "70", "share-1": "30"}, (0.7, 0.3)),
+        ({"value": "shares", "share-0": "25", "share-1": ""}, (0.25, 0.0)),
+    ],
+)
+def test_a_form_is_an_answer(client, database, fields, row):
+    assert send(client, **fields).status_code == 303
+    assert history(database) == [row]
+    page = client.get("/history").text
+    words = {(0.0, 1.0): "large", (0.0, 0.0): "none of these", None: "cannot say",
+             (0.7, 0.3): "70% small, 30% large",
+             (0.25, 0.0): "25% small, 75% none of these"}  # fmt: skip
+    assert f"“{words[row]}”" in page
+    assert f"“{words[row]}”" in client.get("/?question=1").text or row is None
+
+
+@pytest.mark.parametrize(
+    "fields", [{"value": "group-7"}, {"value": "0.5"}, {"value": "shares", "share-0": "170"}]
+)
+def test_what_is_no_group_is_told_and_not_kept(client, database, fields):
+    send(client, **fields)
+    assert 'class="failed"' in client.get("/").text
+    assert history(database) == []
+
+
+def test_the_other_pages_know_groups(client):
+    send(client, value="group-1")
+    for page in ("/help", "/results", "/history", "/export/answers.csv", "/export/all.json"):
+        assert client.get(page).status_code == 200
+    assert "To which group" in client.get("/help").text or "to which group" in (
+        client.get("/help").text
+    )
+    item = client.get("/export/answers.csv").text.splitlines()[1].split(",")[1]
+    assert "ann answered “large”." in client.get(f"/find?q={item}", follow_redirects=True).text
+
+
+def test_a_program_answers_by_number_name_or_shares(client, database, tools):
+    headers = {"X-CSRF-Token": tools.token_of(client)}
+
+    def post(path, **body):
+        return client.post(f"/api/{path}", json={"annotator": "bob", **body}, headers=headers)
+
+    values = [1, "small", {"small": 0.5, "large": 0.25}, [], [0.0, 1.0], 1.0]
+    for place, value in enumerate(values):
+        (question,) = post("ask").json()
+        assert question["kind"] == "group"
+        done = post("answers", question=question["id"], key=f"k{place}", value=value)
+        assert done.status_code == 200, done.text
+    expected = [(0.0, 1.0), (1.0, 0.0), (0.5, 0.25), (0.0, 0.0), (0.0, 1.0), (0.0, 1.0)]
+    assert history(database) == expected
+    assert [each["value"] for each in client.get("/api/history").json()] == [
+        list(row) for row in expected
+    ]
+    assert post("undo", key="u").json()["value"] == [0.0, 1.0]
+    for wrong, status in ((7, 409), ("kale", 409), (0.5, 409), (1.5, 422), ({"small": 2}, 422)):
+        (question,) = post("ask").json()
+        done = post("answers", question=question["id"], key=f"w{wrong}", value=wrong)
+        assert done.status_code in (status, 422), done.text
+    assert len(history(database)) == 5
