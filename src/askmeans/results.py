@@ -65,6 +65,12 @@ class Diagnostics:
         What was warned of on the way.
     estimated_error : float or None
         The default strategy: the mean error of a membership to expect.
+    error_band : (float, float) or None
+        The same: between which the error lies in four cases of five.
+    suggested_clusters : int or None
+        How many groups the answers speak of; more than asked for where items belong to none.
+    annotators : mapping, or None
+        For each annotator the offset, gain, spread and slips of their answers.
     models : mapping of str to float, or None
         The same: the models that complete the memberships, and the weight of each.
     sharpness : float or None
@@ -98,6 +104,9 @@ class Diagnostics:
     stopped: str | None = None
     notes: tuple[str, ...] = ()
     estimated_error: float | None = None
+    error_band: tuple[float, float] | None = None
+    suggested_clusters: int | None = None
+    annotators: Mapping[str, Any] | None = None
     models: Mapping[str, float] | None = None
     sharpness: float | None = None
     strata: int | None = None

