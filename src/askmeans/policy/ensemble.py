@@ -16,18 +16,20 @@ from askmeans.policy.models.closed_form import (
     scaled,
 )
 from askmeans.policy.models.discriminant import discriminant, learn_discriminant
+from askmeans.policy.models.forest import forest
 from askmeans.policy.models.graph import Graph, spread
-from askmeans.policy.models.kernel import linear, smooth
+from askmeans.policy.models.kernel import ridge, smooth
 from askmeans.policy.models.logistic import learn_logistic, logistic
 from askmeans.policy.models.mixture import mixture
 from askmeans.policy.models.training import Fitted, Training
+from askmeans.policy.models.typical import typical
 from askmeans.policy.pool import Pool
 
 __all__ = ["Ensemble", "one_thread"]
 
 Floats = NDArray[np.float64]
 
-FEW, _SOME = 3, 5  # answers from which on models learn, and those with more to learn
+FEW, _SOME, _MANY = 3, 5, 10  # answers from which on models learn, and those with more to learn
 
 
 @cache
@@ -65,7 +67,7 @@ class Ensemble:
         return [np.asarray(np.mean(learnt, axis=0)), optimum(pool.X)]
 
     def learn(self, training: Training) -> list[Fitted]:
-        """Fit every model that so many answers allow."""
+        """Fit every model that so many answers of this kind allow."""
         pool, count = self.pool, len(training.rows)
         fitted = [named(pool, training), local(pool, training)]
         if pool.free_scaled is not None:
@@ -74,14 +76,16 @@ class Ensemble:
             fitted += [
                 discriminant(pool, training),
                 smooth(pool, training),
-                linear(pool, training),
-                logistic(pool, training, looseness=1.0),
                 spread(pool, training, self.graph),
             ]
         if count >= _SOME:
+            fitted += [logistic(pool, training, looseness=30.0), mixture(pool, training)]
+        if count >= _SOME and not training.is_hard:
             fitted += [
-                logistic(pool, training, looseness=30.0),
                 in_metric(pool, training),
-                mixture(pool, training),
+                ridge(pool, training),
+                typical(pool, training),
             ]
+        if count >= _MANY:
+            fitted.append(forest(pool, training))
         return fitted

@@ -16,16 +16,22 @@ from askmeans.policy.models.training import Fitted, Predict, Training
 __all__ = ["Stack", "sharpened", "stack_models"]
 
 Floats = NDArray[np.float64]
-# What models count before the answers speak.
-PRIOR = {
-    "unsupervised": 1.0, "local optimum": 1.0, "scaled": 1.0, "metric": 1.0, "mixture": 1.0,
-    "discriminant": 1.0, "graph": 0.5, "logistic 30": 0.3, "logistic 1": 0.15, "smooth": 0.15,
-    "linear": 0.1,
+# What models count before the answers speak, where these are soft or all or nothing: chosen on
+# label distributions, our own targets and real labels, by leaving out one after the other.
+SOFT = {
+    "unsupervised": 0.3, "local optimum": 0.3, "scaled": 0.3, "metric": 0.3, "mixture": 0.3,
+    "discriminant": 0.3, "logistic 30": 0.3, "smooth": 1.0, "graph": 1.0, "ridge": 1.0,
+    "typical": 1.0, "forest": 1.0,
+}  # fmt: skip
+HARD = {
+    "unsupervised": 1.0, "local optimum": 0.3, "scaled": 1.0, "mixture": 1.0, "discriminant": 1.0,
+    "logistic 30": 1.0, "smooth": 0.5, "graph": 0.5, "forest": 1.0,
 }  # fmt: skip
 # How near to the prior weights stay: by the loss of so many items of the best model, and, for
 # hard answers, by what luck may do while they are few.
 CAUTION, LUCK = 2.0, 2.0
-_HARD = 0.98  # mean of the strongest memberships from which on answers are all or nothing
+_DRAWN = 0.05  # by how much of the error a power must be better than none, by its logarithm
+_UNSUPPORTED = 1e-6  # the weight of rows that no model could predict
 _ADDED = 0.25  # items whose error is added to what was seen
 _LEAST = 0.03  # a model with less weight is left out
 _POWERS, _USUAL_POWER = (0.5, 0.7, 0.85, 1.0, 1.2, 1.5, 2.0, 2.5, 3.0), 1.4  # of doubt, for errors
@@ -84,17 +90,61 @@ def sharpened(U: Floats, sharpness: float) -> Floats:
     return rows
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _HeldOut:
+    """What each model said of answers it had not seen, the answers, and what each is worth."""
+
+    outs: Floats
+    Y: Floats
+    known: NDArray[np.bool_]
+    weight: Floats
+    prior: Floats
+    hard: bool
+
+    def part(self, chosen: NDArray[np.bool_]) -> "_HeldOut":
+        """Some of the answers."""
+        return replace(
+            self, outs=self.outs[:, chosen], Y=self.Y[chosen], known=self.known[chosen],
+            weight=self.weight[chosen],
+        )  # fmt: skip
+
+    def stack(self, near: Floats | None = None) -> tuple[Floats, float]:
+        """Weights of the models, and how much to sharpen their mean; by what was told alone."""
+        left = np.where(self.known, self.outs - self.Y, 0.0)
+        A = np.einsum("i,mik,nik->mn", self.weight, left, left)
+        n = len(self.Y)
+        # A few answers of all or nothing may be predicted by luck; soft ones hardly.
+        caution = CAUTION * float(np.diag(A).min()) / n + self.hard * LUCK / n**2
+        w = stacked(A, self.prior / self.prior.sum(), caution, near)
+        w[w < _LEAST] = 0.0
+        w /= w.sum()
+        return w, self._sharpness(np.tensordot(w, self.outs, 1))
+
+    def _sharpness(self, mean: Floats) -> float:
+        """The power with the least absolute error; few answers stay near 1."""
+        plain = float(self.weight @ _mean_error(mean, self.Y, self.known))
+        near_one = 0.02 * (len(self.Y) < 50) if self.hard else _DRAWN * plain
+        best, least = 1.0, np.inf
+        for candidate in _SHARPNESS:
+            found = _mean_error(sharpened(mean, candidate), self.Y, self.known)
+            off = float(self.weight @ found) + near_one * abs(math.log(candidate))
+            if off < least - 1e-12:
+                best, least = candidate, off
+        return best
+
+
 def stack_models(fitted: list[Fitted], training: Training) -> Stack:
     """Stack models: least squared held-out error, near the prior while answers are few."""
-    Y, known = training.Y, training.known
-    prior = np.array([PRIOR[f.name] for f in fitted])
+    Y, hard = training.Y, training.is_hard
+    prior = np.array([(HARD if hard else SOFT)[f.name] for f in fitted])
     weight = training.sample_weight * np.sqrt(training.stratum_size)
     weight = weight / weight.mean()
     outs, pools = np.stack([f.held_out for f in fitted]), np.stack([f.pool for f in fitted])
-    hard = float(Y.max(axis=1).mean()) > _HARD
-    w, sharpness = _stack(outs, Y, known, weight, prior, hard)
+    fair = np.where(training.is_supported, weight, _UNSUPPORTED)
+    held = _HeldOut(outs=outs, Y=Y, known=training.known, weight=fair, prior=prior, hard=hard)
+    w, sharpness = held.stack()
     held_out, plain = np.tensordot(w, outs, 1), np.tensordot(w, pools, 1)
-    errors = _honest_errors(outs, training, weight, prior, hard, near=w)
+    errors = _honest_errors(held, training.folds, near=w)
     doubt = _doubt(w, pools, plain, sharpness)
     error_of = error_by_doubt(
         _doubt(w, outs, held_out, sharpness), errors, weight, hard, Y.shape[1]
@@ -111,45 +161,14 @@ def stack_models(fitted: list[Fitted], training: Training) -> Stack:
     )
 
 
-def _stack(
-    outs: Floats,
-    Y: Floats,
-    known: NDArray[np.bool_],
-    weight: Floats,
-    prior: Floats,
-    hard: bool,
-    near: Floats | None = None,
-) -> tuple[Floats, float]:
-    """Weights of the models, and how much to sharpen their mean; by what was told alone."""
-    left = np.where(known, outs - Y, 0.0)
-    A = np.einsum("i,mik,nik->mn", weight, left, left)
-    # A few answers of all or nothing may be predicted by luck; soft ones hardly.
-    caution = CAUTION * float(np.diag(A).min()) / len(Y) + hard * LUCK / len(Y) ** 2
-    w = stacked(A, prior / prior.sum(), caution, near)
-    w[w < _LEAST] = 0.0
-    w /= w.sum()
-    return w, best_sharpness(np.tensordot(w, outs, 1), Y, weight, known)
-
-
-def _honest_errors(
-    outs: Floats,
-    training: Training,
-    weight: Floats,
-    prior: Floats,
-    hard: bool,
-    *,
-    near: Floats,
-) -> Floats:
+def _honest_errors(held: _HeldOut, folds: NDArray[np.intp], *, near: Floats) -> Floats:
     """The stack's error on each answer, with weights and sharpness from the other folds only."""
-    Y, known, errors = training.Y, training.known, np.empty(len(training.Y))
-    for fold in np.unique(training.folds):
-        inside = training.folds == fold
-        others = inside if inside.all() else ~inside
-        w, sharpness = _stack(
-            outs[:, others], Y[others], known[others], weight[others], prior, hard, near
-        )
-        found = sharpened(np.tensordot(w, outs[:, inside], 1), sharpness)
-        errors[inside] = _mean_error(found, Y[inside], known[inside])
+    errors = np.empty(len(held.Y))
+    for fold in np.unique(folds):
+        inside = folds == fold
+        w, sharpness = held.part(inside if inside.all() else ~inside).stack(near)
+        found = sharpened(np.tensordot(w, held.outs[:, inside], 1), sharpness)
+        errors[inside] = _mean_error(found, held.Y[inside], held.known[inside])
     return errors
 
 
@@ -184,20 +203,6 @@ def _mean_error(found: Floats, Y: Floats, known: NDArray[np.bool_]) -> Floats:
     off = np.where(known, np.abs(found - Y), 0.0).sum(axis=1)
     mean: Floats = off / np.maximum(known.sum(axis=1), 1)
     return mean
-
-
-def best_sharpness(
-    held_out: Floats, Y: Floats, weight: Floats, known: NDArray[np.bool_] | None = None
-) -> float:
-    """The power with the least absolute error; few answers stay near 1."""
-    known = np.ones(Y.shape, dtype=bool) if known is None else known
-    best, least = 1.0, np.inf
-    for candidate in _SHARPNESS:
-        off = float(weight @ _mean_error(sharpened(held_out, candidate), Y, known))
-        off += 0.02 * abs(np.log(candidate)) * (len(Y) < 50)
-        if off < least - 1e-12:
-            best, least = candidate, off
-    return best
 
 
 def stacked(A: Floats, prior: Floats, caution: float, near: Floats | None = None) -> Floats:

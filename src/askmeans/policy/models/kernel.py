@@ -15,7 +15,7 @@ from askmeans.policy.models.rows import quick_distances
 from askmeans.policy.models.training import Fitted, Training
 from askmeans.policy.pool import Pool, Standard
 
-__all__ = ["best_process", "linear", "prior_mean", "smooth"]
+__all__ = ["best_process", "prior_mean", "ridge", "smooth"]
 
 Floats = NDArray[np.float64]
 
@@ -106,20 +106,20 @@ def smooth(pool: Pool, training: Training) -> Fitted:
     )
 
 
-def linear(pool: Pool, training: Training) -> Fitted:
-    """A linear map onto the simplex, by ridge regression."""
+def ridge(pool: Pool, training: Training) -> Fitted:
+    """A linear map onto the simplex; its ridge by the answers."""
     Z = pool.Z[training.rows]
     mean = prior_mean(training)
     K = Z @ Z.T / Z.shape[1] + 1.0
     _, coefficients, held_out = best_process(
-        [K], (0.001, 0.01, 0.1, 1.0), training.Y - mean, training.sample_weight
+        [K], (0.01, 0.1, 1.0, 10.0, 100.0), training.Y - mean, training.sample_weight
     )
     slope = Z.T @ coefficients / Z.shape[1]
     intercept = coefficients.sum(axis=0) + mean
 
     predict = OntoSimplex(scale=pool.scaled, slope=slope, intercept=intercept)
     return Fitted(
-        name="linear",
+        name="ridge",
         pool=predict(pool.X),
         held_out=onto_simplex(held_out + mean),
         predict=predict,

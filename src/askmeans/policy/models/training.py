@@ -16,6 +16,7 @@ Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 Predict = Callable[[NDArray[np.floating]], Floats]
 _FOLDS = 5
+_HARD = 0.98  # mean of the strongest memberships from which on answers are all or nothing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +52,19 @@ class Training:
             rows=rows, Y=Y, sample_weight=sample_weight, stratum_size=stratum_size, known=known,
             folds=folds,
         )  # fmt: skip
+
+    @property
+    def is_hard(self) -> bool:
+        """Whether answers are all or nothing."""
+        return float(self.Y.max(axis=1).mean()) > _HARD
+
+    @property
+    def is_supported(self) -> NDArray[np.bool_]:
+        """Which rows others could predict: of whose strongest cluster another example is known."""
+        strongest = self.Y.argmax(axis=1)
+        own = self.sample_weight * self.Y[np.arange(len(self.Y)), strongest]
+        others = (self.sample_weight @ self.Y)[strongest] - own
+        return np.asarray((others >= 0.5) | (self.Y.max(axis=1) < 0.5))
 
     def part(self, chosen: NDArray[np.bool_]) -> "Training":
         """Some of it."""
