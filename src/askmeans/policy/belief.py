@@ -30,6 +30,9 @@ _PARTLY = 0.05  # of a row that is not told, from which on it matters what stand
 _SEEN = 0.5  # memberships to a cluster that make it seen
 _FAR = 3.5  # usual deviations from which on a noisy answer is not believed
 _SEVERAL = 3  # items that belong nowhere; fewer may be slips
+_UNSEEN = 0.25  # of a mistake, which may be among those not asked about
+_ALIKE = 0.3  # how far models may be wrong all alike, as a logarithm
+_EIGHTY = 1.28  # standard deviations that hold 80 %
 _CHUNK = 100_000
 
 
@@ -179,6 +182,23 @@ class Belief:
         error = float((expected[asked] * left + own * (left < 1.0)).sum())
         unasked = np.delete(expected, asked) if len(asked) < len(self.pool) else expected
         return (error + float(unasked.mean()) * (n - len(asked))) / n
+
+    @cached_property
+    def error_band(self) -> tuple[float, float]:
+        """Between which the error lies in four cases of five, as far as answers tell.
+
+        Few mistakes were seen, and models may all be wrong alike (0.3); none among n answers does
+        not mean that there is none. Both constants by the coverage in benchmarks/labels.py.
+        """
+        error = self.estimated_error
+        if self.stack is None:
+            return 0.0, min(1.0, 2.0 / self.k)
+        unseen = (
+            _UNSEEN * 2.0 / self.k / (self.n_told + 1.0) if self.stack.answers_are_hard else 0.0
+        )
+        left = 1.0 - self.n_told / self.pool.items.n
+        width = math.exp(_EIGHTY * math.hypot(_ALIKE, 1.0 / math.sqrt(self.stack.n_mistakes + 0.5)))
+        return max(0.0, error - unseen * left) / width, (error + unseen * left) * width
 
     def is_precise(self, precision: float) -> bool:
         """Whether the estimate is small enough, and there is enough behind it."""

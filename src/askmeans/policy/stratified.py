@@ -38,7 +38,7 @@ Rows = NDArray[np.intp]
 
 REST = 0.05  # what is left of a row and not asked about
 GROWTH = 0.35  # questions from one milestone to the next, by those answered before
-_EXPLORE = 0.25  # how evenly doubt is taken to be spread, whatever the models say
+_EXPLORE = 0.05  # how evenly doubt is taken to be spread, whatever the models say
 _REPEATS = 10  # answers given again, from which on it is known whether they differ
 _DOUBTED, _OFTEN_ENOUGH = 3.0, 3  # usual deviations; askings after which an answer stands
 
@@ -241,6 +241,7 @@ class StratifiedPolicy:
             beta=float(self.k * U.mean(axis=0).min()),
             rho=float((U**self.settings.fuzzifier).mean(axis=0).min()),
             estimated_error=belief.estimated_error,
+            error_band=belief.error_band,
             models=weights,
             sharpness=1.0 if belief.stack is None else belief.stack.sharpness,
             strata=belief.n_told,
