@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from askmeans.contradictions import rounding_noise
 from askmeans.fuzzy.simplex import keep_answers, within_bounds
+from askmeans.policy.elsewhere import Folded, fold, n_hidden_groups, with_elsewhere
 from askmeans.policy.ensemble import FEW, Ensemble, one_thread
 from askmeans.policy.evidence import Told
 from askmeans.policy.models.closed_form import ClosedForm, name_clusters
@@ -62,14 +63,16 @@ class Belief:
     def __init__(self, ensemble: Ensemble, strata: Strata, told: Told, scale: Scale) -> None:
         self.pool: Pool = ensemble.pool
         self.strata = strata
-        self.told = told
+        self.n_clusters = told.values.shape[1]  # the groups there are
+        self.k = self.pool.n_clusters  # with that of items that belong to none of them
+        self.elsewhere = told.unassigned
+        self.told = with_elsewhere(told) if self.k > self.n_clusters else told
         self.scale = scale
-        self.k = self.pool.n_clusters
         self.asked: Rows = np.searchsorted(self.pool.rows, told.items)
         self.seen = np.zeros(self.k, dtype=bool)
         free = self.pool.free_memberships
         # The unsupervised fit, its clusters named as far as answers tell.
-        self.guess: Floats = free[:, name_clusters(free[self.asked], told.values)]
+        self.guess: Floats = free[:, name_clusters(free[self.asked], self.told.values)]
         self.likely: Floats = self.guess
         self.stack: Stack | None = None
         with one_thread():
@@ -214,6 +217,13 @@ class Belief:
     @cached_property
     def predictor(self) -> Predict:
         """Memberships of any items, by models that have seen all items."""
+        if self.k > self.n_clusters:
+            return Folded(predict=self._inner, n_clusters=self.n_clusters)
+        return self._inner
+
+    @cached_property
+    def _inner(self) -> Predict:
+        """The same, with that of items that belong to none of the groups."""
         if self.stack is not None:
             return self._refined(self.stack).predict
         centers, alpha = self.pool.free
@@ -226,11 +236,16 @@ class Belief:
         return stack if len(self.pool) == items.n else stack.refined(items)
 
     def memberships(self) -> Floats:
-        """Memberships of all items; answers stand."""
+        """Memberships of all items to the groups there are; answers stand."""
+        U = self._memberships()
+        return fold(U, self.n_clusters) if self.k > self.n_clusters else U
+
+    def _memberships(self) -> Floats:
+        """The same, with that of items that belong to none of the groups."""
         if len(self.pool) == self.pool.items.n and self.stack is not None:
             U = self.stack.pool.copy()
         else:
-            U = np.concatenate([self.predictor(self.pool.items.take(c)) for c in self.chunks()])
+            U = np.concatenate([self._inner(self.pool.items.take(c)) for c in self.chunks()])
         items, values, levels = self.told.items, self.told.values, self.scale.levels
         told = U[items]
         if levels is not None and self.scale.noise == 0.0 and not self.told.differ:
@@ -248,8 +263,20 @@ class Belief:
     @property
     def many_unassigned(self) -> bool:
         """Whether a cluster may be missing: of k + 1 equal ones it would hold 1 / (k + 1)."""
-        lost = int(self.told.unassigned.sum())
-        return lost >= _SEVERAL and lost / self.n_told > 0.5 / (self.k + 1)
+        lost = int(self.elsewhere.sum())
+        return lost >= _SEVERAL and lost / self.n_told > 0.5 / (self.n_clusters + 1)
+
+    @cached_property
+    def suggested_clusters(self) -> int:
+        """How many groups the answers speak of."""
+        if not self.many_unassigned:
+            return self.n_clusters
+        if self.k == self.n_clusters or self.stack is None:
+            return self.n_clusters + 1
+        expected = self.stack.pool[:, -1] > 0.5
+        expected[self.asked[self.elsewhere]] = True
+        Z = self.pool.Z @ self.pool.axes
+        return self.n_clusters + n_hidden_groups(Z[expected], int(self.elsewhere.sum()))
 
     def _hedged(self, rows: Floats) -> Floats:
         """The rows; an item of nothing but zeros is likely, not certain, in the last cluster."""

@@ -24,6 +24,7 @@ from askmeans.fuzzy.simplex import ROUNDING
 from askmeans.fuzzy.ties import without_last_bits
 from askmeans.items import ItemSet
 from askmeans.policy.belief import EXACT, Belief, Scale
+from askmeans.policy.elsewhere import is_elsewhere
 from askmeans.policy.ensemble import Ensemble, one_thread
 from askmeans.policy.evidence import Told, told_by
 from askmeans.policy.pool import Pool
@@ -69,7 +70,7 @@ class StratifiedPolicy:
         self._beliefs: dict[bytes, Belief] = {}
         self._ranking: _Ranking | None = None
         self._learning = threading.Lock()  # of models: one thread learns, others do not wait
-        self._grounds: dict[bytes, tuple[Ensemble, Strata]] = {}
+        self._grounds: dict[tuple[bytes, int], tuple[Ensemble, Strata]] = {}
 
     def learn(self, answers: Answers) -> None:
         """Take note of all answers that stand; models are learnt when they are needed."""
@@ -132,7 +133,7 @@ class StratifiedPolicy:
         notes: list[str] = []
         with self._learning:
             belief = self._belief(self._answers)
-        missing = np.flatnonzero(~belief.seen & (self.k > 1))
+        missing = np.flatnonzero(~belief.seen[: self.k] & (self.k > 1))
         if len(missing):
             warn(
                 f"No item that was asked about belongs to cluster {', '.join(map(str, missing))}, "
@@ -141,10 +142,11 @@ class StratifiedPolicy:
                 notes,
             )
         if belief.many_unassigned:
-            lost, told = int(belief.told.unassigned.sum()), belief.n_told
+            lost, told = int(belief.elsewhere.sum()), belief.n_told
             warn(
                 f"{lost} of the {told} items that were asked about belong to none of the {self.k} "
-                f"clusters, so a cluster may be missing. Ask for {self.k + 1} clusters.",
+                f"clusters, so a cluster may be missing. Ask for {belief.suggested_clusters} "
+                "clusters.",
                 MoreClustersWarning,
                 notes,
             )
@@ -195,18 +197,19 @@ class StratifiedPolicy:
 
     def _ground(self, told: Told) -> tuple[Ensemble, Strata]:
         """Models and strata over a pool that has the items asked about."""
-        if not self._grounds:
-            self._grounds[b""] = self._over(np.empty(0, dtype=np.intp))
-        also = np.setdiff1d(told.items, self._grounds[b""][0].pool.rows)
-        key = also.tobytes()
+        first = (b"", self.k)
+        if first not in self._grounds:
+            self._grounds[first] = self._over(np.empty(0, dtype=np.intp), self.k)
+        also = np.setdiff1d(told.items, self._grounds[first][0].pool.rows)
+        key = (also.tobytes(), self.k + is_elsewhere(told))
         if key not in self._grounds:
-            self._grounds = {b"": self._grounds[b""], key: self._over(also)}
+            self._grounds = {first: self._grounds[first], key: self._over(also, key[1])}
         return self._grounds[key]
 
-    def _over(self, also: Rows) -> tuple[Ensemble, Strata]:
+    def _over(self, also: Rows, n_clusters: int) -> tuple[Ensemble, Strata]:
         """Models and strata over a random pool and these items, from the seed alone."""
         rng = np.random.default_rng(self.settings.seed)
-        pool = Pool(self.items, self.k, self.settings.fuzzifier, rng, also=also)
+        pool = Pool(self.items, n_clusters, self.settings.fuzzifier, rng, also=also)
         with one_thread():
             return Ensemble(pool), Strata(pool.Z)
 
@@ -245,7 +248,8 @@ class StratifiedPolicy:
             models=weights,
             sharpness=1.0 if belief.stack is None else belief.stack.sharpness,
             strata=belief.n_told,
-            unassigned=float(belief.told.unassigned.sum() / max(belief.n_told, 1)),
+            unassigned=float(belief.elsewhere.sum() / max(belief.n_told, 1)),
+            suggested_clusters=belief.suggested_clusters,
             noise=noise if noise > 0.0 else None,
             queries_raw={"strata": len(self._answers)},
             queries_distinct={"strata": len(self._asked)},
@@ -319,7 +323,7 @@ class _Ranking:
         if self.settings.ask == "group":
             return
         pool = self.belief.pool
-        order = np.argsort(-self.belief.likely, axis=1, kind="stable")
+        order = np.argsort(-self.belief.likely[:, : self.k], axis=1, kind="stable")
         for column in range(self.k - 1):
             for place, row in enumerate(pool.rows.tolist()):
                 yield Question("membership", (row,), int(order[place, column]))
@@ -373,7 +377,8 @@ class _Ranking:
         if len(places) < width:
             new = np.array(list(islice(self._places(), width - len(places))), dtype=np.intp)
             places = np.concatenate([places, new])
-            unknown = np.concatenate([unknown, np.ones((len(new), self.k), dtype=bool)])
+            fresh = np.arange(belief.k) < self.k  # nobody is asked about what is elsewhere
+            unknown = np.concatenate([unknown, np.repeat(fresh[None], len(new), axis=0)])
         # A cluster that nobody was found in yet is the likelier.
         score = np.where(unknown, belief.guess[places] + 0.3 * ~belief.seen, -1.0)
         order = np.argsort(-without_last_bits(score), axis=1, kind="stable")
@@ -385,7 +390,7 @@ class _Ranking:
     def _new(self) -> Iterator[Question]:
         """New items, with their likeliest cluster."""
         for place in self._places():
-            cluster = int(without_last_bits(self.belief.likely[place]).argmax())
+            cluster = int(without_last_bits(self.belief.likely[place, : self.k]).argmax())
             yield self._about(self.belief.pool.rows[place], cluster)
 
     def _places(self) -> Iterator[int]:
@@ -410,7 +415,7 @@ class _Ranking:
         if repeated >= _REPEATS and within == 0.0:
             return  # answers are the same when asked again: it would tell nothing new
         away = np.abs(told.values - belief.likely[belief.asked])
-        away[~told.asked] = np.nan
+        away[told.times == 0] = np.nan
         usual = max(float(np.nanmedian(away)) / 0.6745, 1e-3)
         gain = np.where(np.isnan(away), -1.0, away / usual)
         if doubted:

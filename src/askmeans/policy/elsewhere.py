@@ -1,0 +1,76 @@
+"""Items that belong to none of the groups: a group more inside, none more outside.
+
+Answers of "none of these" are learnt from like a group of their own, so that items like them are
+expected to be elsewhere, too. In the result their share is spread evenly: nobody was asked about a
+group that has no name.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from askmeans.policy.evidence import Told
+from askmeans.policy.models.training import Predict
+
+__all__ = ["Folded", "fold", "is_elsewhere", "n_hidden_groups", "with_elsewhere"]
+
+Floats = NDArray[np.float64]
+
+SEVERAL = 2  # items that belong nowhere; a single one may be a slip
+_MOST = 6  # groups that are looked for
+_APART = 0.2  # silhouette from which on groups are told apart; half of a clear structure's .5
+
+
+def is_elsewhere(told: Told) -> bool:
+    """Whether enough items belong to none of the groups to learn what these are like."""
+    return int(told.unassigned.sum()) >= SEVERAL
+
+
+def with_elsewhere(told: Told) -> Told:
+    """The same table with a column for "none of these": nobody is asked about it."""
+    n = len(told.items)
+    whole = ~np.isnan(told.values).any(axis=1)
+    rest = np.where(told.unassigned, 1.0 - np.nansum(told.values, axis=1), 0.0)
+    column = np.where(whole, rest, np.nan)[:, None]
+    return replace(
+        told,
+        values=np.hstack([told.values, column]),
+        asked=np.hstack([told.asked, np.ones((n, 1), dtype=bool)]),
+        times=np.hstack([told.times, np.zeros((n, 1), dtype=np.intp)]),
+    )
+
+
+def fold(U: Floats, n_clusters: int) -> Floats:
+    """Memberships to the groups there are: what is elsewhere is spread evenly."""
+    folded: Floats = U[:, :n_clusters] + U[:, n_clusters:].sum(axis=1, keepdims=True) / n_clusters
+    return folded
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Folded:
+    """Memberships of any items to the groups there are."""
+
+    predict: Predict
+    n_clusters: int
+
+    def __call__(self, X: NDArray[np.floating]) -> Floats:
+        """Memberships of any items."""
+        return fold(self.predict(X), self.n_clusters)
+
+
+def n_hidden_groups(Z: Floats, n_told: int) -> int:
+    """How many groups the items make up that are elsewhere: by the silhouette, two told of each.
+
+    Z has the items that are expected there, n_told how many of them somebody told of.
+    """
+    from sklearn.cluster import KMeans
+    from sklearn.metrics import silhouette_score
+
+    best, found = _APART, 1
+    for count in range(2, min(_MOST, n_told // 2, len(Z) - 1) + 1):
+        labels = KMeans(count, n_init=3, random_state=0).fit_predict(Z)
+        score = float(silhouette_score(Z, labels))
+        if score > best:
+            best, found = score, count
+    return found
