@@ -27,7 +27,8 @@ from label_sets import DEVELOPMENT, load
 
 Floats = NDArray[np.float64]
 BUDGETS = (10, 20, 50, 100)
-METHODS = ("askmeans", "unsupervised", *(f"{n}, {how}" for n in RIVALS for how in ("margin", "random")))  # fmt: skip
+TOLD = tuple(f"{rival}, {how}" for rival in RIVALS for how in ("margin", "random"))
+METHODS = ("askmeans", "unsupervised", *TOLD)
 COLUMNS = ("set", "seed", "method", "cards", "error", "off", "estimate", "low", "high")
 
 

@@ -10,12 +10,22 @@ from askmeans.items import ArrayItems
 from askmeans.policy.ensemble import Ensemble
 from askmeans.policy.models.training import Training
 from askmeans.policy.pool import Pool
+from askmeans.policy.stacking import HARD, SOFT
 
 
-def test_every_model_gives_rows_and_predicts_what_it_says_of_the_pool(study):
+def softened(training):
+    """The same answers, none of them all or nothing."""
+    Y = 0.8 * training.Y + 0.2 / training.Y.shape[1]
+    return Training.of(training.rows, Y, training.sample_weight, training.stratum_size)
+
+
+@pytest.mark.parametrize("hard", [True, False])
+def test_every_model_gives_rows_and_predicts_what_it_says_of_the_pool(study, hard):
     pool, training, _ = study
-    fitted = Ensemble(pool).learn(training)
-    assert len({f.name for f in fitted}) == len(fitted) == 11
+    fitted = Ensemble(pool).learn(training if hard else softened(training))
+    names = {f.name for f in fitted}
+    assert len(names) == len(fitted)
+    assert names == set(HARD if hard else SOFT)
     for f in fitted:
         for U in (f.pool, f.held_out, f.predict(pool.X)):
             assert (U >= -1e-12).all(), f.name

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 
 from askmeans.policy.ensemble import Ensemble
 from askmeans.policy.stacking import (
-    best_sharpness,
+    HeldOut,
     error_by_doubt,
     sharpened,
     stack_models,
@@ -40,10 +40,26 @@ def test_sharpening_keeps_rows_and_their_order(power, seed):
     assert (V.argmax(axis=1) == U.argmax(axis=1)).all()
 
 
+def held_out(outs, Y, *, hard):
+    n, k = Y.shape
+    prior = np.ones(len(outs))
+    known = np.ones((n, k), dtype=bool)
+    return HeldOut(outs=outs, Y=Y, known=known, weight=np.ones(n), prior=prior, hard=hard)
+
+
 def test_hard_answers_sharpen_and_exact_ones_do_not():
     U = np.random.default_rng(0).dirichlet([1.0] * 3, size=200)
-    assert best_sharpness(U, U, np.ones(200)) == 1.0
-    assert best_sharpness(U, np.eye(3)[U.argmax(axis=1)], np.ones(200)) == 50.0
+    Y = np.eye(3)[U.argmax(axis=1)]
+    assert held_out(U[None], U, hard=False).sharpness(U) == 1.0
+    assert held_out(U[None], Y, hard=True).sharpness(U) == 50.0
+
+
+def test_a_model_that_predicts_nothing_gets_hardly_any_weight():
+    rng = np.random.default_rng(0)
+    Y = rng.dirichlet([0.3] * 3, size=60)
+    outs = np.stack([0.9 * Y + 0.1 / 3, rng.permutation(Y)])
+    w, _ = held_out(outs, Y, hard=False).stack()
+    assert w[0] > 0.95
 
 
 @pytest.mark.parametrize("power", [0.7, 1.0, 2.0])

@@ -19,7 +19,8 @@ Floats = NDArray[np.float64]
 
 SEVERAL = 2  # items that belong nowhere; a single one may be a slip
 _MOST = 6  # groups that are looked for
-_APART = 0.2  # silhouette from which on groups are told apart; half of a clear structure's .5
+_APART = 0.05  # silhouette more than of a single group, from which on groups are told apart
+_ENOUGH = 500  # items that are looked at
 
 
 def is_elsewhere(told: Told) -> bool:
@@ -60,17 +61,26 @@ class Folded:
 
 
 def n_hidden_groups(Z: Floats, n_told: int) -> int:
-    """How many groups the items make up that are elsewhere: by the silhouette, two told of each.
+    """How many groups the items make up that are elsewhere, two told of each at least.
 
+    By the best silhouette, if it is above that of a single group with the same covariance.
     Z has the items that are expected there, n_told how many of them somebody told of.
     """
+    rng = np.random.default_rng(0)
+    Z = Z if len(Z) <= _ENOUGH else Z[rng.choice(len(Z), _ENOUGH, replace=False)]
+    if min(n_told, len(Z)) < 2 * SEVERAL:
+        return 1
+    counts = range(2, min(_MOST, n_told // 2, len(Z) - 1) + 1)
+    score, fewest_first = max((_silhouette(Z, count), -count) for count in counts)
+    one_group = rng.multivariate_normal(
+        Z.mean(axis=0), np.cov(Z.T).reshape(2 * Z.shape[1:]), len(Z)
+    )
+    return -fewest_first if score > _silhouette(one_group, -fewest_first) + _APART else 1
+
+
+def _silhouette(Z: Floats, count: int) -> float:
+    """How well items fall into so many groups."""
     from sklearn.cluster import KMeans
     from sklearn.metrics import silhouette_score
 
-    best, found = _APART, 1
-    for count in range(2, min(_MOST, n_told // 2, len(Z) - 1) + 1):
-        labels = KMeans(count, n_init=3, random_state=0).fit_predict(Z)
-        score = float(silhouette_score(Z, labels))
-        if score > best:
-            best, found = score, count
-    return found
+    return float(silhouette_score(Z, KMeans(count, n_init=3, random_state=0).fit_predict(Z)))

@@ -13,7 +13,7 @@ from askmeans.items import ItemSet
 from askmeans.policy.models.rows import softmax
 from askmeans.policy.models.training import Fitted, Predict, Training
 
-__all__ = ["Stack", "sharpened", "stack_models"]
+__all__ = ["HeldOut", "Stack", "sharpened", "stack_models"]
 
 Floats = NDArray[np.float64]
 # What models count before the answers speak, where these are soft or all or nothing: chosen on
@@ -93,7 +93,7 @@ def sharpened(U: Floats, sharpness: float) -> Floats:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _HeldOut:
+class HeldOut:
     """What each model said of answers it had not seen, the answers, and what each is worth."""
 
     outs: Floats
@@ -103,7 +103,7 @@ class _HeldOut:
     prior: Floats
     hard: bool
 
-    def part(self, chosen: NDArray[np.bool_]) -> "_HeldOut":
+    def part(self, chosen: NDArray[np.bool_]) -> "HeldOut":
         """Some of the answers."""
         return replace(
             self, outs=self.outs[:, chosen], Y=self.Y[chosen], known=self.known[chosen],
@@ -120,9 +120,9 @@ class _HeldOut:
         w = stacked(A, self.prior / self.prior.sum(), caution, near)
         w[w < _LEAST] = 0.0
         w /= w.sum()
-        return w, self._sharpness(np.tensordot(w, self.outs, 1))
+        return w, self.sharpness(np.tensordot(w, self.outs, 1))
 
-    def _sharpness(self, mean: Floats) -> float:
+    def sharpness(self, mean: Floats) -> float:
         """The power with the least absolute error; few answers stay near 1."""
         plain = float(self.weight @ _mean_error(mean, self.Y, self.known))
         near_one = 0.02 * (len(self.Y) < 50) if self.hard else _DRAWN * plain
@@ -143,7 +143,7 @@ def stack_models(fitted: list[Fitted], training: Training) -> Stack:
     weight = weight / weight.mean()
     outs, pools = np.stack([f.held_out for f in fitted]), np.stack([f.pool for f in fitted])
     fair = np.where(training.is_supported, weight, _UNSUPPORTED)
-    held = _HeldOut(outs=outs, Y=Y, known=training.known, weight=fair, prior=prior, hard=hard)
+    held = HeldOut(outs=outs, Y=Y, known=training.known, weight=fair, prior=prior, hard=hard)
     w, sharpness = held.stack()
     held_out, plain = np.tensordot(w, outs, 1), np.tensordot(w, pools, 1)
     errors = _honest_errors(held, training.folds, near=w)
@@ -164,7 +164,7 @@ def stack_models(fitted: list[Fitted], training: Training) -> Stack:
     )
 
 
-def _honest_errors(held: _HeldOut, folds: NDArray[np.intp], *, near: Floats) -> Floats:
+def _honest_errors(held: HeldOut, folds: NDArray[np.intp], *, near: Floats) -> Floats:
     """The stack's error on each answer, with weights and sharpness from the other folds only."""
     errors = np.empty(len(held.Y))
     for fold in np.unique(folds):
@@ -208,11 +208,12 @@ def _checked_by_shares(expected: Floats, errors: Floats, training: Training, har
     nothing the geometric mean was within 1.5 of the truth in 82 % of runs, each alone in 72 % and
     46 % (benchmarks/labels.py). Held-out models learnt from fewer answers, which is the factor.
     """
-    if not hard:
+    unasked = np.delete(expected, training.rows)
+    if not hard or not len(unasked):
         return expected
-    unasked = float(np.delete(expected, training.rows).mean() if len(expected) > len(errors) else 0)
     by_shares = float(errors @ training.stratum_size / training.stratum_size.sum())
-    return expected * math.sqrt(max(1.0, _FEWER * by_shares / max(unasked, 1e-9)))
+    raised = math.sqrt(max(1.0, _FEWER * by_shares / max(float(unasked.mean()), 1e-9)))
+    return np.minimum(expected * raised, 2.0 / training.Y.shape[1])
 
 
 def _mean_error(found: Floats, Y: Floats, known: NDArray[np.bool_]) -> Floats:
