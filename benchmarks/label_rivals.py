@@ -87,4 +87,4 @@ def unsupervised(X: Floats, y: Labels, seed: int) -> Labels:
     rows, columns = linear_sum_assignment(-counts)
     names = np.empty(k, dtype=np.intp)
     names[rows] = columns
-    return names[found]
+    return np.asarray(names[found])

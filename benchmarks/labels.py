@@ -60,7 +60,8 @@ def measure(name: str, method: str, seed: int) -> Iterator[dict[str, object]]:
                    "low": low, "high": high}  # fmt: skip
     elif method == "unsupervised":
         wrong = float((unsupervised(X, y, seed) != y).mean())
-        yield from ({"cards": budget, "error": wrong} for budget in BUDGETS)
+        for budget in BUDGETS:
+            yield {"cards": budget, "error": wrong}
     else:
         rival, how = method.split(", ")
         by_margin = how == "margin"

@@ -63,7 +63,7 @@ class Belief:
     def __init__(self, ensemble: Ensemble, strata: Strata, told: Told, scale: Scale) -> None:
         self.pool: Pool = ensemble.pool
         self.strata = strata
-        self.n_clusters = told.values.shape[1]  # the groups there are
+        self.n_clusters = int(told.values.shape[1])  # the groups there are
         self.k = self.pool.n_clusters  # with that of items that belong to none of them
         self.elsewhere = told.unassigned
         self.told = with_elsewhere(told) if self.k > self.n_clusters else told

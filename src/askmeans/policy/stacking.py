@@ -213,7 +213,7 @@ def _checked_by_shares(expected: Floats, errors: Floats, training: Training, har
         return expected
     by_shares = float(errors @ training.stratum_size / training.stratum_size.sum())
     raised = math.sqrt(max(1.0, _FEWER * by_shares / max(float(unasked.mean()), 1e-9)))
-    return np.minimum(expected * raised, 2.0 / training.Y.shape[1])
+    return np.asarray(np.minimum(expected * raised, 2.0 / training.Y.shape[1]))
 
 
 def _mean_error(found: Floats, Y: Floats, known: NDArray[np.bool_]) -> Floats:
