@@ -5,11 +5,13 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from askmeans.cli.exchange import FORMATS, exchange_files, write_exchange
 from askmeans.cli.printing import say
 from askmeans.cli.sessions import opened, show_json
 from askmeans.cli.tables import write_text
 from askmeans.exceptions import DataError, ParameterError
 from askmeans.files import whole_file
+from askmeans.sessions import Session, SessionResult
 from askmeans.sessions.store import file_of
 from askmeans.sessions.tables import Table, answers_table, centers_table, memberships_table
 
@@ -35,6 +37,10 @@ def run(
         files = _files(stem, format)
         _check(list(files.values()), force=force)
         result = session.result()
+        if format in FORMATS:
+            write_exchange(session, result, files, format)
+            _say(session, result, files, as_json=as_json)
+            return
         tables = {
             "memberships": memberships_table(result),
             "centers": centers_table(session, result),
@@ -47,20 +53,27 @@ def run(
         else:
             for key, table in tables.items():
                 _write(table, files[key])
-        if as_json:
-            paths = {key: str(path.absolute()) for key, path in files.items()}
-            show_json(session, {"complete": result.complete, "files": paths})
-            return
-        say(
-            f"{len(result.memberships)} items, {result.n_queries} answers; {result.state}, "
-            f"{result.missing.low} to {result.missing.high} questions left."
-        )
-        for key, path in files.items():
-            say(f"{key}: {path.absolute()}")
+        _say(session, result, files, as_json=as_json)
+
+
+def _say(session: Session, result: SessionResult, files: dict[str, Path], *, as_json: bool) -> None:
+    """What was written, and how far the session is."""
+    if as_json:
+        paths = {key: str(path.absolute()) for key, path in files.items()}
+        show_json(session, {"complete": result.complete, "files": paths})
+        return
+    say(
+        f"{len(result.memberships)} items, {result.n_queries} answers; {result.state}, "
+        f"{result.missing.low} to {result.missing.high} questions left."
+    )
+    for key, path in files.items():
+        say(f"{key}: {path.absolute()}")
 
 
 def _files(stem: Path, format: str) -> dict[str, Path]:  # noqa: A002 - the option's name
     """Where the tables go."""
+    if format in FORMATS:
+        return exchange_files(stem, format)
     if format == "json":
         return {"all": Path(f"{stem}.json")}
     return {key: Path(f"{stem}.{key}.{format}") for key in ("memberships", "centers", "answers")}

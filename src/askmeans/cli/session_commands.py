@@ -100,6 +100,9 @@ class Format(StrEnum):
     csv = "csv"
     parquet = "parquet"
     json = "json"
+    label_studio = "label-studio"
+    argilla = "argilla"
+    huggingface = "huggingface"
 
 
 def register(app: typer.Typer) -> None:
@@ -316,7 +319,11 @@ def export(
 
 def import_(
     words: Annotated[
-        list[str], typer.Argument(metavar="[DB] FILE", help="A CSV of answers held already.")
+        list[str],
+        typer.Argument(
+            metavar="[DB] FILE",
+            help="Answers held already: a CSV, or JSON or Parquet of another tool.",
+        ),
     ],
     name: Name = None,
     json: Json = False,

@@ -6,6 +6,7 @@ Each says first which database it works on; with --json that is a key of what is
 import dataclasses
 import json
 import math
+from collections.abc import Collection
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from askmeans.cli.printing import say
 from askmeans.cli.tables import plain
 from askmeans.exceptions import AnswerError, DataError, ParameterError
 from askmeans.oracles.console import parse_reply, show_values, wording
+from askmeans.queries import Answer
 from askmeans.sessions import Question, Receipt, Session, SessionState, Undone, conflicts
 from askmeans.sessions import open as open_session
 from askmeans.sessions.store import backup_store, file_of, upgrade_store
@@ -210,10 +212,15 @@ def take_in(database: str, name: str | None, file: Path, *, as_json: bool) -> No
         )
     with closing(opened(database, name, as_json=as_json)) as session:
         ids = session.rows.ids()[: len(session.rows.base)]
-        held = AnswerFile(file, ids, session.group_names).ledger(untouched=True)
-        report = session.take_in(held.history)
+        if file.suffix.lower() in (".json", ".parquet", ".pq"):
+            from askmeans.cli.exchange import labels_as_answers
+
+            answers: Collection[Answer] = labels_as_answers(session, file)
+        else:
+            answers = AnswerFile(file, ids, session.group_names).ledger(untouched=True).history
+        report = session.take_in(answers)
         if as_json:
-            show_json(session, {"read": len(held.history), **dataclasses.asdict(report)})
+            show_json(session, {"read": len(answers), **dataclasses.asdict(report)})
             return
         say(f"{report.new} answers taken in, {report.there} were there already.")
         if report.otherwise:

@@ -1,0 +1,311 @@
+"""Labels to and from other tools: Label Studio's JSON, Argilla's records, Hugging Face's Parquet.
+
+Everything here is plain values: no tool has to be installed. Shares over several groups go along
+where a tool has a place for them, else the strongest group does.
+"""
+
+import json
+import uuid
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from xml.sax.saxutils import quoteattr
+
+from askmeans.exceptions import DataError
+
+__all__ = [
+    "Label",
+    "LabelledItem",
+    "argilla_records",
+    "huggingface_table",
+    "label_studio_config",
+    "label_studio_tasks",
+    "read_labels",
+]
+
+_QUESTION = "group"  # what the question is called in other tools
+_ITEM = "item_id"  # in a task's data: Label Studio has an id of its own
+_MODEL = "askmeans"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelledItem:
+    """An item with what people see, its memberships by group, and who gave it which shares."""
+
+    id: str
+    data: Mapping[str, Any]
+    memberships: Mapping[str, float]
+    answers: Mapping[str, Mapping[str, float]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Label:
+    """What somebody said about an item elsewhere: shares by group."""
+
+    id: str
+    shares: Mapping[str, float]
+
+
+def label_studio_config(items: Sequence[LabelledItem], groups: Sequence[str]) -> str:
+    """A labelling interface for these tasks: what is shown, and one choice of the groups."""
+    shown = "image" if items and "image" in items[0].data else "text"
+    tag = "Image" if shown == "image" else "Text"
+    choices = "\n".join(f"    <Choice value={quoteattr(name)}/>" for name in groups)
+    return (
+        f'<View>\n  <{tag} name="item" value="${shown}"/>\n'
+        f'  <Choices name="{_QUESTION}" toName="item" choice="single">\n{choices}\n'
+        "  </Choices>\n</View>\n"
+    )
+
+
+def label_studio_tasks(items: Iterable[LabelledItem]) -> list[dict[str, Any]]:
+    """Tasks for Label Studio's import: predictions are the result, annotations the answers."""
+    tasks = []
+    for item in items:
+        best = _strongest(item.memberships)
+        data = {_ITEM: item.id, "memberships": dict(item.memberships), **item.data}
+        if "image" not in data:
+            data.setdefault("text", _in_words(item.data) or item.id)
+        tasks.append(
+            {
+                "data": data,
+                "predictions": [
+                    {
+                        "model_version": _MODEL,
+                        "score": item.memberships[best],
+                        "result": [_choice(item.memberships)],
+                    }
+                ],
+                "annotations": [
+                    {"result": [_choice(shares)], "was_cancelled": False}
+                    for shares in item.answers.values()
+                    if any(shares.values())
+                ],
+            }
+        )
+    return tasks
+
+
+def argilla_records(items: Iterable[LabelledItem]) -> list[dict[str, Any]]:
+    """Records as `argilla.Record.from_dict` reads them: a label question called group."""
+    records = []
+    for item in items:
+        best = _strongest(item.memberships)
+        metadata = {f"membership_{j}": share for j, share in enumerate(item.memberships.values())}
+        responses = [
+            {"value": _strongest(shares), "user_id": str(uuid.uuid5(uuid.NAMESPACE_OID, who))}
+            for who, shares in item.answers.items()
+            if any(shares.values())
+        ]
+        fields = {name: str(value) for name, value in item.data.items() if value is not None}
+        records.append(
+            {
+                "id": item.id,
+                "fields": fields or {"text": item.id},
+                "metadata": metadata,
+                "suggestions": {
+                    _QUESTION: {
+                        "value": best, "score": item.memberships[best], "agent": _MODEL
+                    }
+                },
+                "responses": {_QUESTION: responses} if responses else {},
+                "vectors": {},
+                "status": "completed" if responses else "pending",
+            }
+        )  # fmt: skip
+    return records
+
+
+def huggingface_table(items: Sequence[LabelledItem], groups: Sequence[str]) -> Any:
+    """An Arrow table that `datasets` reads with its features: label and soft_label."""
+    import pyarrow as pa
+
+    columns = list(dict.fromkeys(name for item in items for name in item.data))
+    table: dict[str, Any] = {"id": [item.id for item in items]}
+    table |= {name: [_plain(item.data.get(name)) for item in items] for name in columns}
+    taken = [name for name in ("label", "soft_label") if name in table]
+    for name in taken:
+        table[f"{name}_"] = table.pop(name)
+    strongest = [list(groups).index(_strongest(item.memberships)) for item in items]
+    table["label"] = pa.array(strongest, pa.int64())
+    soft = [[item.memberships[name] for name in groups] for item in items]
+    table["soft_label"] = pa.array(soft, pa.list_(pa.float32()))
+    arrow = pa.table(table)
+    features: dict[str, Any] = {
+        name: {"dtype": _arrow_name(arrow.schema.field(name).type), "_type": "Value"}
+        for name in arrow.column_names
+    }
+    features["label"] = {"names": list(groups), "_type": "ClassLabel"}
+    features["soft_label"] = {
+        "feature": {"dtype": "float32", "_type": "Value"}, "_type": "List"
+    }  # fmt: skip
+    told = json.dumps({"info": {"features": features}})
+    return arrow.replace_schema_metadata({"huggingface": told})
+
+
+def read_labels(path: Path, groups: Sequence[str]) -> list[Label]:
+    """What people said elsewhere, from a file of any of the three; choices must be groups' names.
+
+    Parameters
+    ----------
+    path : Path
+        A .json file of Label Studio (JSON or JSON-MIN) or Argilla, or a .parquet file with `id`
+        and `soft_label` or `label`.
+    groups : sequence of str
+        What the groups are called.
+
+    Returns
+    -------
+    list of Label
+        Several people's about one item are averaged.
+
+    Raises
+    ------
+    DataError
+        If it is no such file, or speaks of a group that is not here.
+
+    Examples
+    --------
+    >>> import json, pathlib
+    >>> task = {"data": {"item_id": "a"}, "annotations": [{"result": [
+    ...     {"type": "choices", "value": {"choices": ["small"]}}]}]}
+    >>> _ = pathlib.Path("tasks.json").write_text(json.dumps([task]))
+    >>> read_labels(pathlib.Path("tasks.json"), ["small", "large"])
+    [Label(id='a', shares={'small': 1.0})]
+    """
+    if path.suffix.lower() in (".parquet", ".pq"):
+        said = _from_parquet(path, groups)
+    else:
+        try:
+            records = json.loads(path.read_text(encoding="utf-8-sig"))
+            read = _reader(records)
+            said = [one for record in records for one in read(record)]
+        except (ValueError, LookupError, TypeError, AttributeError) as error:
+            if isinstance(error, DataError):
+                raise
+            raise DataError(
+                f"{path} must be a JSON file of Label Studio tasks or Argilla records. Got "
+                f"'{error!r:.80}'; export it as JSON."
+            ) from error
+    for name, shares in said:
+        unknown = [group for group in shares if group not in groups]
+        if unknown:
+            raise DataError(
+                f"{path} must speak of the groups {', '.join(groups)}. Got {unknown[0]!r} for item "
+                f"{name!r}; rename the group, there or here."
+            )
+    together: dict[str, list[Mapping[str, float]]] = {}
+    for name, shares in said:
+        together.setdefault(name, []).append(shares)
+    return [Label(id=name, shares=_mean(rows)) for name, rows in together.items()]
+
+
+Said = tuple[str, Mapping[str, float]]
+
+
+def _reader(records: Any) -> Callable[[Any], list[Said]]:
+    """What reads these records."""
+    first = records[0]
+    if "fields" in first and "responses" in first:
+        return _from_argilla
+    return _from_label_studio if "data" in first else _from_label_studio_min
+
+
+def _from_label_studio(task: Mapping[str, Any]) -> list[Said]:
+    """Shares of every annotation of a task that was not cancelled."""
+    said = []
+    for annotation in task.get("annotations", ()):
+        choices = [part for part in annotation["result"] if part["type"] == "choices"]
+        if choices and not annotation.get("was_cancelled"):
+            shares = choices[0].get("meta", {}).get("shares")
+            said.append((str(task["data"][_ITEM]), shares or _even(choices[0]["value"]["choices"])))
+    return said
+
+
+def _from_label_studio_min(task: Mapping[str, Any]) -> list[Said]:
+    """The same of the short form."""
+    chosen = task.get(_QUESTION)
+    if chosen is None:
+        return []
+    names = chosen["choices"] if isinstance(chosen, dict) else [chosen]
+    return [(str(task[_ITEM]), _even(names))]
+
+
+def _from_argilla(record: Mapping[str, Any]) -> list[Said]:
+    """Shares of every response to the question called group."""
+    said: list[Said] = []
+    for response in record["responses"].get(_QUESTION, ()):
+        value = response["value"]
+        said.append((str(record["id"]), _even(value if isinstance(value, list) else [value])))
+    return said
+
+
+def _from_parquet(path: Path, groups: Sequence[str]) -> list[Said]:
+    """Shares of the rows that have some."""
+    import pyarrow.parquet as pq
+
+    try:
+        table = pq.read_table(path)
+        told = json.loads((table.schema.metadata or {}).get(b"huggingface", b"{}"))
+        rows = table.to_pylist()
+        names = told.get("info", {}).get("features", {}).get("label", {}).get("names", groups)
+    except (OSError, ValueError) as error:
+        raise DataError(f"{path} could not be read ({error}).") from error
+    if "id" not in table.column_names or not {"label", "soft_label"} & {*table.column_names}:
+        raise DataError(
+            f"{path} must have the columns id and soft_label, or id and label. Got "
+            f"{', '.join(table.column_names)}."
+        )
+    said: list[Said] = []
+    for row in rows:
+        soft, hard = row.get("soft_label"), row.get("label")
+        if soft is not None:
+            said.append((str(row["id"]), dict(zip(names, soft, strict=True))))
+        elif hard is not None and hard != -1:
+            said.append((str(row["id"]), {names[hard] if isinstance(hard, int) else hard: 1.0}))
+    return said
+
+
+def _choice(shares: Mapping[str, float]) -> dict[str, Any]:
+    """A choice of the strongest group, which keeps the shares."""
+    return {
+        "from_name": _QUESTION,
+        "to_name": "item",
+        "type": "choices",
+        "value": {"choices": [_strongest(shares)]},
+        "meta": {"shares": dict(shares)},
+    }
+
+
+def _strongest(shares: Mapping[str, float]) -> str:
+    """The group with the largest share; of several, the first."""
+    return max(shares, key=lambda name: shares[name])
+
+
+def _even(names: Sequence[str]) -> dict[str, float]:
+    """The same share for each group that was chosen."""
+    return dict.fromkeys(map(str, names), 1.0 / len(names)) if names else {}
+
+
+def _mean(rows: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """The mean of shares that several people gave."""
+    names = dict.fromkeys(name for row in rows for name in row)
+    return {name: sum(row.get(name, 0.0) for row in rows) / len(rows) for name in names}
+
+
+def _in_words(data: Mapping[str, Any]) -> str:
+    """What people see, as one line."""
+    return ", ".join(f"{name} = {value}" for name, value in data.items() if value is not None)
+
+
+def _plain(value: Any) -> Any:
+    """A value as Arrow takes it beside others of its column."""
+    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
+
+
+def _arrow_name(kind: Any) -> str:
+    """What datasets calls an Arrow type."""
+    return {"double": "float64", "float": "float32", "large_string": "string"}.get(
+        str(kind), str(kind)
+    )
