@@ -33,19 +33,22 @@ def make(tmp_path):
         ("huggingface", "s.huggingface.parquet"),
     ],
 )
-def test_what_one_session_exports_another_imports(make, askmeans, tmp_path, kind, file):
-    with make("s.db") as session:
+@pytest.mark.parametrize("ask", ["membership", "group"])
+def test_what_one_session_exports_another_imports(make, askmeans, tmp_path, kind, file, ask):
+    with make("s.db", ask) as session:
         for _ in range(4):
             (question,) = session.ask()
             large = question.items[0] >= 5
-            session.tell(question.id, float(large == (question.cluster == 1)))
+            value = NAMES[large] if ask == "group" else float(large == (question.cluster == 1))
+            session.tell(question.id, value)
         told = {session.question(receipt.question).items[0] for receipt in session.history()}
     done = askmeans("export", "s.db", "--format", kind, cwd=tmp_path)
     assert file in done.stdout
-    make("t.db").close()
+    make("t.db", ask).close()
     done = askmeans("import", "t.db", file, "--json", cwd=tmp_path)
     labelled = range(10) if kind == "huggingface" else told
-    assert json.loads(done.stdout)["new"] == 2 * len(labelled)
+    each = 1 if ask == "group" else len(NAMES)
+    assert json.loads(done.stdout)["new"] == each * len(labelled)
     with sessions.open(tmp_path / "t.db") as session:
         found = session.result().memberships.argmax(axis=1)
         assert all(found[row] == (row >= 5) for row in told)

@@ -55,7 +55,7 @@ def write_exchange(
 
 def labels_as_answers(session: Session, path: Path) -> list[Answer]:
     """What a tool's file says, as answers to the questions that this session asks."""
-    groups = session.cluster_names
+    groups = session.group_names  # by their numbers; merged ones have a name together
     rows = {name: row for row, name in enumerate(session.rows.ids())}
     answers = []
     for label in read_labels(path, groups):
@@ -64,7 +64,8 @@ def labels_as_answers(session: Session, path: Path) -> list[Answer]:
                 f"{path} must be about the session's items. Got {label.id!r}, which is none of "
                 "them; export from the same session, or give items the same ids."
             )
-        shares = tuple(float(label.shares.get(name, 0.0)) for name in groups)
+        left = dict(label.shares)
+        shares = tuple(float(left.pop(name, 0.0)) for name in groups)
         items = (rows[label.id],)
         if session.config.ask == "group":
             answers.append(
@@ -74,6 +75,7 @@ def labels_as_answers(session: Session, path: Path) -> list[Answer]:
         answers += [
             Answer(round=0, kind="membership", items=items, cluster=j, repeat=0, value=share)
             for j, share in enumerate(shares)
+            if groups.index(groups[j]) == j
         ]
     return answers
 
@@ -81,6 +83,7 @@ def labels_as_answers(session: Session, path: Path) -> list[Answer]:
 def _labelled(session: Session, result: SessionResult) -> list[LabelledItem]:
     """Every item with what people see, its memberships and its answers."""
     groups = list(result.cluster_names)
+    numbered = session.group_names
     said: dict[int, dict[str, dict[str, float]]] = {}
     for receipt in session.history():
         if receipt.kind == "skip" or receipt.question is None or receipt.value is None:
@@ -89,9 +92,10 @@ def _labelled(session: Session, result: SessionResult) -> list[LabelledItem]:
         shares = said.setdefault(question.items[0], {}).setdefault(receipt.annotator, {})
         value: Any = receipt.value
         if question.kind == "membership" and question.cluster is not None:
-            shares[groups[question.cluster]] = float(value)
+            shares[numbered[question.cluster]] = float(value)
         elif question.kind == "group":
-            shares |= dict(zip(groups, map(float, value), strict=False))
+            for name, share in zip(numbered, value, strict=False):
+                shares[name] = shares.get(name, 0.0) + float(share)
     items = []
     for row, memberships in enumerate(without_traces(result.memberships).tolist()):
         item = session.item(row)
