@@ -103,3 +103,32 @@ def test_the_papers_strategies_ask_for_memberships(askmeans, folder):
         cwd=folder, ok=False,
     )  # fmt: skip
     assert "must not be 'group' with TwoPhase" in done.stderr
+
+
+def test_groups_are_listed_added_merged_renamed_and_taken_back(askmeans, made):
+    def groups(*words):
+        told = json.loads(askmeans("groups", "s.db", *words, "--json", cwd=made).stdout)
+        assert sum(group["size"] for group in told["groups"]) == pytest.approx(150)
+        return [(group["number"], group["name"]) for group in told["groups"]]
+
+    first = [(0, "red"), (1, "blue"), (2, "Group C")]
+    assert groups() == first
+    assert groups("--add", "green") == [*first, (3, "green")]
+    assert groups("--merge", "blue", "3") == first
+    assert groups("--rename", "Group C", "black") == [*first[:2], (2, "black")]
+    assert groups("--undo") == [*first[:2], (2, "black"), (3, "green")]
+    assert "2  black: about " in askmeans("groups", "s.db", cwd=made).stdout
+    assert "The group is gone again." in askmeans("undo", "s.db", cwd=made).stdout
+    refused = askmeans("groups", "s.db", "--merge", "blue", "kale", cwd=made, ok=False)
+    assert "two different groups among 0 red, 1 blue, 2 black" in refused.stderr
+
+
+def test_status_suggests_a_group_with_the_evidence(askmeans, made):
+    with sessions.open(made / "s.db") as session:
+        for question in session.ask(20):
+            session.tell(question.id, () if question.id % 2 else 0)
+    shown = askmeans("status", "s.db", cwd=made).stdout
+    assert "of the 20 items asked about belong to none of the 3 groups" in shown or (
+        "belong to none of the 3 groups" in shown
+    )
+    assert "askmeans groups s.db --add NAME" in shown

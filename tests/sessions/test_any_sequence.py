@@ -14,7 +14,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from askmeans import Stratified, TwoPhase, sessions
-from askmeans.exceptions import BudgetError, KeyConflictError, QueryError, SessionError
+from askmeans.exceptions import (
+    BudgetError,
+    KeyConflictError,
+    ParameterError,
+    QueryError,
+    SessionError,
+)
 
 WHO = st.sampled_from(["ann", "bob"])
 VALUE = st.sampled_from([0.0, 0.25, 0.5, 1.0])
@@ -33,7 +39,11 @@ STEP = st.one_of(
     st.tuples(st.just("rows"), WHO, st.integers(1, 2)),
     st.tuples(st.just("end leases"), WHO, st.none()),
     st.tuples(st.just("crash"), WHO, st.none()),
+    st.tuples(st.just("add group"), WHO, st.none()),
+    st.tuples(st.just("merge"), WHO, st.integers(0, 3)),
+    st.tuples(st.just("undo groups"), WHO, st.none()),
 )
+REFUSED = (BudgetError, KeyConflictError, ParameterError, QueryError, SessionError)
 STRATEGIES = {
     "plan": {"strategy": TwoPhase(sample_size=3, precision=0.5)},
     "policy": {"strategy": Stratified(), "ask": "membership"},
@@ -73,7 +83,9 @@ class Team:
     def do(self, what, who, detail):
         session = self.open[who]
         if what in ("tell", "tell any", "change") and session.config.ask == "group":
-            detail = GROUP[detail]
+            detail = dict(enumerate(GROUP[detail]))
+            if not all(session.group_number(group) == group for group in detail):
+                return  # one of the two is part of another
         if what == "ask":
             self.held[who] = [question.id for question in session.ask(detail, annotator=who)]
             self.leased |= {(who, number) for number in self.held[who]}
@@ -99,6 +111,14 @@ class Team:
             session.add_rows([[3.5 + number] for number in range(detail)])
         elif what == "end leases":
             self.end_leases(session, who)
+        elif what == "add group":
+            session.add_group(f"group {len(session.group_names)}", annotator=who)
+        elif what == "merge" and len(session.groups) > 2:
+            numbers = [group.number for group in session.groups]
+            into, other = numbers[detail % 2], numbers[-1]
+            session.merge_groups(into, other, annotator=who)
+        elif what == "undo groups":
+            session.undo(event=session.last_regrouping(), annotator=who)
         elif what == "crash":
             session.close()
             self.open[who] = sessions.open(self.path)
@@ -120,16 +140,16 @@ class Team:
         if answered:
             old = answered[0]
             receipt = self.open[who].change(old.question, value, annotator=who)
-            assert receipt.repeated == (old.value == value)
+            assert receipt.repeated == (old.value == receipt.value)
             self.kept.remove((who, old.question, old.value))
-            self.kept.append((who, old.question, value))
+            self.kept.append((who, old.question, receipt.value))
 
     def undo(self, who, *, first):
         session = self.open[who]
         mine = session.history(annotator=who)
         number = mine[0].question if first and mine else None
         undone = session.undo(number, annotator=who)
-        if undone.kind != "skip":
+        if undone.question is not None and undone.kind != "skip":
             self.kept.remove((who, undone.question.id, undone.value))
 
     def close(self):
@@ -154,11 +174,12 @@ def picture(session):
     }
 
 
-def share(question, value, cluster):
+def share(runtime, number, cluster):
     """How much an answer places an item in a cluster; NaN where it says nothing of it."""
+    value, told = runtime.state.value(number), runtime.question(number).cluster
     if isinstance(value, tuple):
-        return value[cluster] if value.index(max(value)) == cluster else math.nan
-    return value if question.cluster == cluster else math.nan
+        told, value = value.index(max(value)), max(value)
+    return value if told is not None and runtime.groups.resolve(told) == cluster else math.nan
 
 
 def what_is_kept_up_is_what_the_log_says(session):
@@ -169,11 +190,11 @@ def what_is_kept_up_is_what_the_log_says(session):
         for name, stack in ((name, state.given_by(name)) for name in session.status().annotators)
     }
     assert session.status().annotators == counted
-    for cluster in range(session.config.n_clusters):
+    for cluster in (group.number for group in session.groups):
         placed = {
             (-value, runtime.question(number).items[0])
             for number in state.answered
-            if (value := share(runtime.question(number), state.value(number), cluster)) >= 0.5
+            if (value := share(runtime, number, cluster)) >= 0.5
         }
         rows = list(dict.fromkeys(row for _, row in sorted(placed)))
         assert session._results._exemplars.rows(cluster, 1000) == rows
@@ -203,7 +224,7 @@ def test_any_sequence_ends_where_the_log_folded_from_nothing_does(
             before = session.history()
             try:
                 team.do(*step)
-            except (BudgetError, KeyConflictError, QueryError, SessionError):
+            except REFUSED:
                 assert session.history() == before  # a refused move changes nothing
         fresh = stack.enter_context(sessions.open(path))
         from_nothing = picture(fresh)

@@ -110,3 +110,16 @@ def test_a_program_answers_by_number_name_or_shares(client, database, tools):
         done = post("answers", question=question["id"], key=f"w{wrong}", value=wrong)
         assert done.status_code in (status, 422), done.text
     assert len(history(database)) == 5
+
+
+def test_a_group_is_added_on_the_page(client, database, tools):
+    page = client.get("/results").text
+    assert "Add a group" in page
+    mark = re.search(r'data-session="([^"]+)"', client.get("/").text)[1]
+    fields = {"token": tools.token_of(client), "session": mark, "name": "huge"}
+    assert client.post("/groups", data=fields).status_code == 303
+    with sessions.open(database) as session:
+        assert session.cluster_names == ["small", "large", "huge"]
+    page = client.get("/").text
+    assert 'value="group-2" data-key="3"' in page
+    assert 'value="2">huge</option>' in client.get("/results").text

@@ -118,6 +118,7 @@ def register(app: typer.Typer) -> None:
     app.command("import")(import_)
     app.command()(add)
     app.command()(rename)
+    app.command()(groups)
     app.command()(budget)
     app.command()(pause)
     app.command()(upgrade)
@@ -368,6 +369,30 @@ def rename(
 
     database, cluster, text = _words(words, "DB", "CLUSTER", "NAME")
     sessions.rename(database, name, cluster, text)
+
+
+def groups(
+    database: Database,
+    add: Annotated[str | None, typer.Option(help="Add a group of this name.")] = None,
+    merge: Annotated[
+        tuple[str, str] | None,
+        typer.Option(help="Make two groups one, by number or name: the first goes on."),
+    ] = None,
+    rename: Annotated[
+        tuple[str, str] | None, typer.Option(help="A group, by number or name, and its new name.")
+    ] = None,
+    undo: Annotated[
+        bool, typer.Option("--undo", help="Take back the last group added or merged.")
+    ] = False,
+    annotator: Annotator = "me",
+    name: Name = None,
+    json: Json = False,
+) -> None:
+    """List the groups; add, merge and rename them at any time: no answer is lost."""
+    from askmeans.cli import sessions
+
+    move = sessions.Regroup(add=add, merge=merge, rename=rename, undo=undo)
+    sessions.groups(database, name, move, annotator, as_json=json)
 
 
 def budget(

@@ -23,11 +23,21 @@ from askmeans.sessions import open as open_session
 from askmeans.sessions.store import backup_store, file_of, upgrade_store
 from askmeans.shares import parse_row, row_text
 
-__all__ = ["after_undo", "ask", "backup", "budget", "describe", "is_unsure", "opened",
+__all__ = ["Regroup", "after_undo", "ask", "backup", "budget", "describe", "is_unsure", "opened",
            "parse_value", "pause", "rename", "show_json", "status", "take_in", "tell", "undo",
            "upgrade"]  # fmt: skip
 
 _CONFLICTS = 10  # shown at most
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Regroup:
+    """What is done to the groups."""
+
+    add: str | None = None
+    merge: tuple[str, str] | None = None
+    rename: tuple[str, str] | None = None
+    undo: bool = False
 
 
 def opened(database: str, name: str | None, *, as_json: bool = False) -> Session:
@@ -151,7 +161,7 @@ def undo(
             show_json(
                 session,
                 {
-                    "question": undone.question.id,
+                    "question": None if undone.question is None else undone.question.id,
                     "kind": undone.kind,
                     "value": undone.value,
                     "void": void,
@@ -198,6 +208,8 @@ def status(database: str, name: str | None, annotator: str | None, *, as_json: b
                 text = conflicts.describe(conflict, lambda row: session.item(row).label, names)
                 say(f"  {text}")
         say(f"clusters: {'; '.join(session.cluster_names)}")
+        if report.suggestion:
+            say(f"{report.suggestion} Add one: askmeans groups {database} --add NAME")
         for note in report.notes:
             say(f"note: {note}")
 
@@ -232,6 +244,49 @@ def rename(database: str, name: str | None, cluster: str, text: str) -> None:
     with closing(opened(database, name)) as session:
         session.rename(_whole(cluster, "CLUSTER"), text)
         say(f"clusters: {'; '.join(session.cluster_names)}")
+
+
+def groups(
+    database: str, name: str | None, move: Regroup, annotator: str, *, as_json: bool
+) -> None:
+    """List the groups, after one was added, merged, renamed or taken back."""
+    with closing(opened(database, name, as_json=as_json)) as session:
+        if move.add is not None:
+            session.add_group(move.add, annotator=annotator)
+        if move.merge is not None:
+            session.merge_groups(*map(_group, move.merge), annotator=annotator)
+        if move.rename is not None:
+            number = session.group_number(_group(move.rename[0]))
+            if number is None:
+                raise ParameterError(
+                    f"GROUP must be one of {_listed(session)}. Got {move.rename[0]!r} instead."
+                )
+            session.rename(number, move.rename[1], annotator=annotator)
+        if move.undo:
+            undone = session.undo(event=session.last_regrouping(), annotator=annotator)
+            if not as_json:
+                say(after_undo(undone, session.group_names))
+        result, status = session.result(), session.status()
+        sizes = result.memberships.sum(axis=0).tolist()
+        if as_json:
+            listed = [
+                {"number": group.number, "name": group.name, "size": size}
+                for group, size in zip(session.groups, sizes, strict=True)
+            ]
+            told = {"suggested_clusters": status.suggested_clusters,
+                    "suggestion": status.suggestion}  # fmt: skip
+            show_json(session, {"groups": listed, **told})
+            return
+        for group, size in zip(session.groups, sizes, strict=True):
+            say(f"  {group.number}  {group.name}: about {size:.0f} items")
+        if status.suggestion:
+            say(f"{status.suggestion} Add one: askmeans groups {database} --add NAME")
+
+
+def _group(text: str) -> int | str:
+    """A group as it was named on the command line: by its number, or by its name."""
+    number = whole_number(text.strip())
+    return text.strip() if number is None else number
 
 
 def budget(database: str, name: str | None, number: str) -> None:
@@ -307,6 +362,8 @@ def _kept(receipt: Receipt, names: list[str]) -> str:
 
 def after_undo(undone: Undone, names: list[str]) -> str:
     """What became of the question of an undo."""
+    if undone.question is None:
+        return "The group is gone again." if undone.kind == "group" else "The groups are two again."
     if undone.reopened:
         return f"Question {undone.question.id} is open again."
     now = _text(undone.value_now, names)

@@ -123,6 +123,18 @@ class StratifiedPolicy:
         return sum(1 for _ in islice(new, gap))
 
     @property
+    @default_float_errors()
+    def suggested_clusters(self) -> int:
+        """How many clusters the answers speak of, at the last milestone."""
+        return self._current().belief.suggested_clusters
+
+    @property
+    def unassigned(self) -> tuple[int, int]:
+        """How many items belong to none of the clusters, and how many were told of, then."""
+        belief = self._current().belief
+        return int(belief.elsewhere.sum()), belief.n_told
+
+    @property
     def round(self) -> int:
         """How often the ranking of questions was made anew, from 1."""
         return len(self._milestones(len(self._answers)))

@@ -186,8 +186,19 @@ class Assignment:
                 runtime.take(transaction.events(runtime.state.last))
                 known = runtime.state.by_key.get(key)
                 if known is not None:
-                    _check_same(known, EventKind.UNDO, number, None, annotator)
+                    regroup = known.kind is EventKind.REGROUP and number is None
+                    kind = EventKind.REGROUP if regroup else EventKind.UNDO
+                    _check_same(known, kind, number, None, annotator)
                     return self._undone(known, repeated=True)
+                last = self._regrouping(number, annotator, event)
+                if last is not None:
+                    undo = transaction.append(
+                        NewEvent(
+                            kind=EventKind.REGROUP, key=key, annotator=annotator, target=last.id
+                        )
+                    )
+                    runtime.take([undo])
+                    return self._undone(undo)
                 taken = self._to_undo(number, annotator, event)
                 undo = transaction.append(self._undo_event(taken, key))
                 self._lease_back(transaction, taken)
@@ -451,6 +462,22 @@ class Assignment:
         assert state.standing(event.question, annotator) is not Standing.OPEN
         return event
 
+    def _regrouping(self, number: int | None, annotator: str, meant: int | None) -> Event | None:
+        """The group added or merged that an undo is about; None where it is about an answer."""
+        done = self.runtime.state.regroupings
+        if number is not None or not done:
+            return None
+        last, answer = done[-1], self.runtime.state.last_of(annotator)
+        if meant is not None:
+            if meant in {event.id for event in done[:-1]}:
+                raise SessionError(
+                    f"Groups that were added or merged must be taken back in turn, the last first "
+                    f"(event {last.id}). Got event {meant} instead."
+                )
+            return last if last.id == meant else None
+        theirs = last.annotator == annotator and (answer is None or answer.id < last.id)
+        return last if theirs else None
+
     def _undo_event(self, event: Event, key: str) -> NewEvent:
         """The undo, with the numbers of the questions of a plan that followed from the answer."""
         assert event.question is not None
@@ -480,6 +507,10 @@ class Assignment:
 
     def _undone(self, undo: Event, *, repeated: bool = False) -> Undone:
         """What an undo took back."""
+        if undo.kind is EventKind.REGROUP:
+            taken = next(e for e in self.runtime.state.by_key.values() if e.id == undo.target)
+            receipt = self.receipt(undo, repeated=repeated)
+            return Undone(receipt=receipt, question=None, kind=str(taken.kind), value=None, void=())
         assert undo.question is not None
         settled = self.runtime.state.is_settled(undo.question)
         value = self.runtime.state.value(undo.question)

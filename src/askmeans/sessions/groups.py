@@ -21,7 +21,7 @@ from askmeans.queries import Answer, Question
 from askmeans.sessions.log import Event
 from askmeans.shares import Row, as_row
 
-__all__ = ["Groups", "as_evidence", "to_ask_again"]
+__all__ = ["Groups", "as_evidence", "renumbered", "to_ask_again"]
 
 _WHOLE = 1.0 - 1e-6  # shares that sum to one
 _NOWHERE = 0.5  # of a row: less is in none of the groups, as `askmeans.policy.evidence` has it
@@ -59,6 +59,19 @@ class Groups:
     def members(self, number: int) -> list[int]:
         """The numbers that stand for a living group."""
         return [j for j in range(self.n) if self.resolve(j) == number]
+
+    def to_columns(self, question: Question) -> Question | None:
+        """A question with the column of its group in place of the number; None for one gone."""
+        if question.cluster is None:
+            return question
+        column = self.column(question.cluster)
+        return None if column is None else question._replace(cluster=column)
+
+    def to_numbers(self, question: Question) -> Question:
+        """A question of a policy with the number of its group in place of the column."""
+        if question.cluster is None:
+            return question
+        return question._replace(cluster=self.living[question.cluster])
 
     def row_now(self, row: Row) -> Row:
         """A row by the columns of now: NaN where it is silent."""
@@ -127,7 +140,6 @@ def as_evidence(
     listed = [(event, question_of(event.question)) for event in events if event.question]
     plain = groups.is_plain
     later = _last_repeats(listed)
-    entries = {} if plain else _merged_entries(listed, groups)
     silent = (math.nan,) * len(groups.living)
     found = []
     for event, question in listed:
@@ -141,10 +153,11 @@ def as_evidence(
             if later.get(question.items, 0) > question.repeat and _is_open(answer.value):
                 continue  # it was asked again
         elif question.kind == "membership" and not plain:
-            place = entries.get(event.id)
-            if place is None:
-                continue  # of a group that is gone, or a part of what was merged
-            answer = replace(answer, cluster=place[0], value=place[1])
+            assert question.cluster is not None
+            column = groups.column(question.cluster)
+            if column is None:
+                continue  # of a group that is gone
+            answer = replace(answer, cluster=column)
         found.append(answer)
     return found
 
@@ -161,6 +174,25 @@ def to_ask_again(answers: Iterable[Answer]) -> list[Question]:
         Question("group", items, None, answer.repeat + 1)
         for items, answer in last.items()
         if isinstance(answer.value, tuple) and _is_open(answer.value)
+    ]
+
+
+def renumbered(answers: Iterable[Answer]) -> list[Answer]:
+    """Answers whose repeats count what is kept: what was asked again is the question it replaced.
+
+    So a policy knows that the question was asked.
+    """
+    listed = list(answers)
+    kept: dict[tuple[int, ...], set[int]] = {}
+    for answer in listed:
+        if answer.kind == "group":
+            kept.setdefault(answer.items, set()).add(answer.repeat)
+    places = {items: sorted(repeats) for items, repeats in kept.items()}
+    return [
+        replace(answer, repeat=places[answer.items].index(answer.repeat))
+        if answer.kind == "group" and answer.repeat
+        else answer
+        for answer in listed
     ]
 
 
@@ -186,28 +218,4 @@ def _last_repeats(listed: list[tuple[Event, Question]]) -> dict[tuple[int, ...],
     for event, question in listed:
         if question.kind == "group" and event.value is not None:
             found[question.items] = max(found.get(question.items, 0), question.repeat)
-    return found
-
-
-def _merged_entries(
-    listed: list[tuple[Event, Question]], groups: Groups
-) -> dict[int, tuple[int, float]]:
-    """By event: the column and the value of single memberships, those of merged groups together.
-
-    A part alone says nothing of the whole, unless it is all of it.
-    """
-    parts: dict[tuple[tuple[int, ...], int, str, int], list[tuple[Event, float]]] = {}
-    for event, question in listed:
-        if question.kind == "membership" and question.cluster is not None:
-            column = groups.column(question.cluster)
-            if column is not None:
-                value = event.value if isinstance(event.value, float) else math.nan
-                key = (question.items, question.repeat, event.annotator, column)
-                parts.setdefault(key, []).append((event, value))
-    found = {}
-    for (_, _, _, column), told in parts.items():
-        total = math.fsum(value for _, value in told)
-        whole = len(told) == len(groups.members(groups.living[column])) or total >= _WHOLE
-        if whole:
-            found[told[-1][0].id] = (column, min(total, 1.0))
     return found

@@ -11,7 +11,8 @@ from askmeans.sessions.assignment import Assignment
 from askmeans.sessions.config import Config
 from askmeans.sessions.imported import import_answers
 from askmeans.sessions.log import EventKind, NewEvent, as_key
-from askmeans.sessions.reports import Group, Held, Receipt
+from askmeans.sessions.regrouping import Regrouping
+from askmeans.sessions.reports import Held, Receipt
 from askmeans.sessions.results import Results
 from askmeans.sessions.rows import Rows
 from askmeans.sessions.runtime import Runtime
@@ -21,7 +22,7 @@ from askmeans.spec import SIMILARITIES
 __all__ = ["SessionOwner"]
 
 
-class SessionOwner:
+class SessionOwner(Regrouping):
     """The half of `Session` that is not about questions."""
 
     def __init__(self, store: Store, record: SessionRecord) -> None:
@@ -53,24 +54,6 @@ class SessionOwner:
         """What the clusters are called now."""
         with self._runtime.lock:
             return self._results.cluster_names()
-
-    @property
-    def groups(self) -> list[Group]:
-        """The groups there are now, by number; a result's columns have the same order."""
-        with self._runtime.lock:
-            self._runtime.refresh()
-            names = self._results.cluster_names()
-            living = self._runtime.groups.living
-            return [Group(number=j, name=name) for j, name in zip(living, names, strict=True)]
-
-    @property
-    def group_names(self) -> list[str]:
-        """What groups are called by their numbers, which never shift.
-
-        A merged group has the name of what it is part of now.
-        """
-        with self._runtime.lock:
-            return self._results.group_names()
 
     @property
     def last_event(self) -> int:

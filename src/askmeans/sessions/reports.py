@@ -199,10 +199,11 @@ class Undone:
     ----------
     receipt : Receipt
         The undo itself.
-    question : Question
-        The question.
+    question : Question or None
+        The question; None where it was about a group.
     kind : str
-        What was taken back: "answer", "unsure" or "skip".
+        What was taken back: "answer", "unsure" or "skip"; "group" for one added, "merge" for two
+        that were merged.
     value : float, tuple of float or None
         The answer taken back; None for an unsure or a skip.
     void : tuple of Question
@@ -220,7 +221,7 @@ class Undone:
     """
 
     receipt: Receipt
-    question: Question
+    question: Question | None
     kind: str
     value: float | tuple[float, ...] | None
     void: tuple[Question, ...]
@@ -302,6 +303,10 @@ class Status:
         What somebody should know: warnings of the policy or plan.
     holding : tuple of Holding
         Who holds which of them, and how long.
+    suggested_clusters : int or None
+        How many groups the answers speak of; None where a plan of the paper asks.
+    suggestion : str or None
+        Why there may be more groups than there are, in a sentence; None where there are enough.
 
     Examples
     --------
@@ -325,6 +330,8 @@ class Status:
     contradictions: "tuple[Conflict, ...] | None"
     notes: tuple[str, ...]
     holding: tuple[Holding, ...] = ()
+    suggested_clusters: int | None = None
+    suggestion: str | None = None
 
     @property
     def holders(self) -> tuple[str, ...]:

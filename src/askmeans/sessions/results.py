@@ -71,7 +71,13 @@ class Results:
             )
 
     def status(
-        self, state: SessionState, held: list[Lease], now: float, *, settled: bool
+        self,
+        state: SessionState,
+        held: list[Lease],
+        now: float,
+        *,
+        settled: bool,
+        suggestion: tuple[int | None, str | None],
     ) -> Status:
         """Where the session stands, without computing a result."""
         runtime = self._runtime
@@ -105,6 +111,8 @@ class Results:
             error_basis=basis,
             contradictions=None,
             notes=_notes(runtime.notes, self.cluster_names()),
+            suggested_clusters=suggestion[0],
+            suggestion=suggestion[1],
         )
 
     def with_error(self, report: Status, result: SessionResult) -> Status:
@@ -196,7 +204,7 @@ class Results:
         """What the groups are called by their numbers; a merged one as what it is part of."""
         groups, names = self._runtime.groups, self._all_names(None)
         found = self._runtime.found
-        if found is not None and not self._runtime.state.regroupings:
+        if found is not None and self._runtime.state.anchors:
             names = self._all_names(found.result.clustering.memberships)
         into = [groups.resolve(number) for number in range(groups.n)]
         return [names[j if group is None else group] for j, group in enumerate(into)]

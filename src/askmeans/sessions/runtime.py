@@ -19,7 +19,7 @@ from askmeans.policy.stratified import StratifiedPolicy
 from askmeans.queries import Answers, Question
 from askmeans.results import Result
 from askmeans.sessions.config import Config
-from askmeans.sessions.groups import Groups, as_evidence, to_ask_again
+from askmeans.sessions.groups import Groups, as_evidence, renumbered, to_ask_again
 from askmeans.sessions.log import Event, EventKind, State
 from askmeans.sessions.rows import Rows
 from askmeans.sessions.store.contract import SessionRecord, Store
@@ -151,8 +151,13 @@ class Runtime:
             first = [q for q in again if q not in pending and not self._is_answered(q)][:n]
         if len(first) == n:
             return first
-        more = n - len(first)
-        return first + quietly(lambda: policy.propose(more, pending | set(first), annotator))[0]
+        more, groups = n - len(first), self.groups
+        busy: Set[Question] = pending | set(first)
+        if groups.is_plain:
+            return first + quietly(lambda: policy.propose(more, busy, annotator))[0]
+        columns = {q for q in map(groups.to_columns, busy) if q is not None}
+        found = quietly(lambda: policy.propose(more, columns, annotator))[0]
+        return first + [groups.to_numbers(question) for question in found]
 
     def _is_answered(self, question: Question) -> bool:
         """Whether anybody has answered a question."""
@@ -217,6 +222,21 @@ class Runtime:
     def settled(self) -> bool:
         """Whether asking on is hardly worth it, as far as models were learnt."""
         return quietly(lambda: self.policy.settled)[0]
+
+    @property
+    def suggestion(self) -> tuple[int | None, str | None]:
+        """How many groups the answers speak of, and why, where that is more than there are."""
+        policy = self.policy
+        if isinstance(policy, PlanPolicy):
+            return None, None
+        wanted = quietly(lambda: policy.suggested_clusters)[0]
+        if wanted <= policy.n_clusters:
+            return wanted, None
+        lost, told = quietly(lambda: policy.unassigned)[0]
+        return wanted, (
+            f"{lost} of the {told} items asked about belong to none of the {policy.n_clusters} "
+            f"groups, so there may be {wanted}."
+        )
 
     @property
     def left(self) -> int | None:
@@ -307,7 +327,7 @@ class Runtime:
             groups = self.groups
             k = len(groups.living)
             told = as_evidence(events, self.question, groups)
-            every = settled = Answers.of(told, k)
+            every = settled = Answers.of(renumbered(told), k)
             if len(some) < len(events):
                 settled = Answers.of(as_evidence(some, self.question, groups), k)
             self._table = _Evidence(

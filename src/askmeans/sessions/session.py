@@ -324,7 +324,7 @@ class Session(SessionOwner):
         key: str | None = None,
         event: int | None = None,
     ) -> Undone:
-        """Take back one's last answer or skip.
+        """Take back one's last answer or skip, or the group that one added or merged after it.
 
         Its question is open again, and one's own; unless somebody else had answered it later, whose
         answer counts then. Answering again takes the old place in either case.
@@ -387,9 +387,10 @@ class Session(SessionOwner):
             annotator = check_annotator(annotator)
         self._runtime.catch_up()
         state, settled = self._assignment.state_for(annotator), self._runtime.settled
+        suggestion = self._runtime.suggestion
         with self._runtime.lock:
             now, held = self._assignment.held_now()
-            report = self._results.status(state, held, now, settled=settled)
+            report = self._results.status(state, held, now, settled=settled, suggestion=suggestion)
         if not estimate:
             return report
         result = self.result()

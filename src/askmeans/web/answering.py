@@ -124,6 +124,8 @@ class Desk:
     def undo(self, annotator: str, key: str, question: int | None, event: int | None) -> str:
         """Take an answer or a skip back, that of the event where one is meant. What it was."""
         undone = self.session.undo(question, annotator=annotator, key=key, event=event)
+        if undone.question is None:
+            return f"Taken back: {'the new group' if undone.kind == 'group' else 'the merging'}."
         what = (
             "the skip"
             if undone.kind == "skip"

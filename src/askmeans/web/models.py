@@ -115,7 +115,7 @@ class UndoneOut(_Out):
     """What was taken back, and which later questions followed from it."""
 
     receipt: ReceiptOut
-    question: QuestionOut
+    question: QuestionOut | None
     kind: str
     value: float | list[float] | None
     void: list[QuestionOut]
@@ -156,6 +156,8 @@ class StatusOut(_Out):
     estimated_error: float | None
     error_basis: str
     notes: list[str]
+    suggested_clusters: int | None
+    suggestion: str | None
 
 
 class ItemOut(_Out):

@@ -149,7 +149,12 @@ def _add_picture(router: APIRouter, house: House) -> None:
         trouble = house.pictures.trouble
         return await house.aside(
             lambda: house.page(
-                request, "results.html", picture=picture, trouble=trouble, exports=EXPORTS
+                request,
+                "results.html",
+                picture=picture,
+                trouble=trouble,
+                exports=EXPORTS,
+                can_group=house.session.can_regroup,
             )
         )
 
@@ -209,6 +214,15 @@ def _add_tools(router: APIRouter, house: House) -> None:
         if len(name) > LONGEST_NAME:
             raise ParameterError(f"A name must have at most {LONGEST_NAME} letters.")
         house.session.rename(form.whole("cluster"), name, annotator=who)
+        return RedirectResponse("/results", 303)
+
+    @router.post("/groups")
+    def add_group(request: Request, form: SentForm) -> Response:
+        _check_mark(house, form)
+        name = form.text("name")
+        if len(name) > LONGEST_NAME:
+            raise ParameterError(f"A name must have at most {LONGEST_NAME} letters.")
+        house.session.add_group(name, annotator=annotator_of(request) or "me")
         return RedirectResponse("/results", 303)
 
     @router.post("/pause")

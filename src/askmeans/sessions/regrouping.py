@@ -1,0 +1,229 @@
+"""Groups that nobody thought of at first: added, merged and named at any time."""
+
+from numbers import Integral
+from typing import Any
+
+from askmeans.checks import check_enough_items, check_name
+from askmeans.exceptions import ParameterError, SessionError
+from askmeans.queries import ME
+from askmeans.sessions.assignment import Assignment
+from askmeans.sessions.config import Config
+from askmeans.sessions.log import EventKind, NewEvent, as_key
+from askmeans.sessions.reports import Group, Receipt
+from askmeans.sessions.results import Results
+from askmeans.sessions.rows import Rows
+from askmeans.sessions.runtime import Runtime
+from askmeans.spec import SIMILARITIES
+
+__all__ = ["Regrouping"]
+
+
+class Regrouping:
+    """The part of `Session` that is about its groups."""
+
+    config: Config
+    rows: Rows
+    _runtime: Runtime
+    _assignment: Assignment
+    _results: Results
+
+    @property
+    def groups(self) -> list[Group]:
+        """The groups there are now, by number; a result's columns have the same order."""
+        with self._runtime.lock:
+            self._runtime.refresh()
+            names = self._results.cluster_names()
+            living = self._runtime.groups.living
+            return [Group(number=j, name=name) for j, name in zip(living, names, strict=True)]
+
+    @property
+    def group_names(self) -> list[str]:
+        """What groups are called by their numbers, which never shift.
+
+        A merged group has the name of what it is part of now.
+        """
+        with self._runtime.lock:
+            return self._results.group_names()
+
+    @property
+    def can_regroup(self) -> bool:
+        """Whether groups may be added and merged: not where their number is part of a plan."""
+        return not self.config.has_plan and self.config.ask not in SIMILARITIES
+
+    def add_group(self, name: str, *, annotator: str = ME) -> int:
+        """Add a group; everything answered before stays, and is silent about it.
+
+        Items that were in none of the groups are asked about again.
+
+        Parameters
+        ----------
+        name : str
+            What it is called; no other group's name, and not "id".
+        annotator : str, default="me"
+            Who adds it; `undo` takes it back.
+
+        Returns
+        -------
+        int
+            Its number, which it keeps for ever.
+
+        Raises
+        ------
+        ParameterError
+            If the name is taken, or there are no more items than groups.
+        SessionError
+            If the session's strategy is one of the paper's, or asks for similarities.
+
+        Examples
+        --------
+        >>> import askmeans.sessions
+        >>> session = askmeans.sessions.create("pets.db", [[1.0], [2.0], [8.0], [9.0]],
+        ...     n_clusters=2, cluster_names=["cats", "dogs"], random_state=0)
+        >>> session.add_group("birds"), session.cluster_names
+        (2, ['cats', 'dogs', 'birds'])
+        """
+        self._check_growing("add_group")
+        name = check_name(name, "name", "Session.add_group")
+
+        def added() -> NewEvent:
+            groups = self._runtime.groups
+            check_enough_items(len(self.rows), len(groups.living) + 1, "Session.add_group")
+            if name in self._results.taken_names(-1):
+                raise ParameterError(
+                    "The 'name' parameter of Session.add_group must be no other group's and not "
+                    f"'id'. Got {name!r} instead."
+                )
+            return NewEvent(
+                kind=EventKind.GROUP, key=as_key(None), annotator=annotator, target=groups.n,
+                text=name,
+            )  # fmt: skip
+
+        receipt = self._assignment.log(added)
+        with self._runtime.lock:
+            events = self._runtime.state.regroupings
+            (number,) = (event.target for event in events if event.id == receipt.event)
+        assert number is not None
+        return number
+
+    def merge_groups(self, a: int | str, b: int | str, *, annotator: str = ME) -> Receipt:
+        """Make two groups one: the first goes on, and what was said of the second is about it.
+
+        Parameters
+        ----------
+        a : int or str
+            The group that goes on, by number or name.
+        b : int or str
+            The group that becomes a part of it.
+        annotator : str, default="me"
+            Who merges them; `undo` takes it back.
+
+        Returns
+        -------
+        Receipt
+            What was kept.
+
+        Raises
+        ------
+        ParameterError
+            If they are not two groups that are there.
+        SessionError
+            If the session does not ask for groups.
+
+        Examples
+        --------
+        >>> import askmeans.sessions
+        >>> session = askmeans.sessions.create("pets.db", [[1.0], [2.0], [8.0], [9.0]],
+        ...     n_clusters=3, cluster_names=["cats", "dogs", "kittens"], random_state=0)
+        >>> receipt = session.merge_groups("cats", "kittens")
+        >>> session.cluster_names, session.result().memberships.shape
+        (['cats', 'dogs'], (4, 2))
+        """
+        self._check_growing("merge_groups")
+        if self.config.ask != "group":  # a part of a membership tells nothing of the whole
+            raise SessionError(
+                "Session.merge_groups needs a session that asks for groups. "
+                f"Got ask={self.config.ask!r}; make one, and import the answers."
+            )
+
+        def merged() -> NewEvent:
+            into, other = self.group_number(a), self.group_number(b)
+            if into is None or other is None or into == other:
+                raise ParameterError(
+                    "The parameters of Session.merge_groups must be two different groups among "
+                    f"{self._listed()}. Got {a!r} and {b!r} instead."
+                )
+            return NewEvent(
+                kind=EventKind.MERGE, key=as_key(None), annotator=annotator, target=into,
+                value=float(other),
+            )  # fmt: skip
+
+        return self._assignment.log(merged)
+
+    def group_number(self, group: Any) -> int | None:
+        """The number of a group that goes by its number or its name.
+
+        Parameters
+        ----------
+        group : int or str
+            A number, also of a group that was merged, or a name.
+
+        Returns
+        -------
+        int or None
+            The number of the group that it is now; None where there is none.
+
+        Examples
+        --------
+        >>> open("fruit.db").group_number("large")
+        1
+        """
+        with self._runtime.lock:
+            groups = self._runtime.groups
+            names = dict(zip(self._results.cluster_names(), groups.living, strict=True))
+            if isinstance(group, str):
+                return names.get(group)
+            whole = type(group) is not bool and isinstance(group, Integral)
+            return groups.resolve(int(group)) if whole else None
+
+    def last_regrouping(self) -> int:
+        """The event of the last group that was added or merged, for `undo`.
+
+        Returns
+        -------
+        int
+            Its number in the log.
+
+        Raises
+        ------
+        SessionError
+            If there is none.
+
+        Examples
+        --------
+        >>> import askmeans.sessions
+        >>> session = askmeans.sessions.create("pets.db", [[1.0], [2.0], [8.0], [9.0]],
+        ...     n_clusters=2, cluster_names=["cats", "dogs"], random_state=0)
+        >>> number = session.add_group("birds")
+        >>> session.undo(event=session.last_regrouping()).kind, session.cluster_names
+        ('group', ['cats', 'dogs'])
+        """
+        with self._runtime.lock:
+            self._runtime.refresh()
+            done = self._runtime.state.regroupings
+        if not done:
+            raise SessionError("There must be a group that was added or merged. Got none.")
+        return done[-1].id
+
+    def _listed(self) -> str:
+        """The groups there are, in a message."""
+        names = zip(self._runtime.groups.living, self._results.cluster_names(), strict=True)
+        return ", ".join(f"{number} {name}" for number, name in names)
+
+    def _check_growing(self, what: str) -> None:
+        """Refuse where the number of groups is part of a plan."""
+        if not self.can_regroup:
+            raise SessionError(
+                f"Session.{what} needs the default strategy with questions about groups or "
+                f"memberships. Got ask={self.config.ask!r} with {self.config.strategy['kind']}; "
+                "make a session with that, and import the answers (`askmeans import`)."
+            )
