@@ -2,7 +2,9 @@
 
 import logging
 
+import numpy as np
 import pytest
+from PIL import Image
 from starlette.testclient import TestClient
 
 from askmeans import sessions
@@ -298,3 +300,20 @@ def test_the_api_does_what_the_session_does(client, tools, database):
     assert undone.json()["value"] == 0.25
     with sessions.open(database) as session:
         assert session.history() == []
+
+
+def test_the_page_shows_small_copies_of_images_and_links_to_the_images(tmp_path, tools):
+    pixels = np.random.default_rng(0).integers(0, 255, (600, 900, 3), dtype=np.uint8)
+    Image.fromarray(pixels).save(tmp_path / "large.png")
+    tools.make_fruit(
+        tmp_path / "images.db", items=[{"image": "large.png"}] * 6, image="image", folder=tmp_path
+    ).close()
+    with tools.using(create_app(tmp_path / "images.db")) as client:
+        page = client.get("/items/0").text
+        assert '<a class="image" href="/image/0" data-zoom><img src="/image/0?small=true"' in page
+        small, whole = client.get("/image/0?small=true"), client.get("/image/0")
+    assert (small.headers["content-type"], whole.headers["content-type"]) == (
+        "image/jpeg", "image/png"
+    )  # fmt: skip
+    assert len(small.content) < len(whole.content) / 4
+    assert [path.suffix for path in (tmp_path / "images.db.thumbnails").iterdir()] == [".jpg"]

@@ -51,8 +51,11 @@ def describe_pictures(values: Sequence[Any], folder: Path | None) -> tuple[Singl
     return table, wrong
 
 
-def open_picture(value: Any, folder: Path | None) -> Any:
-    """A picture upright in red, green and blue; a DataError in few words where it is none."""
+def open_picture(value: Any, folder: Path | None, side: int = 2 * _SIDE) -> Any:
+    """A picture upright in red, green and blue; a DataError in few words where it is none.
+
+    It may come reduced, to twice as many pixels on a side as wanted at least.
+    """
     image_module = _pillow()
     from PIL import ImageOps
 
@@ -65,7 +68,7 @@ def open_picture(value: Any, folder: Path | None) -> Any:
             with image_module.open(source) as picture:
                 if picture.width * picture.height > _LARGEST:
                     raise DataError(f"{picture.width} x {picture.height} pixels are too many")
-                picture.draft("RGB", (4 * _SIDE, 4 * _SIDE))
+                picture.draft("RGB", (2 * side, 2 * side))
                 return ImageOps.exif_transpose(picture).convert("RGB")
     except FileNotFoundError as error:
         raise DataError("no such file") from error

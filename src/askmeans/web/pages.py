@@ -12,6 +12,8 @@ from askmeans.checks import check_name, whole_number
 from askmeans.exceptions import AskmeansError, ParameterError
 from askmeans.sessions import Receipt, Session
 from askmeans.sessions.display import IMAGE_TYPES
+from askmeans.sessions.store import file_of
+from askmeans.tables.thumbnails import thumbnail
 from askmeans.web.answering import Sheet
 from askmeans.web.errors import status_of, tell
 from askmeans.web.explaining import explain_item, worked_example
@@ -261,8 +263,10 @@ def _add_tools(router: APIRouter, house: House) -> None:
         return StreamingResponse(pieces(made), media_type=kind, headers=headers)
 
     @router.get("/image/{row}")
-    def image(row: int) -> Response:
+    def image(row: int, small: bool = False) -> Response:
         path = _image_of(house, row)
+        if small:
+            path = thumbnail(path, Path(f"{file_of(house.session.url)}.thumbnails"))
         return FileResponse(
             path, media_type=IMAGE_TYPES[path.suffix.lower()], headers=_IMAGE_HEADERS
         )

@@ -1,0 +1,40 @@
+"""Small copies of pictures: made once, anew when the picture changes, and never in the way."""
+
+import os
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from askmeans.tables.thumbnails import thumbnail
+
+
+@pytest.fixture
+def large(tmp_path):
+    """A picture that is too large to serve often."""
+    pixels = np.random.default_rng(0).integers(0, 255, (600, 900, 3), dtype=np.uint8)
+    Image.fromarray(pixels).save(tmp_path / "large.png")
+    return tmp_path / "large.png"
+
+
+def test_a_thumbnail_is_small_and_made_once_for_each_state_of_the_picture(large, tmp_path):
+    small = thumbnail(large, tmp_path / "thumbnails")
+    with Image.open(small) as image:
+        assert image.size == (480, 320)
+    assert small.stat().st_size < large.stat().st_size / 4
+    made = small.stat().st_mtime_ns
+    assert thumbnail(large, tmp_path / "thumbnails") == small
+    assert small.stat().st_mtime_ns == made
+    os.utime(large, ns=(0, 0))
+    assert thumbnail(large, tmp_path / "thumbnails") != small
+
+
+def test_what_has_no_thumbnail_is_served_as_it_is(large, tmp_path):
+    little = tmp_path / "little.png"
+    Image.new("RGB", (9, 9)).save(little)
+    drawing = tmp_path / "drawing.svg"
+    drawing.write_text("<svg>" + " " * 100_000 + "</svg>")
+    for picture in (little, drawing, tmp_path / "gone.png"):
+        assert thumbnail(picture, tmp_path / "thumbnails") == picture
+    assert thumbnail(large, large / "no folder") == large
+    assert not (tmp_path / "thumbnails").exists()
