@@ -3,6 +3,7 @@
 Words tell topics; pieces of words (character n-grams) tell them where words are inflected,
 compounded, misspelt or not separated. Both are weighted by how rare they are, reduced by a
 truncated singular value decomposition and normalised, so that distances are those of directions.
+Texts in several languages are compared within theirs (`languages.py`).
 """
 
 import re
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 
 from askmeans.exceptions import DataError
 from askmeans.tables.columns import UNSPACED
+from askmeans.tables.languages import language_of, languages_of
 from askmeans.tables.packing import pack, unpack
 
 if TYPE_CHECKING:
@@ -46,6 +48,7 @@ class Text:
     terms: dict[str, list[str]]  # of each view
     rarity: dict[str, Any]  # of each term of all views, packed
     components: dict[str, Any]  # one row for each of those, packed
+    means: dict[str, Any]  # of each language, where there are several, packed
 
     @classmethod
     def fit(cls, values: "pd.Series[Any]") -> "Text":
@@ -80,11 +83,17 @@ class Text:
         weighted = _weighted(counted, rarities)
         n = max(1, min(_COMPONENTS, weighted.shape[0] - 1, weighted.shape[1] - 1))
         _, _, axes = randomized_svd(weighted, n, n_iter=4, random_state=0)
+        languages, spoken = languages_of(texts)
+        means = {}
+        for name in languages if len(languages) > 1 else ():
+            own = np.flatnonzero(np.array(spoken) == name)
+            means[name] = pack((weighted[own] @ axes.T).mean(axis=0))
         return cls(
             column=str(values.name),
             terms=terms,
             rarity=pack(np.concatenate(rarities)),
             components=pack(axes.T.astype(np.float16)),
+            means=means,
         )
 
     @property
@@ -115,11 +124,15 @@ class Text:
             CountVectorizer(**_VIEWS[view], vocabulary=terms, dtype=np.float32)
             for view, terms in self.terms.items()
         ]
+        means = {name: unpack(packed) for name, packed in self.means.items()}
         found = np.zeros((len(texts), components.shape[1]), dtype=np.float32)
         for start in range(0, len(texts), _BATCH):
             batch = texts[start : start + _BATCH]
             counted = [counter.transform(batch) for counter in counters]
             found[start : start + _BATCH] = _weighted(counted, rarities) @ components
+            for name, mean in means.items():
+                own = [start + j for j, text in enumerate(batch) if language_of(text) == name]
+                found[own] -= mean
         normalize(found, copy=False)
         return found
 
