@@ -41,8 +41,8 @@ def tiny():
 
     return Scale(
         name="tiny",
-        unit=100,
-        synthetic_runs=3,
+        unit=50,
+        synthetic_runs=2,
         synthetic_nus=(60,),
         zetas=(1, 13),
         query_nus=(40, 160),
@@ -58,8 +58,8 @@ def tiny():
         noisy_forms=("printed",),
         sample_sizes=(25,),
         stratified_runs=2,
-        stratified_items=(8,),
-        budgets=(20, 100),
+        stratified_items=(4,),
+        budgets=(60,),
     )
 
 
