@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from last_bits import same_but_for_rounding
 from numpy.testing import assert_allclose
 
 from askmeans import TwoPhase, run
@@ -140,7 +141,7 @@ def test_exact_answers_repeated_change_nothing():
         )
 
     once, thrice = run(plan(), TableOracle(U)), run(repeated(plan(), 3), TableOracle(U))
-    assert (once.clustering.memberships == thrice.clustering.memberships).all()
+    same_but_for_rounding(once.clustering.memberships, thrice.clustering.memberships)
     assert thrice.n_queries == 3 * once.n_queries
 
 
