@@ -23,6 +23,8 @@ _NONE = np.empty(0, dtype=np.intp)
 _LARGEST = 2500  # items at most; of more a random part is taken
 _WIDEST = 16  # principal axes that mixtures and graphs look along
 _WIDE = 96  # features above which the unsupervised fit starts along so many principal axes
+_SEVERAL = 5  # features from which on it shows that none is correlated with another
+_LESS_THAN_CHANCE = 0.5  # of the mean squared correlation of independent features, 1 / n
 _FEW = 1000  # items that cross-validation iterates over: what it compares is worse for all alike
 
 
@@ -35,15 +37,37 @@ def principal_axes(Z: Floats, count: int) -> Floats:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standard:
-    """The common scale: every feature of the pool has mean 0 and spread 1 in it."""
+    """The common scale: every feature of the pool has mean 0 and spread 1 in it.
+
+    Principal components are in a common scale already: what they spread is how much they tell.
+    """
 
     middle: Floats
     spread: Floats
+
+    @classmethod
+    def of(cls, X: Floats) -> "Standard":
+        """The common scale of these items."""
+        spread = X.std(axis=0)
+        if _are_principal(X, spread):
+            spread = np.full_like(spread, np.sqrt(np.mean(spread**2)))
+        return cls(middle=X.mean(axis=0), spread=np.where(spread > 0.0, spread, 1.0))
 
     def __call__(self, X: NDArray[np.floating]) -> Floats:
         """Items in the common scale."""
         Z: Floats = (np.asarray(X, dtype=np.float64) - self.middle) / self.spread
         return Z
+
+
+def _are_principal(X: Floats, spread: Floats) -> bool:
+    """Whether features are correlated less than those of chance would be."""
+    there = spread > 0.0
+    n, d = len(X), int(there.sum())
+    if d < _SEVERAL or n < d:
+        return False
+    correlations = np.corrcoef(X[:, there], rowvar=False)
+    apart = float(np.mean(correlations[~np.eye(d, dtype=bool)] ** 2))
+    return apart < _LESS_THAN_CHANCE / n
 
 
 class Pool:
@@ -66,10 +90,7 @@ class Pool:
         self.rows: Rows = np.union1d(rows, also).astype(np.intp)
         self.few: Rows = np.sort(rng.permutation(len(self.rows))[:_FEW])
         self.X = items.take(self.rows)
-        spread = self.X.std(axis=0)
-        self.scaled = Standard(
-            middle=self.X.mean(axis=0), spread=np.where(spread > 0.0, spread, 1.0)
-        )
+        self.scaled = Standard.of(self.X)
         self.Z = self.scaled(self.X)
 
     def __len__(self) -> int:

@@ -27,9 +27,9 @@ HARD = {
     "unsupervised": 1.0, "local optimum": 0.3, "scaled": 1.0, "mixture": 1.0, "discriminant": 1.0,
     "logistic 30": 1.0, "smooth": 0.5, "graph": 0.5, "forest": 1.0,
 }  # fmt: skip
-# How near to the prior weights stay: by the loss of so many items of the best model, and, for
-# hard answers, by what luck may do while they are few.
-CAUTION, LUCK = 2.0, 2.0
+# How near to the prior weights stay: by the loss of so many items of the best model; for hard
+# answers by what luck may do while they are few, for soft ones by how little is explained.
+CAUTION, LUCK, CHANCE = 2.0, 2.0, 5.0
 _DRAWN = 0.05  # by how much of the error a power must be better than none, by its logarithm
 _FEWER = 0.56  # of a held-out error that all answers leave
 _UNSUPPORTED = 1e-6  # the weight of rows that no model could predict
@@ -51,6 +51,7 @@ class Stack:
     expected: Floats  # the error of every item of the pool that it expects
     answers_are_hard: bool
     misfit: float  # mean squared error on held-out answers
+    unexplained: float  # the share of held-out variance that is left
     n_mistakes: float  # so many equal errors on held-out answers would tell as much
 
     def refined(self, items: ItemSet) -> "Stack":
@@ -114,9 +115,13 @@ class HeldOut:
         """Weights of the models, and how much to sharpen their mean; by what was told alone."""
         left = np.where(self.known, self.outs - self.Y, 0.0)
         A = np.einsum("i,mik,nik->mn", self.weight, left, left)
-        n = len(self.Y)
-        # A few answers of all or nothing may be predicted by luck; soft ones hardly.
-        caution = CAUTION * float(np.diag(A).min()) / n + self.hard * LUCK / n**2
+        n, least = len(self.Y), float(np.diag(A).min())
+        if self.hard:  # a few answers of all or nothing may be predicted by luck
+            caution = CAUTION * least / n + LUCK / n**2
+        else:  # soft ones hardly, unless nothing explains them
+            away = np.where(self.known, self.Y - np.average(self.Y, 0, self.weight), 0.0)
+            total = float(self.weight @ np.square(away).sum(axis=1))
+            caution = CAUTION * (1.0 + CHANCE * min(1.0, least / max(total, 1e-12))) * least / n
         w = stacked(A, self.prior / self.prior.sum(), caution, near)
         w[w < _LEAST] = 0.0
         w /= w.sum()
@@ -151,6 +156,7 @@ def stack_models(fitted: list[Fitted], training: Training) -> Stack:
     error_of = error_by_doubt(
         _doubt(w, outs, held_out, sharpness), errors, weight, hard, Y.shape[1]
     )
+    misfit = float(weight @ np.square(sharpened(held_out, sharpness) - Y).mean(axis=1) / len(Y))
     return Stack(
         fitted=fitted,
         weights=w,
@@ -159,7 +165,8 @@ def stack_models(fitted: list[Fitted], training: Training) -> Stack:
         doubt=doubt,
         expected=_checked_by_shares(error_of(doubt), errors, training, hard),
         answers_are_hard=hard,
-        misfit=float(weight @ np.square(sharpened(held_out, sharpness) - Y).mean(axis=1) / len(Y)),
+        misfit=misfit,
+        unexplained=min(1.0, misfit / max(float(Y.var(axis=0).mean()), 1e-12)),
         n_mistakes=float((weight @ errors) ** 2 / max(weight**2 @ errors**2, 1e-12)),
     )
 

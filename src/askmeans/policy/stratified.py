@@ -39,7 +39,7 @@ Rows = NDArray[np.intp]
 
 REST = 0.05  # what is left of a row and not asked about
 GROWTH = 0.35  # questions from one milestone to the next, by those answered before
-_EXPLORE = 0.05  # how evenly doubt is taken to be spread, whatever the models say
+_EXPLORE = 0.05  # how evenly doubt is taken to be spread at least, whatever the models say
 _REPEATS = 10  # answers given again, from which on it is known whether they differ
 _DOUBTED, _OFTEN_ENOUGH = 3.0, 3  # usual deviations; askings after which an answer stands
 
@@ -407,16 +407,18 @@ class _Ranking:
 
     def _places(self) -> Iterator[int]:
         """New items of the pool: one for each unsupervised cluster, then where doubt is."""
-        belief = self.belief
+        belief, evenly = self.belief, _EXPLORE
         doubt, first = np.ones(len(belief.pool)), []
         if belief.is_naming:
             known = set(belief.asked.tolist())
             first = [place for place in belief.pool.typical if place not in known]
         elif belief.stack is not None:
             doubt = belief.stack.doubt / max(float(belief.stack.doubt.mean()), 1e-300)
+            if not belief.stack.answers_are_hard:  # doubts of models that explain little are noise
+                evenly = max(evenly, belief.stack.unexplained)
         yield from first
         asked = np.concatenate([belief.asked, np.array(first, dtype=np.intp)])
-        yield from belief.strata.choose(asked, (1.0 - _EXPLORE) * doubt + _EXPLORE)
+        yield from belief.strata.choose(asked, (1.0 - evenly) * doubt + evenly)
 
     def _again(self, *, doubted: bool) -> Iterator[Question]:
         """What to ask again: answers that nothing else bears out, or those least often asked."""
