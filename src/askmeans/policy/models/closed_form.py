@@ -16,6 +16,7 @@ from askmeans.policy.pool import Pool, Standard
 __all__ = ["ClosedForm", "InMetric", "in_metric", "local", "name_clusters", "named", "scaled"]
 
 Floats = NDArray[np.float64]
+_FOLD_STEPS = 10  # of Lloyd's iterations, for what one fold is compared by
 _STEPS, _FURTHER_STEPS = 15, 6  # of a metric's fit; of one fold's that goes on from the first
 
 
@@ -81,7 +82,7 @@ def local(pool: Pool, training: Training) -> Fitted:
     found = local_centers(pool, training)
 
     def find(part: Training) -> tuple[Floats, float]:
-        return iterate(pool.X, _start(pool, part), found[1], 20), found[1]
+        return iterate(pool.X[pool.few], _start(pool, part), found[1], _FOLD_STEPS), found[1]
 
     return _closed_form("local optimum", pool, training, found, find)
 

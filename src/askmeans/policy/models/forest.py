@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["forest"]
 
 Floats = NDArray[np.float64]
-_TREES = 50
+_TREES = 30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
