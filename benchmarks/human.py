@@ -35,7 +35,7 @@ ROWS = (20, 50, 100)
 CARDS = (60, 80, 100, 110, 150)
 
 
-def mean_row(X: Floats, asked: NDArray[np.intp], U: Floats) -> Floats:
+def mean_row(X: Floats, asked: NDArray[np.intp], U: Floats) -> Floats:  # noqa: ARG001 - as others
     """The mean of the told rows, for everybody."""
     return np.repeat(U.mean(axis=0)[None], len(X), axis=0)
 
@@ -67,8 +67,11 @@ def label_distributions(folder: Path, seeds: int) -> None:
         U /= U.sum(axis=1, keepdims=True)
         for seed in range(seeds):
             order = np.random.default_rng(seed).permutation(len(X))
-            found = {("askmeans", rows): clustering.memberships for rows, clustering
-                     in after_cards(X[order], oracles.TableOracle(U[order]), seed, ROWS)}  # fmt: skip
+            oracle = oracles.TableOracle(U[order])
+            found = {
+                ("askmeans", rows): clustering.memberships
+                for rows, clustering in after_cards(X[order], oracle, seed, ROWS)
+            }
             for rows in ROWS:
                 asked = np.arange(rows)  # of a random order
                 for name, predict in RIVALS.items():

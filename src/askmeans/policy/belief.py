@@ -32,7 +32,7 @@ _SEEN = 0.5  # memberships to a cluster that make it seen
 _FAR = 3.5  # usual deviations from which on a noisy answer is not believed
 _SEVERAL = 3  # items that belong nowhere; fewer may be slips
 _UNSEEN = 0.25  # of a mistake, which may be among those not asked about
-_ALIKE = 0.3  # how far models may be wrong all alike, as a logarithm
+_ALIKE = 0.4  # how far models may be wrong all alike, as a logarithm
 _EIGHTY = 1.28  # standard deviations that hold 80 %
 _CHUNK = 100_000
 
@@ -190,7 +190,7 @@ class Belief:
     def error_band(self) -> tuple[float, float]:
         """Between which the error lies in four cases of five, as far as answers tell.
 
-        Few mistakes were seen, and models may all be wrong alike (0.3); none among n answers does
+        Few mistakes were seen, and models may all be wrong alike; none among n answers does
         not mean that there is none. Both constants by the coverage in benchmarks/labels.py.
         """
         error = self.estimated_error

@@ -65,7 +65,7 @@ def _are_principal(X: Floats, spread: Floats) -> bool:
     n, d = len(X), int(there.sum())
     if d < _SEVERAL or n < d:
         return False
-    correlations = np.corrcoef(X[:, there], rowvar=False)
+    correlations = np.asarray(np.corrcoef(X[:, there], rowvar=False))
     apart = float(np.mean(correlations[~np.eye(d, dtype=bool)] ** 2))
     return apart < _LESS_THAN_CHANCE / n
 

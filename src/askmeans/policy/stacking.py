@@ -24,18 +24,19 @@ SOFT = {
     "typical": 1.0, "forest": 1.0,
 }  # fmt: skip
 HARD = {
-    "unsupervised": 1.0, "local optimum": 0.3, "scaled": 1.0, "mixture": 1.0, "discriminant": 1.0,
+    "unsupervised": 1.0, "local optimum": 0.6, "scaled": 1.0, "mixture": 1.0, "discriminant": 1.0,
     "logistic 30": 1.0, "smooth": 0.5, "graph": 0.5, "forest": 1.0,
 }  # fmt: skip
 # How near to the prior weights stay: by the loss of so many items of the best model; for hard
 # answers by what luck may do while they are few, for soft ones by how little is explained.
 CAUTION, LUCK, CHANCE = 2.0, 2.0, 5.0
 _DRAWN = 0.05  # by how much of the error a power must be better than none, by its logarithm
-_FEWER = 0.56  # of a held-out error that all answers leave
+_FEWER = 0.7  # of a held-out error that all answers leave
 _UNSUPPORTED = 1e-6  # the weight of rows that no model could predict
 _ADDED = 0.25  # items whose error is added to what was seen
 _LEAST = 0.03  # a model with less weight is left out
-_POWERS, _USUAL_POWER = (0.5, 0.7, 0.85, 1.0, 1.2, 1.5, 2.0, 2.5, 3.0), 1.4  # of doubt, for errors
+_POWERS = (0.25, 0.5, 0.7, 0.85, 1.0, 1.2, 1.5, 2.0, 2.5, 3.0)  # of doubt, for errors
+_USUAL_POWER, _USUAL_OF_HARD = 1.4, 0.7  # mistakes come where nobody doubts, too
 _SHARPNESS = (0.75, 1.0, 1.4, 2.0, 3.0, 5.0, 10.0, 50.0)
 
 
@@ -189,19 +190,20 @@ def error_by_doubt(
 
     So it does not matter that doubtful items are asked more. The error of a fraction of an item is
     added on both sides of c: none among n does not mean that there is none. The power is the
-    likeliest, errors taken for counts of mistakes, near 1.4 while answers are few; so mistakes at
-    small doubts let expect many at large ones, which is on the safe side.
+    likeliest, errors taken for counts of mistakes, near the usual while answers are few; so
+    mistakes at small doubts let expect many at large ones, which is on the safe side.
     """
     total, mass = float(weight @ errors), float(weight @ doubt)
     one = 2.0 / k if hard else float(weight @ errors**2) / max(total, 1e-12)
     one = max(one, 1e-9)  # the error of one mistake
+    usual = _USUAL_OF_HARD if hard else _USUAL_POWER
     best, likeliest = (1.0, 1.0), -np.inf
     for power in _POWERS:
         by = doubt**power
         level = mass / float(weight @ by)
         c = level * (total + _ADDED * one) / (mass + _ADDED * one)
         likely = float(weight @ (errors * np.log(c * by) - c * by)) / one
-        likely -= 0.5 * (math.log(power / _USUAL_POWER) / 0.4) ** 2
+        likely -= 0.5 * (math.log(power / usual) / 0.3) ** 2
         if likely > likeliest:
             best, likeliest = (c, power), likely
     c, power = best
@@ -212,8 +214,8 @@ def _checked_by_shares(expected: Floats, errors: Floats, training: Training, har
     """Expected errors, raised half-way where answers were more wrong by what they stand for.
 
     Doubt can be wrong of itself, and what answers stand for is rough: of answers that are all or
-    nothing the geometric mean was within 1.5 of the truth in 82 % of runs, each alone in 72 % and
-    46 % (benchmarks/labels.py). Held-out models learnt from fewer answers, which is the factor.
+    nothing the geometric mean is nearer to the truth than each alone (benchmarks/labels.py).
+    Held-out models learnt from fewer answers, which is the factor.
     """
     unasked = np.delete(expected, training.rows)
     if not hard or not len(unasked):
