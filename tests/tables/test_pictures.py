@@ -2,6 +2,7 @@
 
 import io
 
+import datasets
 import numpy as np
 import pytest
 from PIL import Image
@@ -98,3 +99,12 @@ def test_images_that_are_none_are_named_and_filled_or_refused(tmp_path):
     with pytest.raises(DataError, match=r"Column image must have no missing values. .* \(2\)"):
         read_items(tmp_path, missing="refuse")
     assert read_items(tmp_path, missing="drop").ids == ["0", "1", "3"]
+
+
+def test_pictures_in_a_hugging_face_dataset_are_features_and_not_shown_as_bytes():
+    rows = {"image": [picture((60 * row, 0, 0)) for row in range(4)], "label": [0, 1, 0, 1]}
+    features = datasets.Features({"image": datasets.Image(), "label": datasets.Value("int64")})
+    items = read_items(datasets.Dataset.from_dict(rows, features))
+    assert items.recipe.columns[0].kind == "image"
+    assert items.shown.columns.tolist() == ["label"]
+    assert items.features.shape[0] == 4

@@ -166,7 +166,7 @@ def read_items(
         scale=scale, metric=metric, embed={name: word for name, (_, word) in functions.items()}
     )
     recipe, matrix = learn_recipe(frame, columns, matrices, settings)
-    seen = [c.name for c in columns if c.use != "left out" and c.kind != "vector"]
+    seen = [c.name for c in columns if c.use != "left out" and _can_be_shown(frame, c)]
     shown = seen if show is None else [name for name in seen if name in show]
     return Items(
         features=matrix, shown=frame[shown], ids=[ids[row] for row in rows],
@@ -286,6 +286,13 @@ def _whole_rows(
             "or leave out columns."
         )
     return whole
+
+
+def _can_be_shown(frame: "pd.DataFrame", column: Column) -> bool:
+    """Whether people can look at a column: not at vectors, nor at images without a file."""
+    if column.kind != "image":
+        return column.kind != "vector"
+    return all(isinstance(value, str) for value in frame[column.name].dropna())
 
 
 def _names(names: str | Sequence[str]) -> tuple[str, ...]:
