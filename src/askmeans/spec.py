@@ -19,6 +19,8 @@ from askmeans.paper import Plan, by_similarity, repeated, same_or_different
 from askmeans.paper.pool_sizes import Route, least_questions
 from askmeans.paper.similarities import Similarities
 from askmeans.policy import Policy
+from askmeans.policy.growing import GrowingPolicy
+from askmeans.policy.stratified import StratifiedPolicy
 from askmeans.strategies import Sequential, Strategy, Stratified, TwoClusters, TwoPhase
 
 __all__ = ["ASK", "SIMILARITIES", "PlanSpec", "as_seed", "default_ask"]
@@ -246,6 +248,45 @@ class PlanSpec:
             return plan
         # One wrong answer among three to a pair must not count.
         return repeated(plan, self.repeats, how="median" if similar else "mean")
+
+    def make_growing(self, X: Any, most: int) -> Policy:
+        """The policy whose number of clusters follows from the answers; it starts from this one's.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_items, n_features)
+            The items.
+        most : int
+            How many clusters there may be.
+
+        Returns
+        -------
+        policy
+            For `askmeans.run`; it asks for groups.
+
+        Raises
+        ------
+        ParameterError
+            If a parameter does not fit the data, or "group" is not what is asked.
+
+        Examples
+        --------
+        >>> spec = PlanSpec.checked("me", n_clusters=2, ask="group")
+        >>> spec.make_growing([[0.0], [1.0], [9.0]], 3).n_clusters
+        2
+        """
+        if self.ask != "group":
+            raise ParameterError(
+                "The 'n_clusters' parameter must be a number, unless groups are asked for. "
+                f"Got 'auto' with ask={self.ask!r}; use ask=\"group\"."
+            )
+
+        def policy(n_clusters: int) -> StratifiedPolicy:
+            made = replace(self, n_clusters=n_clusters).make(X)
+            assert isinstance(made, StratifiedPolicy)
+            return made
+
+        return GrowingPolicy(policy, self.n_clusters, most)
 
     @property
     def _similar(self) -> bool:

@@ -132,3 +132,13 @@ def test_status_suggests_a_group_with_the_evidence(askmeans, made):
         "belong to none of the 3 groups" in shown
     )
     assert "askmeans groups s.db --add NAME" in shown
+
+
+def test_init_may_start_from_two_groups(askmeans, folder):
+    done = askmeans("init", "s.db", "iris.csv", "-k", "auto", cwd=folder)
+    assert "clusters: Group A; Group B" in done.stdout
+    with sessions.open(folder / "s.db") as session:
+        assert session.config.grows
+    wrong = askmeans("init", "t.db", "iris.csv", "-k", "many", cwd=folder, ok=False)
+    assert wrong.returncode == 2
+    assert "'many' is no whole number, nor 'auto'" in wrong.stderr

@@ -500,7 +500,8 @@ def test_diagnostics_have_the_documented_keys_and_agree_with_the_run(target, nam
     found, account = result.clustering, result.clustering.diagnostics
     ours = name in OURS
     own = (
-        ("estimated_error", "suggested_clusters", "models", "sharpness", "strata", "unassigned")
+        ("estimated_error", "error_band", "suggested_clusters", "models", "sharpness", "strata",
+         "unassigned")
         if ours
         else ("largest_inversion", "score_fuzzifier", "effective_sample_size", "center_radius",
               "rounds")

@@ -7,8 +7,9 @@ import pytest
 from numpy.testing import assert_allclose
 
 from askmeans.exceptions import AnswerError, ParameterError, SessionError
+from askmeans.policy.regrouped import renumbered, to_ask_again
 from askmeans.queries import Question
-from askmeans.sessions.groups import Groups, as_evidence, renumbered, to_ask_again
+from askmeans.sessions.groups import Groups, as_evidence
 from askmeans.sessions.log import Event, EventKind
 
 NAMES = ["small", "middle"]
@@ -295,3 +296,32 @@ def test_a_group_of_memberships_that_was_taken_back_leaves_the_others_their_numb
         session.tell(question.id, float(LABELS[question.items[0]] == label))
     assert set(asked) == {0, 1, 3}
     assert (session.result().memberships.argmax(axis=1) == LABELS).mean() > 0.9
+
+
+def test_a_session_may_find_out_how_many_groups_there_are(make, again):
+    session = make(X=X, n_clusters="auto", strategy="auto")
+    assert session.cluster_names == ["Group A", "Group B"]
+    while questions := session.ask():
+        label = int(LABELS[questions[0].items[0]])
+        session.tell(questions[0].id, label if label < len(session.groups) else ())
+        if len(session.history()) > 40:
+            break
+    assert session.cluster_names == ["Group A", "Group B", "Group C"]
+    assert again(session).groups == session.groups
+    assert (session.result().memberships.argmax(axis=1) == LABELS).all()
+
+
+def test_a_group_that_was_taken_back_does_not_come_again_by_itself(make):
+    session = make(X=X, n_clusters="auto", strategy="auto", cluster_names=NAMES)
+    while len(session.groups) == 2:
+        told(session, 1, 2)
+    assert session.cluster_names == [*NAMES, "Group C"]
+    session.undo(event=session.last_regrouping())
+    told(session, 5, 2)
+    assert session.cluster_names == NAMES
+
+
+@pytest.mark.parametrize("options", [{}, {"strategy": "auto", "ask": "membership"}])
+def test_only_a_session_that_asks_for_groups_finds_out_how_many(make, options):
+    with pytest.raises(ParameterError, match=r"'n_clusters' parameter .* Got 'auto'"):
+        make(n_clusters="auto", **options)

@@ -134,6 +134,17 @@ def _words(words: list[str], *names: str) -> list[str]:
     return words
 
 
+def _clusters(text: str) -> int | str:
+    """The number of clusters, or auto."""
+    if text == "auto":
+        return text
+    try:
+        return int(text)
+    except ValueError as error:
+        told = f"'{text[:60]}' is no whole number, nor 'auto'."
+        raise typer.BadParameter(told, param_hint="'-k' / '--clusters'") from error
+
+
 def _listed(text: str | None) -> list[str] | None:
     """The words of a list written with commas."""
     return None if text is None else [word.strip() for word in text.split(",") if word.strip()]
@@ -143,7 +154,14 @@ def init(
     words: Annotated[
         list[str], typer.Argument(metavar="[DB] DATA", help="The database, and a data file.")
     ],
-    k: Annotated[int, typer.Option("-k", "--clusters", help="Number of clusters.")],
+    k: Annotated[
+        str,
+        typer.Option(
+            "-k",
+            "--clusters",
+            help="Number of clusters; 'auto': two, and one more whenever the answers speak of it.",
+        ),
+    ],
     ask: Annotated[
         Ask | None,
         typer.Option(
@@ -185,7 +203,7 @@ def init(
         InitOptions(
             database=database,
             data=Path(data),
-            n_clusters=k,
+            n_clusters=_clusters(k),
             ask=None if ask is None else ask.value,
             table=TableOptions(
                 id=id,

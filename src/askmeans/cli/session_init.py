@@ -26,7 +26,7 @@ class InitOptions:
 
     database: str
     data: Path
-    n_clusters: int
+    n_clusters: int | str
     ask: str | None
     table: TableOptions
     strategy: str
@@ -103,7 +103,7 @@ def _report(options: InitOptions, session: Session, n: int, columns: list[Column
             session,
             {
                 "n_items": n,
-                "n_clusters": options.n_clusters,
+                "n_clusters": session.config.n_clusters,
                 "features": session.config.feature_names,
                 "columns": [asdict(column) for column in columns],
                 "scale": options.table.scale,
@@ -116,7 +116,7 @@ def _report(options: InitOptions, session: Session, n: int, columns: list[Column
             },
         )
         return
-    say(f"session: {session.name}, {n} items, {options.n_clusters} clusters")
+    say(f"session: {session.name}, {n} items, {session.config.n_clusters} clusters")
     say(f"scale: {options.table.scale}")
     if questions is None:
         say("No forecast for this strategy.")

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 __all__ = ["ActiveFuzzyKMeans"]
 
+_FIRST = 2  # clusters that "auto" starts from
+
 
 class ActiveFuzzyKMeans(
     ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator
@@ -41,8 +43,9 @@ class ActiveFuzzyKMeans(
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of clusters.
+    n_clusters : int or "auto", default=8
+        Number of clusters. "auto" starts from two and takes one more whenever enough items belong
+        to none of them; with ``ask="group"`` and an oracle.
     oracle : object or None, default=None
         Who answers, see `askmeans.oracles`; None for nobody.
     strategy : str or strategy, default="auto"
@@ -73,7 +76,9 @@ class ActiveFuzzyKMeans(
 
     Attributes
     ----------
-    cluster_centers_ : ndarray of shape (n_clusters, n_features)
+    n_clusters_ : int
+        Number of clusters found: `n_clusters`, or with "auto" as many as the answers spoke of.
+    cluster_centers_ : ndarray of shape (n_clusters_, n_features)
         The centres.
     memberships_ : ndarray of shape (n_items, n_clusters)
         How much each item belongs to each cluster; what was answered stands as given, unless
@@ -117,7 +122,7 @@ class ActiveFuzzyKMeans(
 
     def __init__(
         self,
-        n_clusters: int = 8,
+        n_clusters: int | str = 8,
         *,
         oracle: Any = None,
         strategy: Any = "auto",
@@ -181,14 +186,19 @@ class ActiveFuzzyKMeans(
         check_metric(self)
         items, seen = check_items(self, X)
         rng = as_generator(self.random_state, "ActiveFuzzyKMeans")
-        check_enough_items(len(items), self.n_clusters, "ActiveFuzzyKMeans")
+        check_enough_items(len(items), spec.n_clusters, "ActiveFuzzyKMeans")
         self._check_table(len(items))
         if self.oracle is None:
             with default_float_errors():
                 found = self._without_questions(items, rng)
         else:
             seed = self.random_state if isinstance(self.random_state, Integral) else rng
-            plan = replace(spec, seed=as_seed(seed, "ActiveFuzzyKMeans")).make(items)
+            spec = replace(spec, seed=as_seed(seed, "ActiveFuzzyKMeans"))
+            plan = (
+                spec.make_growing(items, self._most(len(items)))
+                if self.n_clusters == "auto"
+                else spec.make(items)
+            )
             result = run(plan, self.oracle, budget=self.budget, progress=bool(self.verbose))
             clustering = result.clustering
             found = {
@@ -200,9 +210,10 @@ class ActiveFuzzyKMeans(
                 "complete_": result.complete,
                 "history_": result.history,
                 "diagnostics_": clustering.diagnostics.to_dict()
-                | _contradictions(result, self.n_clusters),
+                | _contradictions(result, len(clustering.centers)),
                 "_predictor": clustering.predictor,
             }
+        found["n_clusters_"] = len(found["cluster_centers_"])
         found["labels_"] = _strongest(found["memberships_"], items, found["cluster_centers_"])
         if hasattr(X, "iloc"):
             found["index_"] = X.index
@@ -358,9 +369,21 @@ class ActiveFuzzyKMeans(
         from askmeans.spec import PlanSpec
 
         names = [field.name for field in fields(PlanSpec) if field.name != "seed"]
-        return PlanSpec.checked(
-            "ActiveFuzzyKMeans", **{name: getattr(self, name) for name in names}
-        )
+        given = {name: getattr(self, name) for name in names}
+        if self.n_clusters == "auto":
+            if self.oracle is None or self.ask != "group":
+                raise ParameterError(
+                    "The 'n_clusters' parameter of ActiveFuzzyKMeans must be a number, unless an "
+                    'oracle is asked for groups. Got "auto" instead; pass oracle=... and '
+                    'ask="group".'
+                )
+            given["n_clusters"] = _FIRST
+        return PlanSpec.checked("ActiveFuzzyKMeans", **given)
+
+    def _most(self, n_items: int) -> int:
+        """How many clusters there may be: as many as there are items, or as a table knows."""
+        known = getattr(self.oracle, "memberships", None)
+        return n_items if known is None else min(n_items, np.shape(known)[1])
 
     def _check_table(self, n_items: int) -> None:
         """Refuse an oracle that knows other items; more clusters are none of those asked about."""
@@ -368,11 +391,12 @@ class ActiveFuzzyKMeans(
         if known is None:
             return
         rows, columns = np.shape(known)
-        more = self.ask == "group" and columns > self.n_clusters
-        if rows != n_items or (columns != self.n_clusters and not more):
+        least = _FIRST if self.n_clusters == "auto" else int(self.n_clusters)
+        more = self.ask == "group" and columns > least
+        if rows != n_items or (columns != least and not more):
             raise ParameterError(
                 "The 'oracle' parameter of ActiveFuzzyKMeans must know "
-                f"{n_items} items and {self.n_clusters} clusters. Got a table of shape "
+                f"{n_items} items and {least} clusters. Got a table of shape "
                 f"{(rows, columns)} instead."
             )
 
@@ -391,7 +415,8 @@ class ActiveFuzzyKMeans(
         )
         warnings.warn(nobody, NobodyToAskWarning, stacklevel=3)
         fuzzifier = max(float(self.fuzzifier), 1.05)  # the closed form wants more than 1
-        model = FuzzyKMeans(self.n_clusters, fuzzifier=fuzzifier, random_state=rng).fit(items)
+        n_clusters = int(self.n_clusters)  # "auto" has an oracle
+        model = FuzzyKMeans(n_clusters, fuzzifier=fuzzifier, random_state=rng).fit(items)
         centers = model.cluster_centers_.astype(np.float64)
         identity = Link(knots=np.empty(0), values=np.empty(0))
         scorer = Scorer(centers=centers, order="relative", fuzzifier=fuzzifier)

@@ -22,6 +22,7 @@ from askmeans.strategies import Strategy, Stratified
 __all__ = ["Config"]
 
 _OWNER = "sessions.create"
+_FIRST = 2  # groups that "auto" starts from
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +41,7 @@ class Config:
     cluster_names: list[str] | None
     typical: list[list[int]] | None  # items that tell what each cluster is, where nobody named it
     feature_names: list[str] | None
+    grows: bool | None  # whether there is a group more whenever the answers speak of one
     units: list[list[float]] | None  # [middle, width] of each feature: what it was scaled by
     recipe: dict[str, Any] | None  # how features were made of a table (askmeans.tables)
 
@@ -59,11 +61,19 @@ class Config:
         cluster_names: Any,
     ) -> "Config":
         """The parameters, or an error that names the one that breaks its rule."""
+        grows = n_clusters == "auto"
+        if grows:
+            n_clusters = _FIRST if cluster_names is None else len(list(cluster_names))
         spec = PlanSpec.checked(
             _OWNER, n_clusters=n_clusters, ask=default_ask(strategy) if ask is None else ask,
             strategy=strategy, budget=budget, fuzzifier=fuzzifier,
             seed=as_seed(random_state, _OWNER),
         )  # fmt: skip
+        if grows and spec.ask != "group":
+            raise ParameterError(
+                f"The 'n_clusters' parameter of {_OWNER} must be a number, unless groups are asked "
+                f"for. Got 'auto' with ask={spec.ask!r}; use ask=\"group\"."
+            )
         if levels is not None:  # with the paper's strategies they only say which answers there are
             check_number(levels, "levels", _OWNER, integer=True, minimum=2)
         check_number(annotations, "annotations", _OWNER, integer=True, minimum=1)
@@ -76,6 +86,7 @@ class Config:
             lease_seconds=float(lease_seconds),
             cluster_names=check_names(cluster_names, int(n_clusters)),
             typical=None,
+            grows=grows,
             feature_names=None,
             units=None,
             recipe=None,

@@ -3,10 +3,8 @@
 Rules of this file:
 - A group keeps its number for ever. A merged one redirects to another; one whose adding was taken
   back is gone, and its number is not given again. The columns of a result are the living groups.
-- A row of shares has one number for each group there was when it was given. It is silent about
-  groups that came later, unless it sums to one: then nothing is left for them.
-- What was in none of the groups, when there were fewer, is asked again; the new answer takes the
-  place of the old.
+- A row of shares has one number for each group there was when it was given. What it says of groups
+  that came later, and what is asked again, `askmeans.policy.regrouped` has.
 """
 
 import math
@@ -17,14 +15,12 @@ from typing import Any
 
 from askmeans.checks import whole_number
 from askmeans.exceptions import AnswerError
+from askmeans.policy.regrouped import filled, without_replaced
 from askmeans.queries import Answer, Question
 from askmeans.sessions.log import Event
 from askmeans.shares import Row, as_row
 
-__all__ = ["Groups", "as_evidence", "renumbered", "to_ask_again"]
-
-_WHOLE = 1.0 - 1e-6  # shares that sum to one
-_NOWHERE = 0.5  # of a row: less is in none of the groups, as `askmeans.policy.evidence` has it
+__all__ = ["Groups", "as_evidence"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,14 +73,8 @@ class Groups:
         """A row by the columns of now: NaN where it is silent."""
         if len(row) == self.n and self.is_plain:
             return row
-        whole = math.fsum(row) >= _WHOLE
-        found = []
-        for group in self.living:
-            parts = [
-                row[j] if j < len(row) else 0.0 if whole else math.nan for j in self.members(group)
-            ]
-            found.append(math.fsum(parts))
-        return tuple(found)
+        row = filled(row, self.n)
+        return tuple(math.fsum(row[j] for j in self.members(group)) for group in self.living)
 
     def told_row(self, value: Any, names: Sequence[str]) -> Row:
         """The row by the columns of now that somebody told, as `askmeans.shares.as_row` has it."""
@@ -139,7 +129,6 @@ def as_evidence(
     """Answers as the groups of now see them, in their order."""
     listed = [(event, question_of(event.question)) for event in events if event.question]
     plain = groups.is_plain
-    later = _last_repeats(listed)
     silent = (math.nan,) * len(groups.living)
     found = []
     for event, question in listed:
@@ -148,52 +137,14 @@ def as_evidence(
             repeat=question.repeat, annotator=event.annotator,
             value=_value(event, question, groups, silent),
         )  # fmt: skip
-        if question.kind == "group":
-            assert isinstance(answer.value, tuple)
-            if later.get(question.items, 0) > question.repeat and _is_open(answer.value):
-                continue  # it was asked again
-        elif question.kind == "membership" and not plain:
+        if question.kind == "membership" and not plain:
             assert question.cluster is not None
             column = groups.column(question.cluster)
             if column is None:
                 continue  # of a group that is gone
             answer = replace(answer, cluster=column)
         found.append(answer)
-    return found
-
-
-def to_ask_again(answers: Iterable[Answer]) -> list[Question]:
-    """Questions about items that were in none of the groups before there were others."""
-    last: dict[tuple[int, ...], Answer] = {}
-    for answer in answers:
-        if answer.kind == "group":
-            known = last.get(answer.items)
-            if known is None or answer.repeat >= known.repeat:
-                last[answer.items] = answer
-    return [
-        Question("group", items, None, answer.repeat + 1)
-        for items, answer in last.items()
-        if isinstance(answer.value, tuple) and _is_open(answer.value)
-    ]
-
-
-def renumbered(answers: Iterable[Answer]) -> list[Answer]:
-    """Answers whose repeats count what is kept: what was asked again is the question it replaced.
-
-    So a policy knows that the question was asked.
-    """
-    listed = list(answers)
-    kept: dict[tuple[int, ...], set[int]] = {}
-    for answer in listed:
-        if answer.kind == "group":
-            kept.setdefault(answer.items, set()).add(answer.repeat)
-    places = {items: sorted(repeats) for items, repeats in kept.items()}
-    return [
-        replace(answer, repeat=places[answer.items].index(answer.repeat))
-        if answer.kind == "group" and answer.repeat
-        else answer
-        for answer in listed
-    ]
+    return without_replaced(found)
 
 
 def _value(event: Event, question: Question, groups: Groups, silent: Row) -> float | Row:
@@ -203,19 +154,3 @@ def _value(event: Event, question: Question, groups: Groups, silent: Row) -> flo
     if question.kind == "group":
         return silent
     return math.nan if event.value is None else event.value
-
-
-def _is_open(row: Row) -> bool:
-    """Whether a row leaves an item in none of the groups, and is silent about another."""
-    silent = sum(map(math.isnan, row))
-    told = math.fsum(share for share in row if not math.isnan(share))
-    return 0 < silent < len(row) and told < _NOWHERE
-
-
-def _last_repeats(listed: list[tuple[Event, Question]]) -> dict[tuple[int, ...], int]:
-    """The last asking of each item that anybody could answer."""
-    found: dict[tuple[int, ...], int] = {}
-    for event, question in listed:
-        if question.kind == "group" and event.value is not None:
-            found[question.items] = max(found.get(question.items, 0), question.repeat)
-    return found

@@ -29,7 +29,7 @@ def create(
     url: str | Path,
     X: Any,
     *,
-    n_clusters: int,
+    n_clusters: int | str,
     items: Any = None,
     cluster_names: Sequence[str] | None = None,
     ask: str | None = None,
@@ -58,8 +58,9 @@ def create(
     X : array-like of shape (n_items, n_features), or path of a .npy file
         The numbers to cluster. They are copied into the database; of a file above 256 MiB the path
         and a checksum are kept.
-    n_clusters : int
-        Number of clusters.
+    n_clusters : int or "auto"
+        Number of clusters. "auto" starts from two, or from as many as have names, and adds a group
+        whenever enough items belong to none of them; where groups are asked for.
     items : pandas.DataFrame, list of str, list of dict, array-like or None, default=None
         The items as people should see them, one row each; None for X itself. A frame's index, if
         it is not just numbered, gives the ids.

@@ -1,5 +1,6 @@
 """Groups that nobody thought of at first: added, merged and named at any time."""
 
+from contextlib import suppress
 from numbers import Integral
 from typing import Any
 
@@ -8,6 +9,7 @@ from askmeans.exceptions import ParameterError, SessionError
 from askmeans.queries import ME
 from askmeans.sessions.assignment import Assignment
 from askmeans.sessions.config import Config
+from askmeans.sessions.display import unique_names
 from askmeans.sessions.log import EventKind, NewEvent, as_key
 from askmeans.sessions.reports import Group, Receipt
 from askmeans.sessions.results import Results
@@ -16,6 +18,13 @@ from askmeans.sessions.runtime import Runtime
 from askmeans.spec import SIMILARITIES
 
 __all__ = ["Regrouping"]
+
+
+GROWN = "askmeans"  # who adds groups where their number follows from the answers
+
+
+class _QuickerError(Exception):
+    """Somebody was quicker."""
 
 
 class Regrouping:
@@ -213,6 +222,33 @@ class Regrouping:
         if not done:
             raise SessionError("There must be a group that was added or merged. Got none.")
         return done[-1].id
+
+    def _grow(self) -> None:
+        """Add a group where the number of groups follows from the answers, and they speak of more.
+
+        Not after somebody took a group back.
+        """
+        if not self.config.grows:
+            return
+        self._runtime.catch_up()
+        wanted, _ = self._runtime.suggestion
+        with self._runtime.lock:
+            state, groups = self._runtime.state, self._runtime.groups
+            enough = wanted is None or wanted <= len(groups.living) or state.withdrawn
+            if enough or len(groups.living) >= len(self.rows):
+                return
+
+        def added() -> NewEvent:
+            if self._runtime.groups != groups:
+                raise _QuickerError
+            names = unique_names(dict(enumerate(self._results.group_names())), groups.n + 1)
+            return NewEvent(
+                kind=EventKind.GROUP, key=as_key(None), annotator=GROWN, target=groups.n,
+                text=names[-1],
+            )  # fmt: skip
+
+        with suppress(_QuickerError):  # somebody else's process added it
+            self._assignment.log(added)
 
     def _listed(self) -> str:
         """The groups there are, in a message."""

@@ -191,6 +191,8 @@ class Results:
         typical, found = self._runtime.config.typical, self._runtime.found
         if typical is not None and cluster < len(typical):
             more = typical[cluster]
+        elif typical is not None and self._runtime.again:  # what is in none of the groups yet
+            more = [question.items[0] for question in self._runtime.again]
         elif found is not None:
             column = self._runtime.groups.living.index(cluster)
             memberships = found.result.clustering.memberships

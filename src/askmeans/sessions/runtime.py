@@ -15,11 +15,12 @@ from functools import partial
 
 from askmeans.exceptions import AskmeansError, QueryError
 from askmeans.policy.adapter import PlanPolicy
+from askmeans.policy.regrouped import renumbered, to_ask_again
 from askmeans.policy.stratified import StratifiedPolicy
 from askmeans.queries import Answers, Question
 from askmeans.results import Result
 from askmeans.sessions.config import Config
-from askmeans.sessions.groups import Groups, as_evidence, renumbered, to_ask_again
+from askmeans.sessions.groups import Groups, as_evidence
 from askmeans.sessions.log import Event, EventKind, State
 from askmeans.sessions.rows import Rows
 from askmeans.sessions.store.contract import SessionRecord, Store
@@ -147,8 +148,7 @@ class Runtime:
         """
         policy = self.policy  # taught: what is to be asked again is known
         with self.lock:
-            again = self._table.again if self._table is not None else ()
-            first = [q for q in again if q not in pending and not self._is_answered(q)][:n]
+            first = [q for q in self.again if q not in pending and not self._is_answered(q)][:n]
         if len(first) == n:
             return first
         more, groups = n - len(first), self.groups
@@ -158,6 +158,11 @@ class Runtime:
         columns = {q for q in map(groups.to_columns, busy) if q is not None}
         found = quietly(lambda: policy.propose(more, columns, annotator))[0]
         return first + [groups.to_numbers(question) for question in found]
+
+    @property
+    def again(self) -> tuple[Question, ...]:
+        """What is to be asked again, as far as is known here."""
+        return () if self._table is None else self._table.again
 
     def _is_answered(self, question: Question) -> bool:
         """Whether anybody has answered a question."""

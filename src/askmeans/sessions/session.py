@@ -74,6 +74,7 @@ class Session(SessionOwner):
         [Question(id=1, kind='membership', items=(3,), cluster=0, repeat=0)]
         """
         check_number(n, "n", "Session.ask", integer=True, minimum=1)
+        self._grow()
         return self._assignment.ask(int(n), annotator)
 
     def ask_row(self, *, annotator: str = ME, lease_seconds: float | None = None) -> list[Question]:
@@ -98,6 +99,7 @@ class Session(SessionOwner):
         """
         if lease_seconds is not None:
             check_positive(lease_seconds, "lease_seconds", "Session.ask_row")
+        self._grow()
         return self._assignment.ask(1, annotator, whole_row=True, seconds=lease_seconds)
 
     def tell(
