@@ -1,17 +1,26 @@
 """What answers say of memberships: one row per item that was asked about."""
 
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from askmeans.fuzzy.simplex import ROUNDING
+from askmeans.policy.annotators import Annotator, Opinions, calibrated, combined, described
 from askmeans.queries import Answers, GroupQueries, MembershipQueries
 
 __all__ = ["NOTHING", "Told", "told_by"]
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
+
+_WHOLE = 3  # whole rows to begin with
+_LATELY = 25  # answers after which another row is asked as a whole
+_AT_END = 0.02  # as near as that to 0 or 1 an answer is at the end of the scale
+_CHEAP = 2  # questions that an answer that was cut off is worth
+_SHARE = 0.2  # of the answers that whole rows may cost more at once
 
 NOTHING = 0.05  # a row of which no more was told says that the item is in none of these
 
@@ -21,7 +30,8 @@ class Told:
     """Items in the order they were first asked about, and what is known of their memberships.
 
     `values` are means of single answers, NaN where nothing is known; `asked` says which entries
-    somebody was asked for; `place`, `cluster` and `value` are the single answers.
+    somebody was asked for; `place`, `cluster` and `value` are the single answers, on one scale;
+    of the places in `cut_off` an answer was at the end of a crooked scale, and may be more.
     """
 
     items: Rows
@@ -31,6 +41,8 @@ class Told:
     place: Rows
     cluster: Rows
     value: Floats
+    cut_off: Rows = field(default_factory=lambda: np.empty(0, dtype=np.intp))
+    annotators: Mapping[str, Annotator] = field(default_factory=dict)
 
     @property
     def is_known(self) -> NDArray[np.bool_]:
@@ -78,6 +90,31 @@ class Told:
         return waiting & enough
 
     @property
+    def to_make_whole(self) -> NDArray[np.bool_]:
+        """Which rows to ask every entry of, because only their sums tell of a crooked scale.
+
+        A few, and more as time goes by; none while answers reach both ends of the scale. Then
+        those of which an answer was cut off.
+        """
+        found = np.zeros(len(self.items), dtype=bool)
+        lately = self.value[-_LATELY:]
+        n_ends = min((lately < _AT_END).sum(), (lately > 1.0 - _AT_END).sum())
+        missing: Rows = (~self.asked).sum(axis=1)
+        whole: NDArray[np.bool_] = missing == 0
+        wanted = _WHOLE + len(self.value) // _LATELY - int(whole.sum())
+        if self.values.shape[1] == 1:
+            return found
+        found[self.cut_off] = (missing[self.cut_off] <= _CHEAP) & ~whole[self.cut_off]
+        if n_ends >= 2 or wanted <= 0:
+            return found
+        rows = np.flatnonzero(self.is_known & ~whole & ~self.all_but_one)
+        # What was told of these is hardly cut off.
+        middle = np.abs(np.nanmax(self.values[rows], axis=1) - 0.5)
+        rows = rows[np.lexsort((middle, missing[rows]))][:wanted]
+        found[rows[np.cumsum(missing[rows]) <= _SHARE * len(self.value)]] = True
+        return found
+
+    @property
     def differ(self) -> bool:
         """Whether a question that was asked again was answered otherwise."""
         low = np.full(self.values.shape, np.inf)
@@ -98,19 +135,27 @@ class Told:
 
 
 def told_by(answers: Answers, n_clusters: int) -> Told:
-    """What answers to membership and group questions say, together."""
-    items, clusters, values = [], [], []
+    """What answers to membership and group questions say, together, on one scale."""
+    items, clusters, values, names, times = [], [], [], [], []
+    spoken: Counter[tuple[str, str]] = Counter()
     for batch in answers.batches:
         queries = batch.queries
         if isinstance(queries, MembershipQueries):
+            width = 1
             items.append(queries.items)
             clusters.append(queries.clusters)
-            values.append(batch.values)
         elif isinstance(queries, GroupQueries):
-            k = queries.n_clusters
-            items.append(np.repeat(queries.items, k))
-            clusters.append(np.tile(np.arange(k), len(queries)))
-            values.append(batch.values.ravel())
+            width = queries.n_clusters
+            items.append(np.repeat(queries.items, width))
+            clusters.append(np.tile(np.arange(width), len(queries)))
+        else:
+            continue
+        values.append(batch.values.ravel())
+        for row in range(len(queries)):
+            who = batch.who(row), queries.kind
+            names += [who] * width
+            times += [float(spoken[who])] * width
+            spoken[who] += 1
     item = np.concatenate(items or [np.empty(0, dtype=np.int64)])
     cluster = np.concatenate(clusters or [np.empty(0, dtype=np.int64)]).astype(np.intp)
     value = np.concatenate(values or [np.empty(0)])
@@ -120,22 +165,32 @@ def told_by(answers: Answers, n_clusters: int) -> Told:
     rank[order] = np.arange(len(order))
     place = rank[place]
     shape = (len(unique), n_clusters)
-    times = np.zeros(shape, dtype=np.intp)
-    np.add.at(times, (place, cluster), 1)
+    asked = np.zeros(shape, dtype=np.intp)
+    np.add.at(asked, (place, cluster), 1)
     said = ~np.isnan(value)
-    place, cluster, value = place[said], cluster[said], value[said]
-    sums, counts = np.zeros((2, *shape))
-    np.add.at(sums, (place, cluster), value)
-    np.add.at(counts, (place, cluster), 1.0)
-    means = np.where(counts > 0.0, sums / np.maximum(counts, 1.0), np.nan)
+    number = {who: i for i, who in enumerate(spoken)}
+    opinions = Opinions(
+        place=place[said],
+        cluster=cluster[said],
+        value=value[said],
+        who=np.array([number[who] for who in names], dtype=np.intp)[said],
+        times=np.array(times)[said],
+        names=tuple(name for name, _ in spoken),
+        shape=shape,
+    )
+    value, cut_off, scales = calibrated(opinions)
+    opinions = replace(opinions, value=value)
+    means, weight = combined(opinions)
     return Told(
         items=unique[order].astype(np.intp),
         values=_completed(means),
-        asked=times > 0,
-        times=times,
-        place=place,
-        cluster=cluster,
+        asked=asked > 0,
+        times=asked,
+        place=opinions.place,
+        cluster=opinions.cluster,
         value=value,
+        cut_off=np.unique(opinions.place[cut_off]),
+        annotators=described(opinions, scales, weight),
     )
 
 

@@ -23,6 +23,7 @@ from askmeans.floats import default_float_errors
 from askmeans.fuzzy.simplex import ROUNDING
 from askmeans.fuzzy.ties import without_last_bits
 from askmeans.items import ItemSet
+from askmeans.policy.annotators import drift_notes
 from askmeans.policy.belief import EXACT, Belief, Scale
 from askmeans.policy.elsewhere import is_elsewhere
 from askmeans.policy.ensemble import Ensemble, one_thread
@@ -142,9 +143,9 @@ class StratifiedPolicy:
     @default_float_errors()
     def clustering(self) -> Clustering:
         """The best result from all answers."""
-        notes: list[str] = []
         with self._learning:
             belief = self._belief(self._answers)
+        notes = drift_notes(belief.told.annotators)
         missing = np.flatnonzero(~belief.seen[: self.k] & (self.k > 1))
         if len(missing):
             warn(
@@ -257,6 +258,7 @@ class StratifiedPolicy:
             rho=float((U**self.settings.fuzzifier).mean(axis=0).min()),
             estimated_error=belief.estimated_error,
             error_band=belief.error_band,
+            annotators={name: one.to_dict() for name, one in belief.told.annotators.items()},
             models=weights,
             sharpness=1.0 if belief.stack is None else belief.stack.sharpness,
             strata=belief.n_told,
@@ -362,9 +364,10 @@ class _Ranking:
         if self.settings.ask == "group":
             return
         belief = self.belief
-        unknown = ~belief.told.asked & np.isnan(belief.told.values)
+        whole = belief.told.to_make_whole
+        unknown = ~belief.told.asked & (np.isnan(belief.told.values) | whole[:, None])
         left, waiting = belief.told.left, belief.told.all_but_one
-        open_ = (left > more) & (left <= most) & ~waiting
+        open_ = whole | ((left > more) & (left <= most) & ~waiting)
         open_ |= waiting if every else belief.told.to_check
         open_ &= unknown.any(axis=1)
         likely = np.where(unknown[open_], belief.likely[belief.asked[open_]], -1.0)

@@ -1,0 +1,276 @@
+"""People's answers on one scale: what each annotator's numbers mean, and how far to rely on them.
+
+Rules of this file:
+- Nothing speaks against an answer, then it stays as it is, to the last bit.
+- Who said little is taken to be like everybody.
+- Weights, and the power that sharpens an average of rows, are those that predict best what another
+  annotator says of the same item. People hedge, and slip: averages of few are too soft.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from askmeans.policy.scales import FEWEST, IDENTITY, AnswerScale, fit_scale
+
+__all__ = ["Annotator", "Opinions", "calibrated", "combined", "described", "drift_notes"]
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.intp]
+
+_LIKE_ALL = 5.0  # answers that "like everybody" counts for, in the weight of an annotator
+_OVERLAPS = 20  # opinions on what others were asked, too, from which on they are compared
+_POWERS = np.arange(1.0, 3.05, 0.1)
+_SLIP = 3.5  # usual deviations from the others from which on an answer is a slip
+_EVEN = 0.3  # standard deviation of a share that may be anything
+_DOUBTFUL = 0.02  # standard deviation from which on an answer that was cut off is in doubt
+_DRIFT = 0.05  # by which a scale must have moved to be told
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opinions:
+    """Single answers: one number each, of which item and cluster, by whom, how and when.
+
+    Whoever answers in two ways (entries, whole rows) has two numbers in `who`, one for each;
+    `times` counts the answers of each.
+    """
+
+    place: Integers
+    cluster: Integers
+    value: Floats
+    who: Integers
+    times: Floats
+    names: tuple[str, ...]  # of each number in `who`
+    shape: tuple[int, int]  # items, clusters
+
+    def rows(self, mine: NDArray[np.bool_]) -> tuple[Integers, Floats, Floats]:
+        """Items, values and times (NaN for what was not told) of some of these, by item."""
+        items, row = np.unique(self.place[mine], return_inverse=True)
+        where = row, self.cluster[mine]
+        sums, times, counts = np.zeros((3, len(items), self.shape[1]))
+        np.add.at(sums, where, self.value[mine])
+        np.add.at(times, where, self.times[mine])
+        np.add.at(counts, where, 1.0)
+        with np.errstate(invalid="ignore"):
+            return items, sums / counts, times / counts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Annotator:
+    """How somebody answers."""
+
+    scale: AnswerScale
+    n_answers: int
+    spread: float | None  # standard deviation of an answer from the others'; None: never compared
+    slips: float | None  # share of answers that are far from the others'
+
+    @property
+    def drifted(self) -> float:
+        """By how much the scale moved from the first answer to the last."""
+        return self.scale.drift * max(self.n_answers - 1, 0)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The record as diagnostics have it; the offset is that of now."""
+        return {
+            "offset": self.scale.offset + self.drifted,
+            "gain": self.scale.gain,
+            "drift": self.drifted,
+            "spread": self.spread,
+            "slips": self.slips,
+        }
+
+
+def calibrated(opinions: Opinions) -> tuple[Floats, NDArray[np.bool_], list[AnswerScale]]:
+    """Answers as memberships; which of them were cut off and may be more; everybody's scale."""
+    count = len(opinions.names)
+    everybody = IDENTITY
+    tables = [opinions.rows(opinions.who == who) for who in range(count)]
+    if count > 1:
+        everybody = fit_scale(
+            np.concatenate([values for _, values, _ in tables]),
+            np.concatenate([times for _, _, times in tables]),
+        )
+    value, scales = opinions.value.copy(), []
+    open_ = np.zeros(len(value), dtype=bool)
+    for who, (items, values, times) in enumerate(tables):
+        n_whole = int((~np.isnan(values)).all(axis=1).sum())
+        scale = everybody if n_whole < FEWEST and count > 1 else fit_scale(values, times)
+        scales.append(scale)
+        if scale == IDENTITY:
+            continue
+        mine = opinions.who == who
+        where = np.searchsorted(items, opinions.place[mine]), opinions.cluster[mine]
+        known, doubtful = _memberships(scale, values, times)
+        value[mine], open_[mine] = known[where], doubtful[where]
+    return value, open_, scales
+
+
+def _memberships(
+    scale: AnswerScale, values: Floats, times: Floats
+) -> tuple[Floats, NDArray[np.bool_]]:
+    """What rows on a scale stand for, and where that is in doubt because an answer was cut off.
+
+    It is what the rest of the row leaves; where that is not known, as much as elsewhere.
+    """
+    low, high = (np.clip(bound, 0.0, 1.0) for bound in scale.bounds(values, times))
+    cut = high > low
+    rest = 1.0 - np.nansum(np.where(cut, 0.0, low), axis=1)
+    alone = cut.sum(axis=1) == 1
+    widest, high = high, np.where(cut & alone[:, None], np.clip(rest[:, None], low, high), high)
+    sure = alone & ~np.isnan(values).any(axis=1)
+    share, usual = np.full(values.shape, 0.5), _EVEN
+    found = np.clip((rest[:, None] - low) / np.where(cut, widest - low, 1.0), 0.0, 1.0)
+    if sure.any():
+        shares = found[sure[:, None] & cut]
+        usual = float(np.sqrt((shares.var() * len(shares) + 3 * _EVEN**2) / (len(shares) + 3)))
+        if len(shares) >= FEWEST and shares.min() > 0.9:
+            usual = 0.0  # as of hard labels: all is at the end
+        share[:] = shares.mean()
+        share[sure] = found[sure]
+    top = np.where(sure[:, None], widest, high)
+    known: Floats = np.where(cut, low + share * (top - low), low)
+    return known, cut & ~sure[:, None] & (usual * (high - low) > _DOUBTFUL)
+
+
+def combined(opinions: Opinions) -> tuple[Floats, Floats]:
+    """The mean opinion of each entry (NaN where there is none), and the weight of each annotator.
+
+    Where people differ, those count more whom others bear out, and averages of rows are sharpened:
+    each only as far as it predicts better what one of them says whom it does not know.
+    """
+    weight = _weights(opinions)
+    sums, counts = np.zeros((2, *opinions.shape))
+    where = opinions.place, opinions.cluster
+    each = weight[opinions.who] if len(weight) else np.ones(0)
+    np.add.at(sums, where, opinions.value * each)
+    np.add.at(counts, where, each)
+    means = np.where(counts > 0.0, sums / np.where(counts > 0.0, counts, 1.0), np.nan)
+    power, several = _power(opinions, weight)
+    if power != 1.0:
+        means[several] = _sharpened(means[several], power) * means[several].sum(axis=1)[:, None]
+    return means, weight
+
+
+def _others(opinions: Opinions, weight: Floats) -> tuple[Floats, NDArray[np.bool_]]:
+    """For each answer the mean of what others said to the question; where there are any."""
+    each = weight[opinions.who]
+    cell = opinions.place * opinions.shape[1] + opinions.cluster
+    mine = np.unique(cell * len(weight) + opinions.who, return_inverse=True)[1]
+    totals = [np.bincount(key, amount)[key] for amount in (each, each * opinions.value)
+              for key in (cell, mine)]  # fmt: skip
+    rest = totals[0] - totals[1]
+    shared = rest > 1e-9
+    return (totals[2] - totals[3]) / np.where(shared, rest, 1.0), shared
+
+
+def _weights(opinions: Opinions) -> Floats:
+    """Weights of the annotators: the inverse of how far they are from others, beside everybody.
+
+    All are equal unless the weighted mean of others predicts an answer better than the plain one.
+    """
+    count = len(opinions.names)
+    equal = np.ones(count)
+    if count < 3:
+        return equal
+    mean, shared = _others(opinions, equal)
+    if shared.sum() < _OVERLAPS:
+        return equal
+    away = np.where(shared, np.square(opinions.value - mean), 0.0)
+    # By the question: some are harder than others.
+    item = np.bincount(opinions.place, away, opinions.shape[0])
+    n_item = np.bincount(opinions.place, shared, opinions.shape[0])
+    usual = (item / np.maximum(n_item, 1.0))[opinions.place] * shared
+    rows = max(1.0, float(shared.sum() / len(np.unique(opinions.place * count + opinions.who))))
+    prior = _LIKE_ALL * rows * away.sum() / shared.sum()
+    if prior <= 0.0:
+        return equal
+    mine, theirs = (np.bincount(opinions.who, what, count) for what in (away, usual))
+    weight: Floats = (theirs + prior) / (mine + prior)
+    better = np.where(shared, np.square(opinions.value - _others(opinions, weight)[0]), 0.0)
+    return weight if better.sum() < away.sum() else equal
+
+
+def _power(opinions: Opinions, weight: Floats) -> tuple[float, NDArray[np.bool_]]:
+    """The power for averages of whole rows, and which rows are such averages.
+
+    What another says of the item is taken to be a slip, anything, with some probability.
+    """
+    n, k = opinions.shape
+    several = np.zeros(n, dtype=bool)
+    if k < 2 or len(opinions.names) < 3:
+        return 1.0, several
+    key = opinions.place * len(opinions.names) + opinions.who
+    pairs, row = np.unique(key, return_inverse=True)
+    sums, counts = np.zeros((2, len(pairs), k))
+    np.add.at(sums, (row, opinions.cluster), opinions.value)
+    np.add.at(counts, (row, opinions.cluster), 1.0)
+    whole = (counts > 0.0).all(axis=1) & (sums.sum(axis=1) > 0.0)
+    rows = sums[whole] / counts[whole]
+    item, who = np.divmod(pairs[whole], len(opinions.names))
+    w = weight[who][:, None]
+    total, weights = np.zeros((n, k)), np.zeros((n, 1))
+    np.add.at(total, item, w * rows)
+    np.add.at(weights, item, w)
+    rest = (weights[item] - w)[:, 0]
+    told = (rest > 1e-9) & ((total[item] - w * rows).sum(axis=1) > 1e-9)
+    several[item[told]] = True
+    if told.sum() < _OVERLAPS:
+        return 1.0, several
+    mean = ((total[item] - w * rows)[told]) / rest[told, None]
+    rows = rows[told] / rows[told].sum(axis=1, keepdims=True)
+    losses = np.array([_loss(_sharpened(mean, power), rows) for power in _POWERS])
+    best = int(losses.sum(axis=1).argmin())
+    gain = losses[0] - losses[best]
+    sure = gain.mean() > gain.std() / np.sqrt(len(gain))
+    return (float(_POWERS[best]) if sure else 1.0), several
+
+
+def _sharpened(rows: Floats, power: float) -> Floats:
+    """Rows to a power, which sum to one."""
+    raised = np.maximum(rows, 0.0) ** power
+    sharp: Floats = raised / np.maximum(raised.sum(axis=1, keepdims=True), 1e-300)
+    return sharp
+
+
+def _loss(predicted: Floats, said: Floats) -> Floats:
+    """Squared errors of predicted rows, with the share of slips that suits best."""
+    lean = 1.0 / predicted.shape[1] - predicted
+    share = float(((said - predicted) * lean).sum() / max(np.square(lean).sum(), 1e-300))
+    loss: Floats = np.square(predicted + np.clip(share, 0.0, 0.5) * lean - said).sum(axis=1)
+    return loss
+
+
+def described(
+    opinions: Opinions, scales: list[AnswerScale], weight: Floats
+) -> dict[str, Annotator]:
+    """A record for each annotator; of somebody who answers in two ways, that with most answers."""
+    count = len(opinions.names)
+    mean, shared = _others(opinions, weight) if count else (np.empty(0), np.zeros(0, dtype=bool))
+    away = np.abs(opinions.value - mean)
+    usual = float(np.median(away[shared])) / 0.6745 if shared.any() else 0.0
+    slip = shared & (away > np.maximum(_SLIP * usual, 0.3))
+    n_answers = np.bincount(opinions.who, minlength=count)
+    found: dict[str, Annotator] = {}
+    for who in np.argsort(n_answers, kind="stable"):  # the last one stands
+        mine = shared & (opinions.who == who)
+        times = opinions.times[opinions.who == who]
+        found[opinions.names[who]] = Annotator(
+            scale=scales[who],
+            n_answers=int(times.max(initial=-1.0)) + 1,
+            spread=float(np.sqrt(np.square(away[mine]).mean())) if mine.any() else None,
+            slips=float(slip[mine].mean()) if mine.any() else None,
+        )
+    return {name: found[name] for name in dict.fromkeys(opinions.names)}
+
+
+def drift_notes(annotators: Mapping[str, Annotator]) -> list[str]:
+    """A sentence about each whose scale moved."""
+    return [
+        f"The answers of {name!r} drifted by {each.drifted:+.2f} from first to last: row sums show "
+        "it, and it is corrected."
+        for name, each in annotators.items()
+        if abs(each.drifted) > _DRIFT
+    ]

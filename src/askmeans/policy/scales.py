@@ -1,0 +1,197 @@
+"""The scale of one annotator: what their rows of answers say of its offset, gain and drift.
+
+Rules of this file:
+- An answer is offset + drift * time + gain * membership, cut off at 0 and 1; memberships of a row
+  sum to one. Times count the annotator's answers.
+- A scale other than the identity is taken only if it explains rows that were held out better.
+- Rows whose sums are right are believed as they are, however soft. With two clusters a compressed
+  scale has right sums, too: there the answers must end abruptly at both ends of their range.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betaln
+
+__all__ = ["IDENTITY", "AnswerScale", "fit_scale"]
+
+Floats = NDArray[np.float64]
+
+FEWEST = 3  # whole rows from which a scale is estimated
+_NOTHING = 0.05  # a row of which no more was told is in none of the clusters
+_END = 1e-9  # nearer than this to 0 or 1 an answer may be cut off there
+_SMALL = 0.01  # row sums wrong by less are not worth a correction
+_PILE = 0.02  # answers as near as that to the end of a scale are at it
+_PILED = 0.5  # share of rows at the low end from which it is one
+_BONUS = 0.05  # what such an end is worth, in errors of row sums
+_ODD = 0.002  # what each way costs in which a scale is not as usual, in the same
+_FAR = 0.5  # a row sum wrong by more is a slip or "none of these", not a scale
+_POINTS = 14  # low answers through pairs of which a drift is tried
+_PRIOR = 0.1  # standard deviation of people's offsets, before anything is known of them
+_FLAT = 1.25  # shape of a symmetric beta distribution up to which its ends are not thin
+_NATS = 4.0  # log-likelihood by which a compressed scale must be the better one
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerScale:
+    """answer = offset + drift * time + gain * membership, cut off at 0 and 1."""
+
+    offset: float = 0.0
+    gain: float = 1.0
+    drift: float = 0.0
+
+    def bounds(self, values: Floats, times: Floats) -> tuple[Floats, Floats]:
+        """The memberships that answers may stand for: from, to."""
+        low = (values - self.offset - self.drift * times) / self.gain
+        high = np.where(values >= 1.0 - _END, np.maximum(low, 1.0), low)
+        low = np.where(values <= _END, np.minimum(low, 0.0), low)
+        return low, high
+
+    def misfit(self, values: Floats, times: Floats) -> Floats:
+        """By how much each row contradicts the scale: its sum, and what is outside [0, 1]."""
+        low, high = self.bounds(values, times)
+        whole = ~np.isnan(values).any(axis=1)
+        most, least = np.nansum(high, axis=1), np.nansum(low, axis=1)
+        wrong = np.maximum(least - 1.0, 0.0) + np.where(whole, np.maximum(1.0 - most, 0.0), 0.0)
+        outside = np.nansum(np.maximum(-high, 0.0) + np.maximum(low - 1.0, 0.0), axis=1)
+        found: Floats = np.minimum(self.gain * (wrong + outside), _FAR)
+        return found
+
+
+IDENTITY = AnswerScale()
+
+
+def fit_scale(values: Floats, times: Floats) -> AnswerScale:
+    """The scale of rows (n x k, NaN for what was not told) by one annotator."""
+    k = values.shape[1]
+    # What is said of a row of (almost) nothing is "none of these": it tells of no scale.
+    told = (np.nan_to_num(values, nan=0.0) > _NOTHING).any(axis=1)
+    values, times = values[told], times[told]
+    whole = ~np.isnan(values).any(axis=1)
+    if k == 1 or whole.sum() < FEWEST:
+        return IDENTITY
+    scale = IDENTITY
+    plain = IDENTITY.misfit(values, times)
+    if plain[whole | (plain > 0.0)].mean() > _SMALL and _held_out_is_better(values, times, plain):
+        scale = _shrunk(_best(values, times), values, times)
+    return _stretched(scale, values, times) if k == 2 else scale
+
+
+def _held_out_is_better(values: Floats, times: Floats, plain: Floats) -> bool:
+    """Whether scales fitted without some rows explain these better than the identity does."""
+    whole = np.flatnonzero(~np.isnan(values).any(axis=1))
+    part = np.arange(len(values)) % 5
+    part[whole] = np.arange(len(whole)) % min(5, len(whole))
+    fitted = np.empty_like(plain)
+    for fold in range(part.max() + 1):
+        out = part == fold
+        fitted[out] = _best(values[~out], times[~out]).misfit(values[out], times[out])
+    gain = (plain - fitted)[~np.isnan(values).any(axis=1) | (plain > 0.0) | (fitted > 0.0)]
+    error = gain.std() / np.sqrt(len(gain))
+    return bool(gain.mean() > 2.0 * error and np.median((plain - fitted)[whole]) > 0.0)
+
+
+def _best(values: Floats, times: Floats) -> AnswerScale:
+    """The scale that contradicts the rows least; one that has an end where rows have theirs."""
+    lowest = np.nanmin(values, axis=1, keepdims=True)
+    n_whole = max(1, int((~np.isnan(values)).all(axis=1).sum()))  # part of a row hardly speaks
+
+    def badness(scale: AnswerScale) -> float:
+        low, high = scale.bounds(values, times)
+        at_low = ((low < _PILE) & (high > -_PILE) & (values <= lowest)).any(axis=1).mean()
+        at_top = ((low < 1.0 + _PILE) & (high > 1.0 - _PILE)).any(axis=1).mean()
+        bonus = _BONUS * sum(share for share in (at_low, at_top) if share >= _PILED)
+        odd = (scale.gain != 1.0) + (scale.drift != 0.0) + 2 * (scale.offset < 0.0)
+        return float(scale.misfit(values, times).sum() / n_whole - bonus + _ODD * odd)
+
+    # The identity first, and the first of equals.
+    return min([IDENTITY, *_candidates(values, times)], key=badness)
+
+
+def _candidates(values: Floats, times: Floats) -> Iterator[AnswerScale]:
+    """Scales through some of the rows: by their sums, by their lowest answers."""
+    k = values.shape[1]
+    whole = ~np.isnan(values).any(axis=1)
+    inside = whole & ((values > _END) & (values < 1.0 - _END)).all(axis=1)
+    sums, when = values.sum(axis=1), times.mean(axis=1)
+    lines: list[tuple[float, float]] = [(0.0, 0.0)]
+    if inside.any():
+        lines += _lines(when[inside], (sums[inside] - 1.0) / k)
+    several = (~np.isnan(values)).sum(axis=1) > 1
+    lowest = np.nanargmin(values[several], axis=1)[:, None]
+    low = np.take_along_axis(values[several], lowest, axis=1)[:, 0]
+    at = np.take_along_axis(times[several], lowest, axis=1)[:, 0]
+    if len(low):
+        lines.append((float(np.quantile(low, 0.1)), 0.0))
+        some = np.unique(np.linspace(0, len(low) - 1, _POINTS).astype(int))
+        span = np.ptp(at) / 4.0
+        for i, j in combinations(some[np.argsort(at[some], kind="stable")], 2):
+            if at[j] - at[i] > span:
+                slope = (low[j] - low[i]) / (at[j] - at[i])
+                lines.append((float(low[i] - slope * at[i]), float(slope)))
+    for offset, drift in lines:
+        yield AnswerScale(offset=offset, drift=drift)
+        if inside.any():
+            gain = np.median(sums[inside] - k * offset - drift * times[inside].sum(axis=1))
+            if 0.2 <= gain <= 1.5:
+                yield AnswerScale(offset=offset, drift=drift, gain=float(gain))
+
+
+def _lines(when: Floats, what: Floats) -> list[tuple[float, float]]:
+    """A constant and a line through points, by medians (Theil and Sen)."""
+    constant = (float(np.median(what)), 0.0)
+    i, j = np.triu_indices(len(when), 1)
+    apart = np.abs(when[j] - when[i]) > np.ptp(when) / 4.0
+    if not apart.any():
+        return [constant]
+    slope = float(np.median(((what[j] - what[i])[apart]) / (when[j] - when[i])[apart]))
+    return [constant, (float(np.median(what - slope * when)), slope)]
+
+
+def _shrunk(scale: AnswerScale, values: Floats, times: Floats) -> AnswerScale:
+    """The scale, nearer to the identity the less the rows agree about it."""
+    whole = ~np.isnan(values).any(axis=1)
+    spread = np.median(scale.misfit(values[whole], times[whole])) / 0.6745
+    variance = spread**2 / whole.sum() / values.shape[1]
+    share = float(_PRIOR**2 / (_PRIOR**2 + variance))
+    return AnswerScale(
+        offset=share * scale.offset,
+        drift=share * scale.drift,
+        gain=1.0 + share * (scale.gain - 1.0),
+    )
+
+
+def _stretched(scale: AnswerScale, values: Floats, times: Floats) -> AnswerScale:
+    """For two clusters: the scale whose ends are where the answers end, if they do so abruptly."""
+    low, high = scale.bounds(values, times)
+    if (low < high).any():  # the scale ends where answers are cut off
+        return scale
+    first = np.column_stack([low[:, 0], 1.0 - low[:, 1]])
+    away = np.abs(np.nanmean(first, axis=1) - 0.5)
+    end = float(away.max())
+    if len(away) < 20 or not 0.05 < end < 0.45:
+        return scale
+    # Symmetric beta distributions of memberships on the whole scale and on a compressed one.
+    wide, _ = _likeliest(away, 0.5)
+    tight, shape = _likeliest(away, end * (1.0 + 1.0 / len(away)))
+    if shape > _FLAT or tight - wide < _NATS:
+        return scale
+    gain = 2.0 * end
+    return replace(
+        scale,
+        offset=scale.offset + scale.gain * (1.0 - gain) / 2.0,
+        gain=scale.gain * gain,
+    )
+
+
+def _likeliest(away: Floats, end: float) -> tuple[float, float]:
+    """Log-likelihood of distances from the middle of a scale that ends there; the best shape."""
+    share = np.clip(0.5 + 0.5 * away / end, 1e-6, 1.0 - 1e-6)
+    inner = float((np.log(share) + np.log1p(-share)).sum())
+    shapes = np.geomspace(0.2, 200.0, 120)
+    found = (shapes - 1.0) * inner - len(away) * (betaln(shapes, shapes) + np.log(2.0 * end))
+    best = int(found.argmax())
+    return float(found[best]), float(shapes[best])
