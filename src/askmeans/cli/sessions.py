@@ -11,7 +11,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from askmeans.checks import whole_number
+from askmeans.checks import check_name, whole_number
 from askmeans.cli.answer_file import AnswerFile
 from askmeans.cli.printing import say
 from askmeans.cli.tables import plain
@@ -122,6 +122,7 @@ def tell(
     *, as_json: bool,
 ) -> None:  # fmt: skip
     """Take an answer in."""
+    check_name(annotator, "annotator", "askmeans tell")
     with closing(opened(database, name, as_json=as_json)) as session:
         number = _whole(question, "QUESTION")
         if value.strip().lower() == "skip":
