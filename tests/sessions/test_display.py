@@ -98,6 +98,15 @@ def test_the_strongest_items_of_a_group_are_its_own_nearest_to_its_centre():
     assert strongest_items(found, X, 2) == [[0, 2], [4, 3]]
 
 
+def test_of_items_with_the_same_features_one_tells_what_a_group_is():
+    X = np.array([[0.0], [0.0], [0.0], [1.0], [9.0]])
+    U = np.array([[1.0, 0.0]] * 4 + [[0.0, 1.0]])
+    found = Clustering(
+        centers=np.array([[0.0], [9.0]]), memberships=U, predictor=lambda X: X, complete=False
+    )
+    assert strongest_items(found, X, 3) == [[0, 3, 1], [4, 3, 0]]
+
+
 def test_names_are_letters_and_never_the_same():
     assert unique_names({}, 28)[24:] == ["Group Y", "Group Z", "Group AA", "Group AB"]
     assert unique_names({1: "Group A"}, 3) == ["Group D", "Group A", "Group C"]

@@ -382,7 +382,7 @@ def rename(
     ],
     name: Name = None,
 ) -> None:
-    """Call a cluster otherwise."""
+    """Rename a group."""
     from askmeans.cli import sessions
 
     database, cluster, text = _words(words, "DB", "CLUSTER", "NAME")

@@ -241,7 +241,7 @@ def take_in(database: str, name: str | None, file: Path, *, as_json: bool) -> No
 
 
 def rename(database: str, name: str | None, cluster: str, text: str) -> None:
-    """Call a cluster otherwise."""
+    """Rename a group."""
     with closing(opened(database, name)) as session:
         session.rename(_whole(cluster, "CLUSTER"), text)
         say(f"clusters: {'; '.join(session.cluster_names)}")

@@ -184,7 +184,8 @@ class Belief:
         own = 0.8 * min(self.noise() * math.sqrt(self._own_share()), math.sqrt(self.stack.misfit))
         error = float((expected[asked] * left + own * (left < 1.0)).sum())
         unasked = np.delete(expected, asked) if len(asked) < len(self.pool) else expected
-        return (error + float(unasked.mean()) * (n - len(asked))) / n
+        even = 2.0 * (self.k - 1.0) / self.k**2  # the error of even rows, where answers are hard
+        return min((error + float(unasked.mean()) * (n - len(asked))) / n, even)
 
     @cached_property
     def error_band(self) -> tuple[float, float]:

@@ -24,6 +24,7 @@ IMAGE_TYPES = {
     ".webp": "image/webp", ".avif": "image/avif", ".bmp": "image/bmp", ".svg": "image/svg+xml",
 }  # fmt: skip
 
+_TWINS = 10  # times as many items are looked at, for some that differ
 _LABEL = 60  # characters of a text or of fields that stand for an item
 
 
@@ -170,12 +171,18 @@ def as_display(
 def strongest_items(clustering: Clustering, X: NDArray[np.floating], n: int) -> list[list[int]]:
     """For each group of a clustering, its own items nearest to its centre, at most n.
 
-    They tell people what a group is before anybody has answered.
+    They tell people what a group is before anybody has answered; of items with the same features
+    one does.
     """
     own = clustering.memberships.argmax(axis=1)
     distances = lloyd.distances(X, clustering.centers).astype(np.float64)
-    orders = (np.lexsort((column, own != j)) for j, column in enumerate(distances.T))
-    return [order[:n].tolist() for order in orders]
+    found = []
+    for j, column in enumerate(distances.T):
+        order = np.lexsort((column, own != j))[: _TWINS * n]
+        first = {np.asarray(X[row]).tobytes(): row for row in reversed(order)}
+        twin = np.array([first[np.asarray(X[row]).tobytes()] != row for row in order])
+        found.append(order[np.lexsort((twin, own[order] != j))][:n].tolist())
+    return found
 
 
 def unique_names(given: Mapping[int, str], n_clusters: int) -> list[str]:
