@@ -16,7 +16,7 @@ from askmeans.policy.pool import Pool, Standard
 __all__ = ["ClosedForm", "InMetric", "in_metric", "local", "name_clusters", "named", "scaled"]
 
 Floats = NDArray[np.float64]
-_FOLD_STEPS = 10  # of Lloyd's iterations, for what one fold is compared by
+_FOLD_STEPS = 20  # of Lloyd's iterations, for what one fold is compared by
 _STEPS, _FURTHER_STEPS = 15, 6  # of a metric's fit; of one fold's that goes on from the first
 
 

@@ -15,7 +15,7 @@ __all__ = ["mixture"]
 
 Floats = NDArray[np.float64]
 Parameters = tuple[Floats, Floats, Floats]  # shares, means, Cholesky factors
-_ITERATIONS, _FOLD_ITERATIONS = 10, 5
+_ITERATIONS = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,20 +35,19 @@ def mixture(pool: Pool, training: Training) -> Fitted:
     """EM from a discriminant analysis; answered items keep their memberships."""
 
     def learn(_: Pool, part: Training) -> Predict:
-        if part is training:
-            return _learn(pool, part, np.arange(len(pool)), _ITERATIONS)
-        return _learn(pool, part, np.union1d(pool.few, part.rows), _FOLD_ITERATIONS)
+        among = np.arange(len(pool)) if part is training else pool.few
+        return _learn(pool, part, np.union1d(among, part.rows))
 
     return cross_validated("mixture", learn, pool, training)
 
 
-def _learn(pool: Pool, training: Training, among: NDArray[np.intp], iterations: int) -> Predict:
+def _learn(pool: Pool, training: Training, among: NDArray[np.intp]) -> Predict:
     """Expectation and maximisation, in turns, over some items of the pool."""
     P = pool.Z[among] @ pool.axes
     R = learn_discriminant(pool, training)(pool.X[among])
     told = np.searchsorted(among, training.rows)
     R[told] = training.Y
-    for _ in range(iterations):
+    for _ in range(_ITERATIONS):
         parameters = _maximise(P, R)
         new = _posteriors(P, parameters)
         new[told] = training.Y
