@@ -21,7 +21,7 @@ from askmeans.policy.models.graph import Graph, spread
 from askmeans.policy.models.kernel import ridge, smooth
 from askmeans.policy.models.logistic import learn_logistic, logistic
 from askmeans.policy.models.mixture import mixture
-from askmeans.policy.models.training import Fitted, Training
+from askmeans.policy.models.training import MANY, Fitted, Training
 from askmeans.policy.models.typical import typical
 from askmeans.policy.pool import Pool
 
@@ -29,7 +29,7 @@ __all__ = ["Ensemble", "one_thread"]
 
 Floats = NDArray[np.float64]
 
-FEW, _SOME, _MANY = 3, 5, 10  # answers from which on models learn, and those with more to learn
+FEW, _SOME = 3, 5  # answers from which on models learn, and those with more to learn
 
 
 @cache
@@ -80,12 +80,12 @@ class Ensemble:
             ]
         if count >= _SOME:
             fitted += [logistic(pool, training, looseness=30.0), mixture(pool, training)]
-        if count >= _SOME and not training.is_hard:
+        if count >= MANY:
+            fitted.append(forest(pool, training))
+        if count >= MANY and not training.is_hard:
             fitted += [
                 in_metric(pool, training),
                 ridge(pool, training),
                 typical(pool, training),
             ]
-        if count >= _MANY:
-            fitted.append(forest(pool, training))
         return fitted

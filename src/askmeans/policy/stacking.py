@@ -11,13 +11,13 @@ from scipy.optimize import minimize
 from askmeans.floats import default_float_errors
 from askmeans.items import ItemSet
 from askmeans.policy.models.rows import softmax
-from askmeans.policy.models.training import Fitted, Predict, Training
+from askmeans.policy.models.training import MANY, Fitted, Predict, Training
 
 __all__ = ["HeldOut", "Stack", "sharpened", "stack_models"]
 
 Floats = NDArray[np.float64]
-# What models count before the answers speak, where these are soft or all or nothing: chosen on
-# label distributions, our own targets and real labels, by leaving out one after the other.
+# What models count before the answers speak, where these are soft, or few or all or nothing: chosen
+# on label distributions, our own targets and real labels, by leaving out one after the other.
 SOFT = {
     "unsupervised": 0.3, "local optimum": 0.3, "scaled": 0.3, "metric": 0.3, "mixture": 0.3,
     "discriminant": 0.3, "logistic 30": 0.3, "smooth": 1.0, "graph": 1.0, "ridge": 1.0,
@@ -32,7 +32,8 @@ HARD = {
 CAUTION, LUCK, CHANCE = 2.0, 2.0, 5.0
 _DRAWN = 0.05  # by how much of the error a power must be better than none, by its logarithm
 _FEWER = 0.7  # of a held-out error that all answers leave
-_UNSUPPORTED = 1e-6  # the weight of rows that no model could predict
+_SUPPORTED = 3  # rows that others could predict, from which on only they count
+_UNSUPPORTED = 1e-6  # the weight of the others
 _ADDED = 0.25  # items whose error is added to what was seen
 _LEAST = 0.03  # a model with less weight is left out
 _POWERS = (0.25, 0.5, 0.7, 0.85, 1.0, 1.2, 1.5, 2.0, 2.5, 3.0)  # of doubt, for errors
@@ -144,11 +145,14 @@ class HeldOut:
 def stack_models(fitted: list[Fitted], training: Training) -> Stack:
     """Stack models: least squared held-out error, near the prior while answers are few."""
     Y, hard = training.Y, training.is_hard
-    prior = np.array([(HARD if hard else SOFT)[f.name] for f in fitted])
+    counts = HARD if hard or len(Y) < MANY else SOFT
+    prior = np.array([counts[f.name] for f in fitted])
     weight = training.sample_weight * np.sqrt(training.stratum_size)
     weight = weight / weight.mean()
     outs, pools = np.stack([f.held_out for f in fitted]), np.stack([f.pool for f in fitted])
-    fair = np.where(training.is_supported, weight, _UNSUPPORTED)
+    fair = weight
+    if training.is_supported.sum() >= _SUPPORTED:
+        fair = np.where(training.is_supported, weight, _UNSUPPORTED)
     held = HeldOut(outs=outs, Y=Y, known=training.known, weight=fair, prior=prior, hard=hard)
     w, sharpness = held.stack()
     held_out, plain = np.tensordot(w, outs, 1), np.tensordot(w, pools, 1)

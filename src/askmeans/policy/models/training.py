@@ -15,6 +15,7 @@ __all__ = ["Fitted", "Learner", "Training", "cross_validated"]
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 Predict = Callable[[NDArray[np.floating]], Floats]
+MANY = 10  # answers from which on flexible and humble models learn
 _FOLDS = 5
 _HARD = 0.98  # mean of the strongest memberships from which on answers are all or nothing
 
