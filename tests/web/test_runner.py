@@ -17,7 +17,7 @@ COMMAND = Path(sys.executable).parent / "askmeans"
 ROOM = Path(askmeans.web.__file__).parent
 
 
-def test_the_demo_serves_iris_with_questions_ready_and_goes_on_where_it_was(tmp_path):
+def test_the_demo_serves_faces_with_questions_ready_and_goes_on_where_it_was(tmp_path):
     for _ in range(2):
         process = subprocess.Popen(
             [COMMAND, "demo", "--web", "--port", "0", "--no-browser"],
@@ -29,13 +29,15 @@ def test_the_demo_serves_iris_with_questions_ready_and_goes_on_where_it_was(tmp_
         process.terminate()
         assert process.wait(timeout=60) in (0, -15)
         process.stdout.close()
-        assert lines[0] == f"database: {tmp_path / 'demo' / 'iris.db'}\n"
+        assert lines[0] == f"database: {tmp_path / 'demo' / 'faces.db'}\n"
         assert re.fullmatch(r"page: http://127\.0\.0\.1:\d+/ \(Ctrl-C .*\)\n", lines[1])
     from askmeans import sessions
 
-    with sessions.open(tmp_path / "demo" / "iris.db") as session:
+    with sessions.open(tmp_path / "demo" / "faces.db") as session:
         assert session.status().state == "asking"
-        assert session.ask()[0].kind == "membership"
+        (question,) = session.ask()
+        assert question.kind == "group"
+        assert session.rows.image_file(question.items[0]).read_text().startswith("<svg")
 
 
 def test_a_port_in_use_is_told_with_the_remedy(database):
