@@ -50,7 +50,7 @@ def make_fruit(path, **options):
 
 
 def make_iris(path, **options):
-    """Iris with typical items, as `askmeans demo --web` has it."""
+    """Iris with typical items."""
     iris = load_iris(as_frame=True)
     sessions.create(
         path, iris.data.to_numpy(), n_clusters=3, items=iris.data,

@@ -184,3 +184,93 @@ def test_three_items_stand_side_by_side_or_stacked(look, tmp_path, sit_down, che
         assert len(boxes) == 3
         assert len({box["y" if options["viewport"] is DESK else "x"] for box in boxes}) == 1
         check(page, f"triplet-{name}")
+
+
+def make_groups(path, n_groups, **shown):
+    """Group questions, some of them answered: item i is in group i modulo the groups."""
+    X = np.random.default_rng(0).normal(scale=0.1, size=(8 * n_groups, 3))
+    X[:, 0] += np.arange(len(X)) % n_groups
+    names = [
+        f"A group called {word}"
+        for word in ["one", "two", "three", "four", "five", "six"][:n_groups]
+    ]
+    with sessions.create(
+        path, X, n_clusters=n_groups, ask="group", cluster_names=names, random_state=0, **shown
+    ) as session:
+        for _ in range(2 * n_groups):
+            (question,) = session.ask(annotator="bob")
+            session.tell(question.id, question.items[0] % n_groups, annotator="bob")
+
+
+def in_sight(page):
+    """Whether the item, every group and every button can be seen without scrolling."""
+    seen = """() => {
+        const tray = document.querySelector('.tray').getBoundingClientRect();
+        const above = [...document.querySelectorAll('.asked, .choices button, .several summary')];
+        const fits = (box, end) => box.top >= 0 && box.bottom <= end + 0.5 && box.height > 20;
+        return above.every((each) => fits(each.getBoundingClientRect(), tray.top))
+            && fits(tray, innerHeight) && above.length;
+    }"""
+    return page.evaluate(seen)
+
+
+@pytest.mark.parametrize("kind", ["texts", "pictures"])
+def test_a_group_card_with_six_groups_is_in_sight_and_accessible(
+    kind, look, tmp_path, sit_down, check, tools
+):
+    name, options = look
+    words = [f"Text {j} is here, and goes on. " * (1 + j % 9) for j in range(48)]
+    shown = {"items": [{"words": text} for text in words], "text": "words"}
+    if kind == "pictures":
+        names = [f"thing-{j}" for j in range(48)]
+        draw_fruit(tmp_path / "images", names)
+        items = [{"file": f"{each}.png", "size": j} for j, each in enumerate(names)]
+        shown = {"items": items, "ids": names, "image": "file", "folder": tmp_path / "images"}
+    make_groups(tmp_path / "groups.db", 6, **shown)
+    with tools.serving(tmp_path / "groups.db") as address:
+        page = sit_down(address, **options)
+        other = DESK if options["viewport"] is PHONE else PHONE
+        for viewport in (other, options["viewport"]):
+            page.set_viewport_size(viewport)
+            assert in_sight(page) == 8, viewport
+        check(page, f"group-{kind}-{name}")
+        tools.answer(page, "3")
+        expect(page.locator("#said")).to_contain_text("Saved: “A group called three”")
+        page.wait_for_selector("#desk[data-ready]", state="attached")
+        page.keyboard.press("Shift+Digit1")
+        expect(page.locator("[aria-pressed=true]")).to_have_count(1)
+        page.keyboard.press("Shift+Digit3")
+        expect(page.locator("#mix .ends")).to_have_text(
+            "50 % A group called one 50 % A group called three"
+        )
+        for _ in range(4):
+            page.keyboard.press("ArrowRight")
+        check(page, f"mix-{kind}-{name}")
+        page.keyboard.press("Enter")
+        expect(page.locator("#said")).to_contain_text(
+            "Saved: “30% A group called one, 70% A group called three”"
+        )
+        tools.answer(page, "0")
+        expect(page.locator("#said")).to_contain_text("Saved: “none of these”")
+        tools.answer(page, "z")
+        expect(page.locator("#said")).to_contain_text("Taken back: “none of these”")
+
+
+def test_a_long_touch_picks_a_group_and_does_not_answer(tmp_path, sit_down, tools):
+    make_groups(tmp_path / "groups.db", 2)
+    with tools.serving(tmp_path / "groups.db") as address:
+        page = sit_down(address, viewport=PHONE, has_touch=True)
+        page.wait_for_selector("#desk[data-ready]", state="attached")
+        before = tools.question_of(page)
+        first, second = page.locator(".choices button").all()
+        first.dispatch_event("pointerdown", {"pointerType": "touch", "bubbles": True})
+        expect(page.locator("[aria-pressed=true]")).to_have_count(1)
+        first.dispatch_event("pointerup", {"pointerType": "touch", "bubbles": True})
+        first.dispatch_event("click")
+        second.click(modifiers=["Shift"])
+        expect(page.locator("#mix")).to_be_visible()
+        page.get_by_role("button", name="Cancel").click()
+        expect(page.locator("[aria-pressed=true]")).to_have_count(0)
+        assert tools.question_of(page) == before
+        second.tap()
+        expect(page.locator("#said")).to_contain_text("Saved: “A group called two”")

@@ -23,10 +23,17 @@ def pair_card(session, items):
 
 def test_words_that_differ_are_marked_and_equal_ones_are_not(session):
     card = pair_card(session, (0, 1))  # both stone fruit
-    for view in card.items:
-        assert cells(view)["name"].differs
-        assert not cells(view)["kind"].differs
+    assert not any(cells(view)["kind"].differs for view in card.items)
     assert [view.name for view in card.items] == ["plum", "cherry"]
+    others = pair_card(session, (1, 2))
+    assert all(cells(view)["kind"].differs for view in others.items)
+
+
+def test_what_names_an_item_is_never_marked(tmp_path, tools):
+    items = [{"id": j, "title": f"no. {j}", "code": j % 2} for j in range(6)]
+    with tools.make_fruit(tmp_path / "named.db", items=items) as session:
+        for view in pair_card(session, (0, 5)).items:
+            assert [name for name, cell in cells(view).items() if cell.differs] == ["code"]
 
 
 def test_numbers_differ_from_a_tenth_of_their_range(session):
@@ -91,5 +98,28 @@ def test_missing_values_and_texts_have_words(tmp_path, tools):
     items = [{"words": f"text {j}", "size": None} for j in range(6)]
     with tools.make_fruit(tmp_path / "texts.db", items=items, text="words", ids=None) as session:
         view = Cards(session).item(3)
-        assert (view.name, view.text) == ("item 3", "text 3")
+        assert (view.name, view.text) == ("text 3", "text 3")
         assert cells(view)["size"].value == "no value"
+
+
+def test_beside_a_text_numbers_unfold_and_an_item_has_one_name(tmp_path, tools):
+    items = [{"size": j, "words": f"A long text, {j}.", "kind": "ab"[j % 2]} for j in range(6)]
+    with tools.make_fruit(tmp_path / "texts.db", items=items, text="words") as session:
+        cards = Cards(session)
+        view = cards.item(3)
+        assert [cell.name for cell in view.first_cells] == ["kind"]
+        assert [cell.name for cell in view.more_cells] == ["size"]
+        question = sessions.Question(id=1, kind="group", items=(3,), cluster=None)
+        assert cards.label(question) == view.name == session.item(3).label
+
+
+def test_every_group_has_its_colour_its_key_and_examples_in_a_line(tmp_path, tools):
+    with tools.make_fruit(tmp_path / "three.db", strategy="auto") as session:
+        (question,) = session.ask(annotator="ann")
+        session.tell(question.id, 1, annotator="ann")
+        (question,) = session.ask(annotator="ann")
+        small, large = Cards(session).card(question, "ann").choices
+        assert (small.name, small.key, small.typical) == ("small", "1", ())
+        assert small.color != large.color
+        (view,) = large.typical
+        assert view.line == f"{view.name}: " + " · ".join(cell.value for cell in view.cells)

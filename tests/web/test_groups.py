@@ -38,10 +38,11 @@ def send(client, **fields):
 def test_the_page_shows_one_item_and_a_button_for_each_group(client):
     page = client.get("/").text
     assert "To which group does" in page
-    for value, key, word in (("group-0", 1, "small"), ("group-1", 2, "large"),
-                             ("none", "n", "None of these")):  # fmt: skip
+    for value, key, word in (("group-0", 1, "small"), ("group-1", 2, "large")):
         assert f'form="answer" name="value" value="{value}" data-key="{key}"' in page
         assert f'<span class="word">{word}</span>' in page
+    assert 'name="value" value="none" data-key="0"' in page
+    assert "aria-pressed" not in page  # nothing is chosen beforehand
     assert 'name="share-1"' in page
     assert 'id="fine"' not in page
 

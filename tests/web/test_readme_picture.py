@@ -11,6 +11,9 @@ import numpy as np
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
+from askmeans import sessions
+from askmeans.cli.faces import MEANS, make_faces
+
 PICTURE = Path(__file__).parents[2] / "docs" / "images" / "answering.png"
 SIZE = {"width": 1100, "height": 750}
 TILE = 25  # pixels: another font moves letters, but hardly what a tile has of ink
@@ -26,12 +29,16 @@ def tiles(path):
 
 
 def take(tmp_path, sit_down, tools, picture_of):
-    """A picture of Iris after five answers, and its words."""
-    tools.make_iris(tmp_path / "iris.db")
-    with tools.serving(tmp_path / "iris.db") as address:
+    """A picture of the demo's faces after some answers, and its words."""
+    make_faces(tmp_path / "faces.db")
+    with sessions.open(tmp_path / "faces.db") as session:
+        for _ in range(20):
+            (question,) = session.ask(annotator="bob")
+            gaps = np.square(session.rows.base[question.items[0]] - MEANS).sum(axis=1)
+            session.tell(question.id, int(gaps.argmin()), annotator="bob")
+    with tools.serving(tmp_path / "faces.db") as address:
         page = sit_down(address, viewport=SIZE)
-        for key in "31425":
-            tools.answer(page, key)
+        page.wait_for_load_state("networkidle")
         page.mouse.move(0, 0)
         page.wait_for_timeout(200)  # let colours change to their end
         picture_of(page, PICTURE.stem)

@@ -6,12 +6,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from askmeans.sessions import Item, Question, Session
+from askmeans.web.drawing import colors_of
 
 __all__ = ["Card", "Cards", "Cell", "Choice", "Entry", "ItemView"]
 
 _SAMPLE = 2000  # rows from which the range of a column is told
 _DIFFERENT = 0.1  # of that range, from which two numbers differ
 _SHOWN = 12  # fields shown at once; the others unfold
+_BESIDE = 3  # the same, beside a picture or a text
+_IN_LINE = 4  # fields of an example in a line
 _TYPICAL = 3
 _KEYS = 9  # groups that have a key of their own
 
@@ -36,16 +39,25 @@ class ItemView:
     text: str | None
     image: str | None
     cells: tuple[Cell, ...]
+    n_first: int = _SHOWN
 
     @property
     def first_cells(self) -> tuple[Cell, ...]:
         """Those shown at once."""
-        return self.cells[:_SHOWN]
+        return self.cells[: self.n_first]
 
     @property
     def more_cells(self) -> tuple[Cell, ...]:
         """Those that unfold."""
-        return self.cells[_SHOWN:]
+        return self.cells[self.n_first :]
+
+    @property
+    def line(self) -> str:
+        """The item in a line, as an example of its group."""
+        if self.text:
+            return self.name
+        values = " · ".join(cell.value for cell in self.cells[:_IN_LINE])
+        return f"{self.name}: {values}" if values and "=" not in self.name else self.name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +78,7 @@ class Choice:
 
     group: int
     name: str
+    color: str
     key: str  # that answers with it
     typical: tuple[ItemView, ...]
 
@@ -93,7 +106,7 @@ class Cards:
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self._ranges = _ranges(session)
+        self._ranges, self._naming = _columns(session)
 
     def card(
         self,
@@ -110,12 +123,12 @@ class Cards:
                 question=question, items=items, choices=self._choices(question), before=before
             )
         if question.kind != "membership":
-            return Card(question=question, items=_marked(items), before=before)
+            return Card(question=question, items=self._marked(items), before=before)
         assert question.cluster is not None
         name = self._session.group_names[question.cluster]
         rows = self._session.exemplars(question.cluster, n=_TYPICAL, without=question.items)
         typical = tuple(self.item(row) for row in rows)
-        marked = _marked((items[0], *typical), against_first=True)
+        marked = self._marked((items[0], *typical), against_first=True)
         return Card(
             question=question,
             items=marked[:1],
@@ -128,12 +141,14 @@ class Cards:
     def _choices(self, question: Question) -> tuple[Choice, ...]:
         """The groups to choose from, each with items that tell what it is."""
         found = []
-        for place, group in enumerate(self._session.groups):
+        groups = self._session.groups
+        for place, (group, color) in enumerate(zip(groups, colors_of(len(groups)), strict=True)):
             rows = self._session.exemplars(group.number, n=_TYPICAL, without=question.items)
             found.append(
                 Choice(
                     group=group.number,
                     name=group.name,
+                    color=color,
                     key=str(place + 1) if place < _KEYS else "",
                     typical=tuple(self.item(row) for row in rows),
                 )
@@ -182,17 +197,45 @@ class Cards:
 
     def _view(self, item: Item) -> ItemView:
         """An item with its fields as text, and where its numbers lie."""
-        cells = tuple(
+        cells = [
             Cell(name=name, value=_as_text(value), place=self._place(name, value))
             for name, value in item.fields.items()
-        )
-        # A text is its own label: it is shown below, so the name is what else it is called.
-        name = item.label
-        if item.text:
-            name = f"item {item.id}" if item.id.isdigit() else item.id
+        ]
+        n_first = _SHOWN
+        if item.text or item.image:  # which say more than numbers: those unfold
+            cells.sort(key=lambda cell: cell.name in self._ranges)
+            words = sum(name not in self._ranges for name in item.fields)
+            n_first = min(_BESIDE, words)
         return ItemView(
-            row=item.row, name=name, text=item.text or None, image=item.image or None, cells=cells
+            row=item.row,
+            name=item.label,
+            text=item.text or None,
+            image=item.image or None,
+            cells=tuple(cells),
+            n_first=n_first,
         )
+
+    def _marked(
+        self, items: tuple[ItemView, ...], *, against_first: bool = False
+    ) -> tuple[ItemView, ...]:
+        """Items with those cells marked that differ from all the others, or from the first item's.
+
+        What names an item always differs, so it is never marked.
+        """
+        drawn = []
+        for place, item in enumerate(items):
+            others = items[:place] + items[place + 1 :]
+            if against_first and place > 0:
+                others = items[:1]
+            by_name = [{cell.name: cell for cell in other.cells} for other in others]
+            cells = tuple(
+                cell
+                if cell.name in self._naming
+                else _compared(cell, [b.get(cell.name) for b in by_name])
+                for cell in item.cells
+            )
+            drawn.append(replace(item, cells=cells))
+        return tuple(drawn)
 
     def _place(self, name: str, value: Any) -> float | None:
         """Where a number lies in its column."""
@@ -203,29 +246,32 @@ class Cards:
         return min(1.0, max(0.0, (float(value) - low) / (high - low)))
 
 
-def _ranges(session: Session) -> dict[str, tuple[float, float]]:
-    """Smallest and largest of every column of numbers, from a spread of rows."""
+def _columns(session: Session) -> tuple[dict[str, tuple[float, float]], frozenset[str]]:
+    """Smallest and largest of every column of numbers; columns that name items. From a sample.
+
+    A column names items where it repeats their ids, or has another word for every item.
+    """
     n = len(session.rows)
     found: dict[str, tuple[float, float]] = {}
+    values: dict[str, list[Any]] = {}
+    ids = []
     for row in range(0, n, max(1, math.ceil(n / _SAMPLE))):
-        for name, value in session.item(row).fields.items():
+        item = session.item(row)
+        ids.append(item.id)
+        for name, value in item.fields.items():
+            values.setdefault(name, []).append(value)
             if _is_number(value):
                 low, high = found.get(name, (value, value))
                 found[name] = (min(low, value), max(high, value))
-    return {name: (low, high) for name, (low, high) in found.items() if high > low}
-
-
-def _marked(items: tuple[ItemView, ...], *, against_first: bool = False) -> tuple[ItemView, ...]:
-    """Items with those cells marked that differ from all the others, or from the first item's."""
-    drawn = []
-    for place, item in enumerate(items):
-        others = items[:place] + items[place + 1 :]
-        if against_first and place > 0:
-            others = items[:1]
-        by_name = [{cell.name: cell for cell in other.cells} for other in others]
-        cells = tuple(_compared(cell, [b.get(cell.name) for b in by_name]) for cell in item.cells)
-        drawn.append(replace(item, cells=cells))
-    return tuple(drawn)
+    naming = frozenset(
+        name
+        for name, told in values.items()
+        if name.casefold() == "id"
+        or list(map(str, told)) == ids
+        or (name not in found and len(set(told)) == len(told) > 1)
+    )
+    ranges = {name: (low, high) for name, (low, high) in found.items() if high > low}
+    return ranges, naming
 
 
 def _compared(cell: Cell, others: Sequence[Cell | None]) -> Cell:

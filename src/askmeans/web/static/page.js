@@ -14,6 +14,7 @@ const SETTLE = 250; // milliseconds in which nobody reads a question: a second c
 const AGAIN = 1000; // between two attempts to reach the server
 const LOOK = 3000; // between two looks for something new
 const BEAT = 25000; // between two words that this page is open (answering.py has how long they last)
+const LONG = 500; // milliseconds from which a touch is a long one
 const IDLE = 600000; // without a move or a key: whoever sat here is gone
 const PENDING = "askmeans-pending";
 const KEYS = "askmeans-keys"; // "off" where somebody does not want keys to answer
@@ -148,8 +149,87 @@ function submit(event) {
   event.preventDefault();
   if (busy || !desk().dataset.ready) return;
   const body = new URLSearchParams(new FormData(form, event.submitter)).toString();
+  document.getElementById("mix")?.close();
   if (form.id !== "undo" && location.search) history.replaceState(null, "", "/");
   send(form.getAttribute("action"), body);
+}
+
+// Two groups for one item: shift and a number, shift and a click, or a long touch picks each.
+function picked() {
+  return [...document.querySelectorAll(".choices [aria-pressed=true]")];
+}
+
+function pick(tile) {
+  if (busy) return;
+  const chosen = tile.getAttribute("aria-pressed") === "true";
+  if (chosen) tile.removeAttribute("aria-pressed");
+  else tile.setAttribute("aria-pressed", "true");
+  const both = picked();
+  if (both.length === 2) mix(both);
+  else say(both.length ? `${both[0].dataset.name}, and which other group?` : "");
+}
+
+// The slider between two groups fills in the shares that the form sends.
+function mix([first, second]) {
+  const box = document.getElementById("mix");
+  const slider = box.querySelector("input");
+  const ends = box.querySelectorAll(".ends b");
+  const tell = () => {
+    const shares = [100 - Number(slider.value), Number(slider.value)];
+    const parts = [first, second].map((tile, place) => `${shares[place]} % ${tile.dataset.name}`);
+    slider.setAttribute("aria-valuetext", parts.join(", "));
+    [first, second].forEach((tile, place) => {
+      ends[place].textContent = parts[place];
+      document.getElementById(tile.value.replace("group", "share")).value = shares[place];
+    });
+  };
+  for (const field of document.querySelectorAll(".several input")) field.value = "";
+  slider.value = 50;
+  slider.oninput = tell;
+  slider.onkeydown = (event) => {
+    if (event.key !== "Enter" || event.repeat) return;
+    event.preventDefault();
+    box.querySelector("button.main").click();
+  };
+  box.onclose = () => {
+    for (const tile of picked()) tile.removeAttribute("aria-pressed");
+    for (const field of document.querySelectorAll(".several input")) field.value = "";
+    if (!busy) say("");
+  };
+  tell();
+  box.showModal();
+}
+
+// A click with shift, or after a long touch, picks; it does not answer.
+function picking() {
+  let timer = 0;
+  let long = false;
+  document.addEventListener("pointerdown", (event) => {
+    long = false;
+    const tile = event.target.closest(".choices button");
+    if (!tile || event.pointerType === "mouse") return;
+    timer = setTimeout(() => {
+      long = true;
+      pick(tile);
+    }, LONG);
+  });
+  for (const kind of ["pointerup", "pointercancel"]) {
+    document.addEventListener(kind, () => clearTimeout(timer));
+  }
+  document.addEventListener("contextmenu", (event) => {
+    if (long && event.target.closest(".choices")) event.preventDefault();
+  });
+  document.addEventListener(
+    "click",
+    (event) => {
+      const tile = event.target.closest(".choices button");
+      if (!tile || !(long || event.shiftKey)) return;
+      event.preventDefault();
+      if (!long) pick(tile);
+      long = false;
+    },
+    true,
+  );
 }
 
 function press(event) {
@@ -164,6 +244,13 @@ function press(event) {
     return;
   }
   if (localStorage.getItem(KEYS) === "off") return;
+  const digit = /^Digit([1-9])$/.exec(event.code)?.[1];
+  if (event.shiftKey && digit && event.key !== digit) {
+    const tile = document.querySelector(`.choices button[data-key="${digit}"]`);
+    if (tile) pick(tile);
+    return;
+  }
+  if (event.key === "Escape") for (const tile of picked()) pick(tile);
   const key = event.key.toLowerCase();
   const button = [...document.querySelectorAll("button[data-key]")].find(
     (candidate) => candidate.dataset.key === key && candidate.offsetParent !== null,
@@ -264,6 +351,7 @@ function answering() {
     slider.addEventListener("input", tell);
     tell();
   }
+  picking();
   fill();
   centre();
   choose();
