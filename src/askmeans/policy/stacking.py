@@ -36,6 +36,7 @@ _SUPPORTED = 3  # rows that others could predict, from which on only they count
 _UNSUPPORTED = 1e-6  # the weight of the others
 _ADDED = 0.25  # items whose error is added to what was seen
 _LEAST = 0.03  # a model with less weight is left out
+_DIGITS = 4  # of a weight
 _POWERS = (0.25, 0.5, 0.7, 0.85, 1.0, 1.2, 1.5, 2.0, 2.5, 3.0)  # of doubt, for errors
 _USUAL_POWER, _USUAL_OF_HARD = 1.4, 0.7  # mistakes come where nobody doubts, too
 _SHARPNESS = (0.75, 1.0, 1.4, 2.0, 3.0, 5.0, 10.0, 50.0)
@@ -126,6 +127,7 @@ class HeldOut:
             caution = CAUTION * (1.0 + CHANCE * min(1.0, least / max(total, 1e-12))) * least / n
         w = stacked(A, self.prior / self.prior.sum(), caution, near)
         w[w < _LEAST] = 0.0
+        w = np.round(w / w.sum(), _DIGITS)  # nothing shall hang on where a search has stopped
         w /= w.sum()
         return w, self.sharpness(np.tensordot(w, self.outs, 1))
 
@@ -251,7 +253,7 @@ def stacked(A: Floats, prior: Floats, caution: float, near: Floats | None = None
 
     found = minimize(
         loss, start, jac=True, method="L-BFGS-B", bounds=[(-20.0, 20.0)] * len(prior),
-        options={"maxiter": 200, "ftol": 1e-7},
+        options={"maxiter": 200, "ftol": 1e-10},
     )  # fmt: skip
     weights: Floats = softmax(found.x[None])[0]
     return weights
