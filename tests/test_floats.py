@@ -82,8 +82,9 @@ def test_without_an_oracle_it_fits():
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_a_session_asks_and_tells_its_result(tmp_path, strategy):
     with sessions.create(
-        tmp_path / "s.db", X, n_clusters=2, strategy=strategy, budget=24, random_state=0
-    ) as session:
+        tmp_path / "s.db", X, n_clusters=2, strategy=strategy, ask="membership", budget=24,
+        random_state=0,
+    ) as session:  # fmt: skip
         while questions := session.ask(10):
             for question in questions:
                 session.tell(question.id, float(Y[question.items[0]] == question.cluster))

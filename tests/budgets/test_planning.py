@@ -17,6 +17,7 @@ from askmeans import (
     run,
 )
 from askmeans.exceptions import BudgetError, ParameterError
+from askmeans.policy.evidence import ANSWERS_A_WHOLE_ROW, WHOLE_ROWS
 
 
 @given(
@@ -59,7 +60,9 @@ def test_the_stratified_strategy_costs_and_errs_no_more_than_forecast():
         strategy.plan(X, 3, fuzzifier=2.0, rng=np.random.default_rng(0)),
         oracles.TableOracle(target),
     )
-    assert 0.6 * expected.n_queries <= result.n_queries <= expected.n_queries
+    # Beside the forecast a few rows are asked whole, where answers do not reach both ends.
+    whole = WHOLE_ROWS + expected.n_queries // ANSWERS_A_WHOLE_ROW
+    assert 0.6 * expected.n_queries <= result.n_queries <= expected.n_queries + whole
     assert np.abs(result.clustering.memberships - target).mean() <= expected.expected_error
     assert result.n_rounds <= 2 * expected.n_rounds
 

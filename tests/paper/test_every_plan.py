@@ -306,15 +306,17 @@ def test_an_entry_is_not_asked_when_the_others_of_its_row_are_known(fuzzy_target
     k = PLANS[name][1]
     X, U = fuzzy_target(60, k, seed=2)
     result = ask(X, U, name, way, sizes={"sample_size": 30})
-    known = {}
+    known, again = {}, 0
     for answer in result.history:
         earlier = {
             cluster
             for cluster, when in known.setdefault(answer.items[0], {}).items()
             if when < answer.round
         }
-        assert len(earlier - {answer.cluster}) < k - 1
+        again += len(earlier - {answer.cluster}) >= k - 1
         known[answer.items[0]][answer.cluster] = answer.round
+    # A few rows are asked whole by our own: their sums tell whether the scale is crooked.
+    assert again <= (3 + len(result.history) // 25 if name in OURS else 0)
 
 
 @pytest.mark.filterwarnings("ignore::askmeans.exceptions.MoreClustersWarning")  # so it seems
@@ -501,7 +503,7 @@ def test_diagnostics_have_the_documented_keys_and_agree_with_the_run(target, nam
     ours = name in OURS
     own = (
         ("estimated_error", "error_band", "suggested_clusters", "models", "sharpness", "strata",
-         "unassigned")
+         "unassigned", "annotators")
         if ours
         else ("largest_inversion", "score_fuzzifier", "effective_sample_size", "center_radius",
               "rounds")

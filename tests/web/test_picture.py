@@ -95,7 +95,7 @@ def test_rows_above_one_and_people_who_disagree_are_told(session):
     session.tell(first.id, 1.0, annotator="ann")
     session.tell(second.id, 0.75, annotator="ann")
     session.tell(first.id, 0.25, annotator="bob")
-    doubts = doubts_of(session, session.result(), session.status(estimate=True))
+    doubts = doubts_of(session, session.status(estimate=True))
     assert all(doubt.rows == first.items for doubt in doubts)
     name = session.item(first.items[0]).label
     assert [doubt.text for doubt in doubts] == [
@@ -104,7 +104,7 @@ def test_rows_above_one_and_people_who_disagree_are_told(session):
     ]
     session.undo(annotator="ann")
     session.undo(annotator="ann")
-    assert doubts_of(session, session.result(), session.status(estimate=True)) == ()
+    assert doubts_of(session, session.status(estimate=True)) == ()
 
 
 def test_contradictions_are_those_of_the_one_rule(session, monkeypatch):

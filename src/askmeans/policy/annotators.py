@@ -104,7 +104,8 @@ def calibrated(opinions: Opinions) -> tuple[Floats, NDArray[np.bool_], list[Answ
         mine = opinions.who == who
         where = np.searchsorted(items, opinions.place[mine]), opinions.cluster[mine]
         known, doubtful = _memberships(scale, values, times)
-        value[mine], open_[mine] = known[where], doubtful[where]
+        apart = opinions.value[mine] - values[where]  # an answer given again keeps its own error
+        value[mine], open_[mine] = known[where] + apart / scale.gain, doubtful[where]
     return value, open_, scales
 
 

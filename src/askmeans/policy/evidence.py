@@ -11,13 +11,13 @@ from askmeans.fuzzy.simplex import ROUNDING
 from askmeans.policy.annotators import Annotator, Opinions, calibrated, combined, described
 from askmeans.queries import Answers, GroupQueries, MembershipQueries
 
-__all__ = ["NOTHING", "Told", "told_by"]
+__all__ = ["ANSWERS_A_WHOLE_ROW", "NOTHING", "WHOLE_ROWS", "Told", "told_by"]
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
-_WHOLE = 3  # whole rows to begin with
-_LATELY = 25  # answers after which another row is asked as a whole
+WHOLE_ROWS = 3  # whole rows to begin with
+ANSWERS_A_WHOLE_ROW = 25  # answers after which another row is asked as a whole
 _AT_END = 0.02  # as near as that to 0 or 1 an answer is at the end of the scale
 _CHEAP = 2  # questions that an answer that was cut off is worth
 _SHARE = 0.2  # of the answers that whole rows may cost more at once
@@ -97,11 +97,11 @@ class Told:
         those of which an answer was cut off.
         """
         found = np.zeros(len(self.items), dtype=bool)
-        lately = self.value[-_LATELY:]
+        lately = self.value[-ANSWERS_A_WHOLE_ROW:]
         n_ends = min((lately < _AT_END).sum(), (lately > 1.0 - _AT_END).sum())
         missing: Rows = (~self.asked).sum(axis=1)
         whole: NDArray[np.bool_] = missing == 0
-        wanted = _WHOLE + len(self.value) // _LATELY - int(whole.sum())
+        wanted = WHOLE_ROWS + len(self.value) // ANSWERS_A_WHOLE_ROW - int(whole.sum())
         if self.values.shape[1] == 1:
             return found
         found[self.cut_off] = (missing[self.cut_off] <= _CHEAP) & ~whole[self.cut_off]
