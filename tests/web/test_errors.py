@@ -12,7 +12,7 @@ def test_no_path_of_this_machine_is_shown_where_the_database_is_gone(tmp_path, t
     folder.mkdir()
     tools.make_fruit(folder / "fruit.db").close()
     with tools.using(create_app(folder / "fruit.db", settle_seconds=0.0)) as client:
-        token, mark = tools.token_of(client), client.app.state.house.desk.mark
+        token, mark = tools.token_of(client), client.app.state.context.assignments.mark
         client.post("/name", data={"token": token, "name": "ann"})
         client.get("/")
         for file in folder.iterdir():
@@ -43,7 +43,7 @@ def test_no_path_of_this_machine_is_shown_where_the_database_is_gone(tmp_path, t
     ],
 )
 def test_files_are_called_by_their_names(client, told, shown):
-    assert tell(SessionError(told), client.app.state.house.session) == shown
+    assert tell(SessionError(told), client.app.state.context.session) == shown
 
 
 def test_the_api_tells_where_an_image_can_be_had_not_where_its_file_lies(tmp_path, tools):

@@ -17,18 +17,18 @@ from askmeans.web.pages import make_router
 UNSAFE = {"POST", "PUT", "PATCH", "DELETE"}
 
 
-def unsafe_paths(house):
-    routes = [*make_api(house).routes, *make_router(house).routes]
+def unsafe_paths(context):
+    routes = [*make_api(context).routes, *make_router(context).routes]
     return sorted(route.path for route in routes if route.methods & UNSAFE)
 
 
 def answer_form(client, tools, **changed):
-    return {"token": tools.token_of(client), "session": client.app.state.house.desk.mark,
+    return {"token": tools.token_of(client), "session": client.app.state.context.assignments.mark,
             "annotator": "ann", "question": "1", "key": "k", "value": "0.5", **changed}  # fmt: skip
 
 
 def events(client):
-    return client.app.state.house.session.last_event
+    return client.app.state.context.session.last_event
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "192.168.1.7", "::", "example.org", ""])
@@ -100,9 +100,9 @@ def test_an_origin_that_is_no_address_is_a_bad_request(client, tools, origin):
 
 
 def test_every_form_needs_the_token_of_its_own_page(client, tools):
-    client.app.state.house.session.ask(annotator="ann")
+    client.app.state.context.session.ask(annotator="ann")
     before = events(client)
-    paths = unsafe_paths(client.app.state.house)
+    paths = unsafe_paths(client.app.state.context)
     assert {"/answer", "/undo", "/name", "/rename", "/pause", "/api/answers"} <= set(paths)
     body = {"annotator": "ann", "question": 1, "key": "k", "value": 0.5}
     for path in paths:
@@ -125,7 +125,7 @@ def test_every_form_needs_the_token_of_its_own_page(client, tools):
 
 
 def test_a_form_of_another_session_at_this_address_is_refused(client, tools):
-    session = client.app.state.house.session
+    session = client.app.state.context.session
     session.ask(annotator="ann")
     before = events(client)
     for path in ("/answer", "/undo", "/stop", "/rename", "/pause", "/budget", "/leave", "/renew"):
@@ -143,7 +143,7 @@ def test_a_form_of_another_session_at_this_address_is_refused(client, tools):
      {"sec-fetch-site": "cross-site"}, {"sec-fetch-site": "same-site"}],
 )  # fmt: skip
 def test_other_pages_cannot_send_even_with_the_token(client, tools, headers):
-    client.app.state.house.session.ask(annotator="ann")
+    client.app.state.context.session.ask(annotator="ann")
     before = events(client)
     reply = client.post("/answer", data=answer_form(client, tools), headers=headers)
     assert reply.status_code == 403
@@ -220,7 +220,7 @@ def test_an_image_opened_by_itself_can_run_nothing(tmp_path, tools):
 
 
 def test_cookies_of_other_pages_on_this_machine_do_no_harm(client, tools):
-    client.app.state.house.session.ask(annotator="ann")
+    client.app.state.context.session.ask(annotator="ann")
     for odd in ('{"a": [1]}', "a[b]=c; d", "=; ;;", 'x="un; y=\\'):
         cookie = f"{odd}; askmeans_token={tools.token_of(client)}"
         form = answer_form(client, tools)
@@ -252,7 +252,7 @@ def test_a_crash_tells_the_client_nothing_and_the_log_everything(client, caplog,
     def break_down(**_):
         raise RuntimeError("the secret of line 42")
 
-    monkeypatch.setattr(client.app.state.house.session, "status", break_down)
+    monkeypatch.setattr(client.app.state.context.session, "status", break_down)
     for path in ("/name", "/api/status"):
         with caplog.at_level(logging.ERROR):
             reply = client.get(path)

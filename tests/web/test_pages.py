@@ -110,7 +110,7 @@ def sheet(client, name, **headers):
 @pytest.fixture
 def one_open(client):
     """One question at a time, so that a second person waits."""
-    client.app.state.house.session.set_budget(1)
+    client.app.state.context.session.set_budget(1)
     return client
 
 
@@ -131,7 +131,7 @@ def test_a_page_that_is_left_for_another_of_ones_own_keeps_the_question(one_open
 
 
 def test_a_page_with_a_script_holds_its_question_for_a_short_time_and_renews_it(one_open):
-    session = one_open.app.state.house.session
+    session = one_open.app.state.context.session
     _, seat = sheet(one_open, "ann")  # without script it cannot say that it is open
     assert session.status().holding[0].seconds > 590
     assert one_open.post("/renew", data=seat).status_code == 204
@@ -149,7 +149,7 @@ def test_names_and_pauses_are_of_the_session_that_is_served(seated):
     client.get("/results")
     client.post("/rename", data=form(client.get("/results"), "/rename", name="tiny", cluster="0"))
     client.post("/pause", data=form(client.get("/results"), "/pause"))
-    session = client.app.state.house.session
+    session = client.app.state.context.session
     assert session.cluster_names == ["tiny", "large"]
     assert session.status().state == "paused"
     client.post("/pause", data=form(client.get("/"), "/pause"))
@@ -158,7 +158,7 @@ def test_names_and_pauses_are_of_the_session_that_is_served(seated):
 
 def test_a_spent_budget_is_raised_on_the_page(seated, database):
     client = seated()
-    session = client.app.state.house.session
+    session = client.app.state.context.session
     session.set_budget(1)
     page = answer(client, "0.5")
     assert "The budget is spent" in page.text

@@ -7,9 +7,9 @@ import pytest
 from askmeans.contradictions import Contradiction
 from askmeans.exceptions import RankError
 from askmeans.sessions import conflicts
+from askmeans.web.context import AppContext
 from askmeans.web.doubts import doubts_of
 from askmeans.web.explaining import explain_item, worked_example
-from askmeans.web.house import House
 from askmeans.web.picture import Pictures
 
 
@@ -120,10 +120,10 @@ def test_contradictions_are_those_of_the_one_rule(session, monkeypatch):
 
 
 def test_an_item_tells_why_it_is_where_it_is(session):
-    house = House(session, 0.0)
+    context = AppContext(session, 0.0)
     (question, *_) = session.ask_row(annotator="ann")
     session.tell(question.id, 0.75, annotator="ann")
-    picture = house.pictures.latest(60.0)
+    picture = context.pictures.latest(60.0)
     why = explain_item(session, question.items[0], picture)
     assert why.n_answers == 1
     assert ("ann answered “¾”",) in [reason.answers for reason in why.reasons]
@@ -131,12 +131,12 @@ def test_an_item_tells_why_it_is_where_it_is(session):
     assert values == sorted(values, reverse=True)
     other = next(row for row in range(6) if row != question.items[0])
     assert "Nobody was asked" in explain_item(session, other, picture).summary
-    house.pictures.close()
+    context.pictures.close()
 
 
 def test_the_worked_example_shows_a_near_and_a_far_item_of_the_data(session, tools):
-    house = House(session, 0.0)
-    example = worked_example(house.desk)
+    context = AppContext(session, 0.0)
+    example = worked_example(context.assignments)
     assert [example.one, example.near, example.far] == ["plum", "cherry", "papaya"]
     assert set(tools.FRUIT) > {example.one, example.near, example.far}
-    house.pictures.close()
+    context.pictures.close()

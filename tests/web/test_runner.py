@@ -50,7 +50,7 @@ def test_a_port_in_use_is_told_with_the_remedy(database):
 
 
 def test_exports_are_what_the_command_writes(client, database, tmp_path):
-    session = client.app.state.house.session
+    session = client.app.state.context.session
     (question,) = session.ask(annotator="ann")
     session.tell(question.id, 0.75, annotator="ann")
     subprocess.run([COMMAND, "export", database, "--out", tmp_path / "out"], check=True)
@@ -64,13 +64,13 @@ def test_exports_are_what_the_command_writes(client, database, tmp_path):
 
 
 def test_clusters_are_renamed_and_sessions_paused_on_the_page(client, tools):
-    token = {"token": tools.token_of(client), "session": client.app.state.house.desk.mark}
+    token = {"token": tools.token_of(client), "session": client.app.state.context.assignments.mark}
     client.post("/rename", data={**token, "cluster": "0", "name": "tiny"})
-    assert client.app.state.house.session.cluster_names == ["tiny", "large"]
+    assert client.app.state.context.session.cluster_names == ["tiny", "large"]
     for cluster, name in [("9", "x"), ("1", "tiny"), ("1", "id")]:
         reply = client.post("/rename", data={**token, "cluster": cluster, "name": name})
         assert reply.status_code == 422
-    assert client.app.state.house.session.cluster_names == ["tiny", "large"]
+    assert client.app.state.context.session.cluster_names == ["tiny", "large"]
     client.post("/pause", data=token)
     assert client.get("/api/status").json()["state"] == "paused"
     client.post("/pause", data={**token, "off": "1"})

@@ -1,4 +1,4 @@
-"""What happens at a desk: the next question, an answer, an undo, a change; in words for people."""
+"""The next question, an answer, an undo, a change, in words for people."""
 
 import hashlib
 import secrets
@@ -13,7 +13,7 @@ from askmeans.web.cards import Card, Cards
 from askmeans.web.errors import tell
 from askmeans.web.scale import say, say_fully
 
-__all__ = ["Desk", "Sheet"]
+__all__ = ["Assignments", "QuestionView"]
 
 # Seconds that an open page holds its question without a word. Pages say every 25 that they are open
 # (page.js), hidden ones at least every 60, as browsers have it.
@@ -21,7 +21,7 @@ _LEASE = 90.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sheet:
+class QuestionView:
     """All that the answering page shows."""
 
     annotator: str
@@ -34,8 +34,8 @@ class Sheet:
     trouble: str | None = None  # why there is no question, where the session is stuck
 
 
-class Desk:
-    """One session, as the people at its desks use it."""
+class Assignments:
+    """One session, as the people who answer use it."""
 
     def __init__(self, session: Session, settle_seconds: float) -> None:
         self.session = session
@@ -43,9 +43,11 @@ class Desk:
         told = (session.url, session.name, session.fingerprint, session.config.seed)
         self.mark = hashlib.sha256(repr(told).encode()).hexdigest()[:16]  # of this session
         self._settle = settle_seconds
-        self._last: dict[str, str] = {}  # the key of everybody's last sheet
+        self._last: dict[str, str] = {}  # the key of everybody's last view
 
-    def sheet(self, annotator: str, wanted: int | None = None, *, by_script: bool = False) -> Sheet:
+    def view(
+        self, annotator: str, wanted: int | None = None, *, by_script: bool = False
+    ) -> QuestionView:
         """The next question for somebody, or the one they want to see or change.
 
         A page with a script says that it is still open, so it holds a question for a short time.
@@ -67,7 +69,7 @@ class Desk:
             card = self.cards.card(row[0], annotator, row)
         status = session.status(annotator=annotator)
         key = self._last[annotator] = secrets.token_urlsafe(12)
-        return Sheet(
+        return QuestionView(
             annotator=annotator,
             status=status,
             card=card,

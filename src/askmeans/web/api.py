@@ -9,9 +9,9 @@ from starlette.responses import Response, StreamingResponse
 
 from askmeans.exceptions import AnswerError
 from askmeans.sessions import Item, Question, Receipt, Status, Undone
+from askmeans.web.context import AppContext
 from askmeans.web.exporting import pieces, result_json
 from askmeans.web.guard import check_token
-from askmeans.web.house import House
 from askmeans.web.models import (
     Annotator,
     AnswerIn,
@@ -50,10 +50,10 @@ def _errors(*statuses: int) -> dict[int | str, dict[str, type[ErrorOut]]]:
 _CHANGES = [Depends(_token)]
 
 
-def make_api(house: House) -> APIRouter:
+def make_api(context: AppContext) -> APIRouter:
     """The routes of one session's API."""
     router = APIRouter(prefix="/api", tags=["session"])
-    session = house.session
+    session = context.session
 
     @router.get("/status", response_model=StatusOut, responses=_errors())
     def status(annotator: Annotated[Annotator | None, Query()] = None) -> Status:
@@ -107,11 +107,11 @@ def make_api(house: House) -> APIRouter:
         found = session.item(row)
         return replace(found, image=f"/image/{row}" if found.image else None)
 
-    _add_result(router, house)
+    _add_result(router, context)
     return router
 
 
-def _add_result(router: APIRouter, house: House) -> None:
+def _add_result(router: APIRouter, context: AppContext) -> None:
     """The result, computed aside and told apart by its tag."""
 
     @router.get(
@@ -121,14 +121,14 @@ def _add_result(router: APIRouter, house: House) -> None:
     )
     async def result(request: Request) -> Response:
         """The clustering so far: the newest that is ready."""
-        picture = await house.newest_picture(_WAIT)
+        picture = await context.newest_picture(_WAIT)
         if picture is None:
             raise HTTPException(503, "The first result is not ready yet. Ask again in a moment.")
         headers = {"etag": picture.tag}
         if request.headers.get("if-none-match") == picture.tag:
             return Response(status_code=304, headers=headers)
-        body = await house.aside(
-            lambda: house.bodies.get("result", picture.tag, lambda: result_json(picture))
+        body = await context.aside(
+            lambda: context.bodies.get("result", picture.tag, lambda: result_json(picture))
         )
         headers["content-length"] = str(len(body))
         return StreamingResponse(pieces(body), media_type="application/json", headers=headers)

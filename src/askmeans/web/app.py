@@ -18,9 +18,9 @@ from askmeans.checks import check_number
 from askmeans.exceptions import AskmeansError, ParameterError
 from askmeans.sessions import open as open_session
 from askmeans.web.api import make_api
+from askmeans.web.context import STATIC, AppContext
 from askmeans.web.errors import status_of, tell
 from askmeans.web.guard import HEADERS, Guard
-from askmeans.web.house import STATIC, House
 from askmeans.web.pages import make_router
 
 __all__ = ["create_app"]
@@ -76,15 +76,15 @@ def create_app(
     """
     check_number(settle_seconds, "settle_seconds", "web.create_app", minimum=0)
     hosts = _as_hosts(public_hosts)
-    house = House(open_session(url, name), float(settle_seconds))
+    context = AppContext(open_session(url, name), float(settle_seconds))
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         yield
-        house.close()
+        context.close()
 
     app = FastAPI(
-        title=f"askmeans: {house.session.name}",
+        title=f"askmeans: {context.session.name}",
         version=__version__,
         description=(
             "Questions of a session, and answers to them. POST needs the token of the page: the "
@@ -95,12 +95,12 @@ def create_app(
         redoc_url=None,
         openapi_url="/api/openapi.json",
     )
-    app.state.house = house
-    app.include_router(make_api(house))
-    app.include_router(make_router(house))
+    app.state.context = context
+    app.include_router(make_api(context))
+    app.include_router(make_router(context))
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     app.add_middleware(Guard, public_hosts=hosts)
-    _add_handlers(app, house)
+    _add_handlers(app, context)
     return app
 
 
@@ -115,14 +115,14 @@ def _as_hosts(public_hosts: Sequence[str]) -> frozenset[str]:
     return frozenset(str(name).lower() for name in names)
 
 
-def _add_handlers(app: FastAPI, house: House) -> None:
+def _add_handlers(app: FastAPI, context: AppContext) -> None:
     """Errors as pages, or as JSON under /api; never with a trace."""
 
     def told(request: Request, status: int, text: str) -> Response:
         if request.url.path.startswith("/api"):
             return JSONResponse({"detail": text}, status)
         title = HTTPStatus(status).phrase
-        return house.page(request, "error.html", status_code=status, title=title, text=text)
+        return context.page(request, "error.html", status_code=status, title=title, text=text)
 
     @app.exception_handler(StarletteHTTPException)
     def refused(request: Request, error: HTTPException) -> Response:
@@ -140,7 +140,7 @@ def _add_handlers(app: FastAPI, house: House) -> None:
         status = status_of(error)
         if status >= 500:
             _log.error("%s %s", request.url.path, error)
-        return told(request, status, tell(error, house.session))
+        return told(request, status, tell(error, context.session))
 
     @app.exception_handler(Exception)
     def crashed(request: Request, error: Exception) -> Response:

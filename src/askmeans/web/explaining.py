@@ -6,7 +6,7 @@ import numpy as np
 
 from askmeans.sessions import Session
 from askmeans.spec import SIMILARITIES
-from askmeans.web.answering import Desk
+from askmeans.web.answering import Assignments
 from askmeans.web.drawing import colors_of
 from askmeans.web.picture import Picture
 from askmeans.web.scale import say
@@ -91,9 +91,9 @@ def explain_item(session: Session, row: int, picture: Picture | None) -> Why | N
     )
 
 
-def worked_example(desk: Desk) -> Example:
+def worked_example(assignments: Assignments) -> Example:
     """An item, one much like it, and one as different as can be."""
-    session = desk.session
+    session = assignments.session
     X = np.asarray(session.rows.base[:_SAMPLE], dtype=np.float64)
     group = session.groups[0].number
     first = next((row for row in session.exemplars(group) if row < len(X)), 0)

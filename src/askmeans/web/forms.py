@@ -1,4 +1,4 @@
-"""Forms as browsers send them, and the cookie that knows who sits at a desk."""
+"""Forms as browsers send them, and the cookie that knows who answers."""
 
 from contextlib import suppress
 from typing import Annotated
@@ -79,7 +79,7 @@ SentForm = Annotated[Form, Depends(_read)]
 
 
 def annotator_of(request: Request) -> str | None:
-    """Who sits at this desk, if they said so."""
+    """Who answers here, if they said so."""
     with suppress(ParameterError):
         name = check_name(unquote(request.cookies.get(_NAME_COOKIE, "")), "name")
         return name if len(name) <= LONGEST_NAME else None

@@ -61,7 +61,7 @@ def serve(
     try:
         listening = _listen(host, int(port))
     except BaseException:
-        app.state.house.close()
+        app.state.context.close()
         raise
     shown = f"[{host}]" if ":" in host else host
     address = f"http://{shown}:{listening.getsockname()[1]}/"

@@ -33,7 +33,7 @@ def test_answers_pass_while_many_wait_for_a_slow_result(database, tools, monkeyp
     monkeypatch.setattr(api, "_WAIT", 600.0)
     monkeypatch.setattr(pages, "_WAIT", 600.0)
     app = create_app(database, settle_seconds=0.0)
-    session, go_on = app.state.house.session, threading.Event()
+    session, go_on = app.state.context.session, threading.Event()
     result = session.result
     counting = Arrivals(app, path)
     with (
@@ -51,7 +51,7 @@ def test_answers_pass_while_many_wait_for_a_slow_result(database, tools, monkeyp
         waiting = [crowd.submit(client.get, path) for _ in range(WAITING)]
         try:
             assert counting.all_there.wait(60)
-            form = {"token": tools.token_of(client), "session": app.state.house.desk.mark,
+            form = {"token": tools.token_of(client), "session": app.state.context.assignments.mark,
                     "annotator": "ann", "question": question.id, "key": "k",
                     "value": "0.5"}  # fmt: skip
             answered = crowd.submit(client.post, "/answer", data=form).result(timeout=30)
@@ -74,7 +74,7 @@ def test_a_result_is_written_out_once_for_every_event(client, monkeypatch, path,
     monkeypatch.setattr(*writer, lambda *given: written.append(1) or write(*given))
     first = [client.get(path).content for _ in range(3)]
     assert (len(written), len(set(first))) == (1, 1)
-    session = client.app.state.house.session
+    session = client.app.state.context.session
     (question,) = session.ask()
     session.tell(question.id, 0.5)
     assert client.get(path).content != first[0]
@@ -87,7 +87,7 @@ def test_the_result_is_sent_in_pieces_whole(tmp_path, tools):
     sessions.create(tmp_path / "many.db", X, **plan).close()
     with tools.using(create_app(tmp_path / "many.db")) as client:
         reply = client.get("/api/result")
-        found = client.app.state.house.session.result()
+        found = client.app.state.context.session.result()
     assert len(reply.content) == int(reply.headers["content-length"]) > 2**16
     assert reply.json()["memberships"] == found.memberships.tolist()
     assert ResultOut.model_validate(reply.json()).ids == list(found.ids)

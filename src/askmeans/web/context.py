@@ -1,4 +1,4 @@
-"""What all routes share: the session, its desk, its pictures, and how a page is drawn."""
+"""What all routes share: the session, its assignments, its pictures, and how a page is drawn."""
 
 import asyncio
 from collections.abc import Callable
@@ -12,25 +12,25 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.responses import HTMLResponse, Response
 
 from askmeans.sessions import Session
-from askmeans.web.answering import Desk
+from askmeans.web.answering import Assignments
 from askmeans.web.exporting import Bodies
 from askmeans.web.forms import annotator_of
 from askmeans.web.picture import Picture, Pictures
 from askmeans.web.scale import say
 
-__all__ = ["STATIC", "House"]
+__all__ = ["STATIC", "AppContext"]
 
 T = TypeVar("T")
 
 STATIC = Path(__file__).parent / "static"
 
 
-class House:
+class AppContext:
     """One session being served."""
 
     def __init__(self, session: Session, settle_seconds: float) -> None:
         self.session = session
-        self.desk = Desk(session, settle_seconds)
+        self.assignments = Assignments(session, settle_seconds)
         self.pictures = Pictures(session)
         self.bodies = Bodies()
         # Answers are taken by the server's own threads: results never hold those up.
@@ -61,7 +61,7 @@ class House:
                 "session": self.session,
                 "annotator": annotator_of(request),
                 "token": request.state.token,
-                "mark": self.desk.mark,
+                "mark": self.assignments.mark,
                 "path": request.url.path,
                 **told,
                 **values,
