@@ -214,6 +214,8 @@ def test_people_who_sort_wholly_are_asked_no_pool(levels):
     assert matched_accuracy(y, model.labels_) > 0.97
 
 
+# What the pool leaves of the budget may not meet every cluster; that it does hangs on the seed.
+@pytest.mark.filterwarnings("ignore::askmeans.exceptions.MissingClusterWarning")
 @pytest.mark.parametrize("parameters", [{"levels": 5}, {"repeats": 2}])
 def test_rough_answers_are_compared_in_a_pool(parameters):
     X, y = load_iris(return_X_y=True)
