@@ -7,9 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans.checks import check_choice, check_seed
-from askmeans.driver import Oracle, annotators_of
+from askmeans.driver import Oracle
 from askmeans.exceptions import AnswerError, ParameterError, StopAsking
 from askmeans.oracles.noisy import uniform_of, uniform_of_entries
+from askmeans.oracles.wrapping import WrappingOracle
 from askmeans.queries import Answer, Queries, batches_of
 
 __all__ = ["CrowdOracle", "HostileOracle"]
@@ -182,7 +183,7 @@ class CrowdOracle:
         return values
 
 
-class HostileOracle:
+class HostileOracle(WrappingOracle):
     """Answers wrongly on purpose.
 
     Parameters
@@ -245,28 +246,6 @@ class HostileOracle:
         except StopAsking as stop:
             bent = np.where(np.isnan(stop.answers), np.nan, self._bent(queries, stop.answers))
             raise StopAsking(bent, stop.reached) from stop.__cause__
-
-    def who(self, queries: Queries) -> list[str] | None:
-        """Who answers each question: whoever the other oracle names.
-
-        Parameters
-        ----------
-        queries : MembershipQueries, GroupQueries, PairQueries or TripletQueries
-            The questions.
-
-        Returns
-        -------
-        list of str or None
-            A name each; None where it names nobody.
-
-        Examples
-        --------
-        >>> from askmeans.oracles import TableOracle
-        >>> from askmeans.queries import PairQueries
-        >>> HostileOracle(TableOracle.from_labels([0, 0])).who(PairQueries([[0, 1]])) is None
-        True
-        """
-        return annotators_of(self.oracle, queries)
 
     def _bent(self, queries: Queries, truth: Floats) -> Floats:
         """Wrong answers in place of true ones."""

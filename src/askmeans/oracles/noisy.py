@@ -7,8 +7,9 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from askmeans.checks import check_choice, check_number, check_seed
-from askmeans.driver import Oracle, annotators_of
+from askmeans.driver import Oracle
 from askmeans.exceptions import StopAsking
+from askmeans.oracles.wrapping import WrappingOracle
 from askmeans.queries import GroupQueries, MembershipQueries, Queries
 
 __all__ = ["NoisyOracle", "uniform_of", "uniform_of_entries"]
@@ -16,7 +17,7 @@ __all__ = ["NoisyOracle", "uniform_of", "uniform_of_entries"]
 Floats = NDArray[np.float64]
 
 
-class NoisyOracle:
+class NoisyOracle(WrappingOracle):
     """Adds zero-mean noise to another oracle's answers.
 
     The noise of a question depends on the seed and the question alone, not on the order of asking:
@@ -104,29 +105,6 @@ class NoisyOracle:
             return self._disturbed(self.oracle.answer(queries), noise)
         except StopAsking as stop:
             raise StopAsking(self._disturbed(stop.answers, noise), stop.reached) from stop.__cause__
-
-    def who(self, queries: Queries) -> list[str] | None:
-        """Who answers each question: whoever the other oracle names.
-
-        Parameters
-        ----------
-        queries : MembershipQueries, GroupQueries, PairQueries or TripletQueries
-            The questions.
-
-        Returns
-        -------
-        list of str or None
-            A name each; None where it names nobody.
-
-        Examples
-        --------
-        >>> from askmeans.oracles import CrowdOracle, TableOracle
-        >>> from askmeans.queries import PairQueries
-        >>> crowd = CrowdOracle([TableOracle.from_labels([0, 1])])
-        >>> NoisyOracle(crowd, std=0.1).who(PairQueries([[0, 1]]))
-        ['annotator 0']
-        """
-        return annotators_of(self.oracle, queries)
 
     def _disturbed(self, answers: Floats, noise: Floats) -> Floats:
         """Answers with their errors."""

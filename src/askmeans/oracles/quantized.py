@@ -4,14 +4,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans.checks import check_number
-from askmeans.driver import Oracle, annotators_of
+from askmeans.driver import Oracle
 from askmeans.exceptions import StopAsking
+from askmeans.oracles.wrapping import WrappingOracle
 from askmeans.queries import Queries
 
 __all__ = ["QuantizedOracle"]
 
 
-class QuantizedOracle:
+class QuantizedOracle(WrappingOracle):
     """Rounds another oracle's answers to the points of a scale from 0 to 1, rows entry by entry.
 
     Parameters
@@ -63,29 +64,6 @@ class QuantizedOracle:
             return self._rounded(self.oracle.answer(queries))
         except StopAsking as stop:
             raise StopAsking(self._rounded(stop.answers), stop.reached) from stop.__cause__
-
-    def who(self, queries: Queries) -> list[str] | None:
-        """Who answers each question: whoever the other oracle names.
-
-        Parameters
-        ----------
-        queries : MembershipQueries, GroupQueries, PairQueries or TripletQueries
-            The questions.
-
-        Returns
-        -------
-        list of str or None
-            A name each; None where it names nobody.
-
-        Examples
-        --------
-        >>> from askmeans.oracles import CrowdOracle, TableOracle
-        >>> from askmeans.queries import PairQueries
-        >>> crowd = CrowdOracle([TableOracle.from_labels([0, 1])])
-        >>> QuantizedOracle(crowd, levels=5).who(PairQueries([[0, 1]]))
-        ['annotator 0']
-        """
-        return annotators_of(self.oracle, queries)
 
     def _rounded(self, answers: NDArray[np.float64]) -> NDArray[np.float64]:
         """Answers on the scale."""
