@@ -62,11 +62,10 @@ def _keel(name: str) -> tuple[pd.DataFrame, str]:
     rows = [line.split(",") for line in text.splitlines() if line and not line.startswith("@")]
     table = pd.DataFrame([[value.strip() for value in row] for row in rows])
     table = table.replace({"?": None, "<null>": None}).dropna()
-    label = table.columns[-1]
     for column in table.columns[:-1]:
         try:
             table[column] = table[column].astype(float)
         except ValueError:
             continue
     table.columns = [*map(str, table.columns[:-1]), "class"]
-    return table, str(table.columns[-1]) if label is not None else "class"
+    return table, "class"

@@ -53,7 +53,8 @@ def measure(name: str, method: str, seed: int) -> Iterator[dict[str, object]]:
         oracle = oracles.TableOracle.from_labels(y)
         for budget, found in after_cards(X, oracle, seed, BUDGETS):
             said = found.diagnostics
-            low, high = said.error_band or (0.0, 1.0)
+            assert said.error_band is not None
+            low, high = said.error_band
             wrong = float((found.memberships.argmax(axis=1) != y).mean())
             off = float(np.abs(found.memberships - oracle.memberships).mean())
             yield {"cards": budget, "error": wrong, "off": off, "estimate": said.estimated_error,

@@ -152,9 +152,9 @@ def stack_models(fitted: list[Fitted], training: Training) -> Stack:
     weight = training.sample_weight * np.sqrt(training.stratum_size)
     weight = weight / weight.mean()
     outs, pools = np.stack([f.held_out for f in fitted]), np.stack([f.pool for f in fitted])
-    fair = weight
-    if training.is_supported.sum() >= _SUPPORTED:
-        fair = np.where(training.is_supported, weight, _UNSUPPORTED)
+    supported = training.is_supported
+    few = supported.sum() < _SUPPORTED
+    fair = weight if few else np.where(supported, weight, _UNSUPPORTED)
     held = HeldOut(outs=outs, Y=Y, known=training.known, weight=fair, prior=prior, hard=hard)
     w, sharpness = held.stack()
     held_out, plain = np.tensordot(w, outs, 1), np.tensordot(w, pools, 1)

@@ -179,8 +179,8 @@ def strongest_items(clustering: Clustering, X: NDArray[np.floating], n: int) -> 
     found = []
     for j, column in enumerate(distances.T):
         order = np.lexsort((column, own != j))[: _TWINS * n]
-        first = {np.asarray(X[row]).tobytes(): row for row in reversed(order)}
-        twin = np.array([first[np.asarray(X[row]).tobytes()] != row for row in order])
+        features = [np.asarray(X[row]).tobytes() for row in order]
+        twin = np.array([same in features[:place] for place, same in enumerate(features)])
         found.append(order[np.lexsort((twin, own[order] != j))][:n].tolist())
     return found
 
