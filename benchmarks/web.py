@@ -68,11 +68,11 @@ def keys(folder: Path) -> None:
         page.goto(f"{address}/name")
         page.fill("#name", "ann")
         page.click("button.main")
-        page.wait_for_selector("#desk[data-ready]", state="attached")
+        page.wait_for_selector("#question[data-ready]", state="attached")
         page.evaluate(WATCH)
         place = 0
-        while page.get_attribute("#desk", "data-question"):
-            page.wait_for_selector("#desk[data-ready]", state="attached")
+        while page.get_attribute("#question", "data-question"):
+            page.wait_for_selector("#question[data-ready]", state="attached")
             count = page.evaluate("times.length")
             page.keyboard.press("15"[place % 2])
             page.wait_for_function("n => times.length > n", arg=count)

@@ -146,7 +146,7 @@ def sit_down(browser):
         page.goto(f"{address}/name")
         page.get_by_label("Your name", exact=True).fill(name)
         page.get_by_role("button", name="Start answering").click()
-        page.wait_for_selector("#desk")
+        page.wait_for_selector("#question")
         page.wait_for_load_state("load")  # with its stylesheet
         return page
 
@@ -168,15 +168,15 @@ def picture_of():
 
 
 def question_of(page):
-    return page.get_attribute("#desk", "data-question")
+    return page.get_attribute("#question", "data-question")
 
 
 def answer(page, key):
     """Press a key when the question may be answered, and wait for the next one."""
-    page.wait_for_selector("#desk[data-ready]", state="attached")
-    before = page.get_attribute("#desk", "data-key")
+    page.wait_for_selector("#question[data-ready]", state="attached")
+    before = page.get_attribute("#question", "data-key")
     page.keyboard.press(key)
-    page.wait_for_selector(f'#desk:not([data-key="{before}"])', state="attached")
+    page.wait_for_selector(f'#question:not([data-key="{before}"])', state="attached")
 
 
 @pytest.fixture(scope="session")

@@ -236,7 +236,7 @@ def test_a_group_card_with_six_groups_is_in_sight_and_accessible(
         check(page, f"group-{kind}-{name}")
         tools.answer(page, "3")
         expect(page.locator("#said")).to_contain_text("Saved: “A group called three”")
-        page.wait_for_selector("#desk[data-ready]", state="attached")
+        page.wait_for_selector("#question[data-ready]", state="attached")
         page.keyboard.press("Shift+Digit1")
         expect(page.locator("[aria-pressed=true]")).to_have_count(1)
         page.keyboard.press("Shift+Digit3")
@@ -260,7 +260,7 @@ def test_a_long_touch_picks_a_group_and_does_not_answer(tmp_path, sit_down, tool
     make_groups(tmp_path / "groups.db", 2)
     with tools.serving(tmp_path / "groups.db") as address:
         page = sit_down(address, viewport=PHONE, has_touch=True)
-        page.wait_for_selector("#desk[data-ready]", state="attached")
+        page.wait_for_selector("#question[data-ready]", state="attached")
         before = tools.question_of(page)
         first, second = page.locator(".choices button").all()
         first.dispatch_event("pointerdown", {"pointerType": "touch", "bubbles": True})

@@ -39,7 +39,7 @@ def test_a_session_is_answered_to_its_end_by_keyboard(address, database, sit_dow
     assert tools.question_of(page) == str(pressed[-1][0])
     tools.answer(page, pressed[-1][1])
     expect(page.locator("h1")).to_have_text("All done")
-    page.get_by_role("link", name="See the picture").click()
+    page.get_by_role("link", name="See the results").click()
     expect(page.locator("svg.scatter circle")).to_have_count(len(tools.FRUIT))
 
 
@@ -76,18 +76,18 @@ def test_a_reload_shows_the_same_question_and_answers_nothing(address, database,
 
 def next_ready(page, before):
     """Wait for another question that may be answered."""
-    page.wait_for_selector(f'#desk[data-ready]:not([data-key="{before}"])', state="attached")
+    page.wait_for_selector(f'#question[data-ready]:not([data-key="{before}"])', state="attached")
 
 
 def test_double_clicks_and_held_keys_answer_once(address, database, sit_down, tools):
     page = sit_down(address)
-    page.wait_for_selector("#desk[data-ready]", state="attached")
-    before = page.get_attribute("#desk", "data-key")
+    page.wait_for_selector("#question[data-ready]", state="attached")
+    before = page.get_attribute("#question", "data-key")
     page.get_by_role("button", name="half").dblclick()
     next_ready(page, before)
     page.mouse.down(click_count=2)  # a slow second click: the next question is there already
     page.mouse.up(click_count=2)
-    before = page.get_attribute("#desk", "data-key")
+    before = page.get_attribute("#question", "data-key")
     page.keyboard.down("2")
     page.keyboard.down("2")  # repeats while the key is held
     next_ready(page, before)
@@ -100,8 +100,8 @@ def test_double_clicks_and_held_keys_answer_once(address, database, sit_down, to
 
 def test_a_button_answers_once_however_long_enter_is_held(address, database, sit_down, tools):
     page = sit_down(address)
-    page.wait_for_selector("#desk[data-ready]", state="attached")
-    before = page.get_attribute("#desk", "data-key")
+    page.wait_for_selector("#question[data-ready]", state="attached")
+    before = page.get_attribute("#question", "data-key")
     page.get_by_role("button", name="mostly").focus()
     page.keyboard.down("Enter")
     next_ready(page, before)
@@ -130,14 +130,14 @@ def test_forms_are_about_the_question_shown_whatever_the_browser_kept(
 
 def test_focus_is_never_lost(address, sit_down, tools):
     page = sit_down(address)
-    page.locator("#desk .meaning a").focus()
+    page.locator("#question .meaning a").focus()
     tools.answer(page, "3")
     assert page.evaluate("document.activeElement.tagName") == "H1"  # it was in what is exchanged
     while tools.question_of(page):
-        page.wait_for_selector("#desk[data-ready]", state="attached")
-        before = page.get_attribute("#desk", "data-key")
+        page.wait_for_selector("#question[data-ready]", state="attached")
+        before = page.get_attribute("#question", "data-key")
         page.get_by_role("button", name="half").press("Enter")
-        page.wait_for_selector(f'#desk:not([data-key="{before}"])', state="attached")
+        page.wait_for_selector(f'#question:not([data-key="{before}"])', state="attached")
     expect(page.locator("h1")).to_have_text("All done")
     assert page.evaluate("document.activeElement.tagName") == "H1"  # its form is hidden now
 
@@ -146,7 +146,7 @@ def test_who_waits_keeps_the_focus_and_hears_nothing_twice(address, database, si
     with sessions.open(database) as session:
         taken = session.ask(100, annotator="bob")
         page = sit_down(address)
-        page.get_by_role("link", name="See the picture").focus()
+        page.get_by_role("link", name="See the results").focus()
         page.evaluate(
             """() => {
               window.heard = 0;
@@ -156,7 +156,7 @@ def test_who_waits_keeps_the_focus_and_hears_nothing_twice(address, database, si
         )
         session.tell(taken[0].id, 0.5, annotator="bob")
         expect(page.locator(".counts strong")).to_have_text("1")  # the counts are new
-        assert page.evaluate("document.activeElement.textContent") == "See the picture"
+        assert page.evaluate("document.activeElement.textContent") == "See the results"
         assert page.evaluate("heard") == 0
 
 
@@ -173,12 +173,12 @@ def test_what_is_unfolded_stays_so_and_the_slider_begins_in_the_middle(address, 
 
 def test_keys_may_be_turned_off_and_on(address, database, sit_down, tools):
     page = sit_down(address)
-    page.wait_for_selector("#desk[data-ready]", state="attached")
+    page.wait_for_selector("#question[data-ready]", state="attached")
     page.keyboard.press("?")
     page.get_by_label("Answer with these keys").uncheck()
     page.get_by_role("button", name="Close").click()
     page.reload()  # it is remembered
-    page.wait_for_selector("#desk[data-ready]", state="attached")
+    page.wait_for_selector("#question[data-ready]", state="attached")
     page.keyboard.press("3")
     page.keyboard.press("?")
     page.get_by_label("Answer with these keys").check()
@@ -278,7 +278,7 @@ def test_an_answer_given_while_the_server_is_dead_arrives_when_it_is_back(
     page = sit_down(address)
     tools.answer(page, "2")
     question = int(tools.question_of(page))
-    page.wait_for_selector("#desk[data-ready]", state="attached")
+    page.wait_for_selector("#question[data-ready]", state="attached")
     process.kill()
     process.wait()
     page.keyboard.press("4")
@@ -294,7 +294,7 @@ def test_an_answer_given_while_the_server_is_dead_arrives_when_it_is_back(
 def test_who_stops_before_an_answer_is_kept_leaves_when_it_is(database, start, sit_down):
     process, address = start(0)
     page = sit_down(address)
-    page.wait_for_selector("#desk[data-ready]", state="attached")
+    page.wait_for_selector("#question[data-ready]", state="attached")
     process.kill()
     process.wait()
     page.keyboard.press("4")
@@ -351,7 +351,7 @@ def test_on_a_phone_items_are_stacked_and_the_answers_are_under_the_thumb(
         assert box["width"] >= 44
         assert 844 / 2 < box["y"] + box["height"] <= 844
     picture_of(page, "phone-answering")
-    page.wait_for_selector("#desk[data-ready]", state="attached")
+    page.wait_for_selector("#question[data-ready]", state="attached")
     buttons.nth(4).tap()
     expect(page.locator("#said")).to_contain_text("Saved: “entirely”")
     assert len(kept(database)) == 1
@@ -409,7 +409,7 @@ def test_the_slider_answers_in_fine_steps_by_keyboard(address, database, sit_dow
     for _ in range(3):
         slider.press("ArrowRight")
     expect(page.locator("output")).to_have_text("0.65")
-    page.wait_for_selector("#desk[data-ready]", state="attached")
+    page.wait_for_selector("#question[data-ready]", state="attached")
     slider.press("Enter")
     expect(page.locator("#said")).to_contain_text("Saved: “0.65”")
     assert [value for _, _, value in kept(database)] == [0.65]
@@ -417,7 +417,7 @@ def test_the_slider_answers_in_fine_steps_by_keyboard(address, database, sit_dow
 
 def test_help_is_a_key_away_and_explains_with_items_of_the_data(address, sit_down, tools):
     page = sit_down(address)
-    page.wait_for_selector("#desk[data-ready]", state="attached")
+    page.wait_for_selector("#question[data-ready]", state="attached")
     page.keyboard.press("?")
     expect(page.locator("dialog#keys")).to_be_visible()
     page.keyboard.press("3")  # keys answer nothing while it is open
@@ -433,11 +433,11 @@ def test_the_picture_follows_the_answers_and_leads_to_reasons(
     page = sit_down(address)
     question = int(tools.question_of(page))
     page.goto(f"{address}/results")
-    expect(page.locator("#picture")).to_contain_text("from 0 answers")
+    expect(page.locator("#result")).to_contain_text("from 0 answers")
     with sessions.open(database) as session:
         row = session.question(question).items[0]
         session.tell(question, 0.75, annotator="bob")
-    expect(page.locator("#picture")).to_contain_text("from 1 answer:")
+    expect(page.locator("#result")).to_contain_text("from 1 answer:")
     page.locator(f'svg.scatter a[href="/items/{row}"] circle').click()
     expect(page.locator("h1")).to_have_text(tools.FRUIT[row])
     expect(page.locator("main")).to_contain_text("bob answered “¾”")

@@ -121,14 +121,14 @@ def _add_result(router: APIRouter, context: AppContext) -> None:
     )
     async def result(request: Request) -> Response:
         """The clustering so far: the newest that is ready."""
-        picture = await context.newest_picture(_WAIT)
-        if picture is None:
+        result_view = await context.newest_result(_WAIT)
+        if result_view is None:
             raise HTTPException(503, "The first result is not ready yet. Ask again in a moment.")
-        headers = {"etag": picture.tag}
-        if request.headers.get("if-none-match") == picture.tag:
+        headers = {"etag": result_view.tag}
+        if request.headers.get("if-none-match") == result_view.tag:
             return Response(status_code=304, headers=headers)
         body = await context.aside(
-            lambda: context.bodies.get("result", picture.tag, lambda: result_json(picture))
+            lambda: context.bodies.get("result", result_view.tag, lambda: result_json(result_view))
         )
         headers["content-length"] = str(len(body))
         return StreamingResponse(pieces(body), media_type="application/json", headers=headers)

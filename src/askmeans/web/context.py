@@ -1,4 +1,4 @@
-"""What all routes share: the session, its assignments, its pictures, and how a page is drawn."""
+"""What all routes share: the session, its assignments, its results, and how a page is drawn."""
 
 import asyncio
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from askmeans.sessions import Session
 from askmeans.web.answering import Assignments
 from askmeans.web.exporting import Bodies
 from askmeans.web.forms import annotator_of
-from askmeans.web.picture import Picture, Pictures
+from askmeans.web.result_views import ResultView, ResultViews
 from askmeans.web.scale import say
 
 __all__ = ["STATIC", "AppContext"]
@@ -31,7 +31,7 @@ class AppContext:
     def __init__(self, session: Session, settle_seconds: float) -> None:
         self.session = session
         self.assignments = Assignments(session, settle_seconds)
-        self.pictures = Pictures(session)
+        self.result_views = ResultViews(session)
         self.bodies = Bodies()
         # Answers are taken by the server's own threads: results never hold those up.
         self._results = ThreadPoolExecutor(max_workers=2, thread_name_prefix="results")
@@ -76,12 +76,12 @@ class AppContext:
         """Do what concerns results in their own two threads."""
         return await asyncio.get_running_loop().run_in_executor(self._results, work)
 
-    async def newest_picture(self, wait: float) -> Picture | None:
-        """The newest picture; one of the last event where it is ready within so many seconds."""
-        return await self.pictures.wait(await self.aside(self.pictures.order), wait)
+    async def newest_result(self, wait: float) -> ResultView | None:
+        """The newest result; one of the last event where it is ready within so many seconds."""
+        return await self.result_views.wait(await self.aside(self.result_views.order), wait)
 
     def close(self) -> None:
         """Let go of the threads and the database."""
-        self.pictures.close()
+        self.result_views.close()
         self._results.shutdown(wait=True, cancel_futures=True)
         self.session.close()

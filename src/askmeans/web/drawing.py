@@ -1,4 +1,4 @@
-"""Pictures as SVG text: the soft scatter, and the heat map of all memberships.
+"""Drawings as SVG text: the soft scatter, and the heat map of all memberships.
 
 Colours and sizes are attributes, never styles: the page's policy allows no inline style.
 """

@@ -8,7 +8,7 @@ from askmeans.sessions import Session
 from askmeans.spec import SIMILARITIES
 from askmeans.web.answering import Assignments
 from askmeans.web.drawing import colors_of
-from askmeans.web.picture import Picture
+from askmeans.web.result_views import ResultView
 from askmeans.web.scale import say
 
 __all__ = ["Example", "Reason", "Why", "explain_item", "worked_example"]
@@ -47,11 +47,11 @@ class Example:
     cluster: str | None
 
 
-def explain_item(session: Session, row: int, picture: Picture | None) -> Why | None:
+def explain_item(session: Session, row: int, result_view: ResultView | None) -> Why | None:
     """Memberships of an item with the answers and distances behind them."""
-    if picture is None:
+    if result_view is None:
         return None
-    result = picture.result
+    result = result_view.result
     told: dict[int, list[str]] = {}
     own, similar = [], []
     for receipt in session.history():

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable
 
 from askmeans.sessions import Session
 from askmeans.sessions.tables import answers_table, centers_table, memberships_table
-from askmeans.web.picture import Picture
+from askmeans.web.result_views import ResultView
 
 __all__ = ["EXPORTS", "Bodies", "export", "pieces", "result_json"]
 
@@ -42,13 +42,13 @@ async def pieces(body: bytes) -> AsyncIterator[bytes]:
         yield body[start : start + _PIECE]
 
 
-def result_json(picture: Picture) -> bytes:
+def result_json(result_view: ResultView) -> bytes:
     """The result as the API gives it (`models.ResultOut`)."""
-    found = picture.result
+    found = result_view.result
     account = {
         "complete": found.complete,
         "state": str(found.state),
-        "event": picture.event,
+        "event": result_view.event,
         "n_queries": found.n_queries,
         "cluster_names": list(found.cluster_names),
         "ids": list(found.ids),

@@ -28,7 +28,7 @@ __all__ = ["make_router"]
 _IMAGE_HEADERS = {
     "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 }
-_WAIT = 5.0  # seconds a page waits for the newest picture before it shows the last
+_WAIT = 5.0  # seconds a page waits for the newest result before it shows the last
 _HISTORY = 200  # answers on one page
 _FOUND = 50  # items that a search lists
 _TOO_QUICK = "That came just after the question appeared, so nothing was saved. Please look again."
@@ -153,13 +153,13 @@ def _add_picture(router: APIRouter, context: AppContext) -> None:
 
     @router.get("/results")
     async def results(request: Request) -> Response:
-        picture = await context.newest_picture(_WAIT)
-        trouble = context.pictures.trouble
+        result_view = await context.newest_result(_WAIT)
+        trouble = context.result_views.trouble
         return await context.aside(
             lambda: context.page(
                 request,
                 "results.html",
-                picture=picture,
+                result_view=result_view,
                 trouble=trouble,
                 exports=EXPORTS,
                 can_group=context.session.can_regroup,
@@ -168,23 +168,23 @@ def _add_picture(router: APIRouter, context: AppContext) -> None:
 
     @router.get("/results/part")
     async def part(request: Request) -> Response:
-        picture = await context.aside(lambda: context.pictures.latest(0.0))
-        if picture is None:
+        result_view = await context.aside(lambda: context.result_views.latest(0.0))
+        if result_view is None:
             return Response(status_code=204)
-        headers = {"etag": picture.tag, "cache-control": "no-cache"}
-        if request.headers.get("if-none-match") == picture.tag:
+        headers = {"etag": result_view.tag, "cache-control": "no-cache"}
+        if request.headers.get("if-none-match") == result_view.tag:
             return Response(status_code=304, headers=headers)
         return await context.aside(
-            lambda: context.page(request, "picture.html", headers=headers, picture=picture)
+            lambda: context.page(request, "result.html", headers=headers, result_view=result_view)
         )
 
     @router.get("/items/{row}")
     async def item(request: Request, row: int) -> Response:
         _check_row(context, row)
-        picture = await context.newest_picture(_WAIT)
+        result_view = await context.newest_result(_WAIT)
 
         def page() -> Response:
-            why = explain_item(context.session, row, picture)
+            why = explain_item(context.session, row, result_view)
             return context.page(
                 request, "item.html", item=context.assignments.cards.item(row), why=why
             )
@@ -355,11 +355,17 @@ def _question_page(
     failed: bool = False, status: int = 200,
 ) -> Response:  # fmt: skip
     """The answering page, or its changing part."""
-    template = "desk.html" if _is_script(request) else "answer.html"
-    shown = context.pictures.glance()
+    template = "question.html" if _is_script(request) else "answer.html"
+    shown = context.result_views.glance()
     told: dict[str, Any] = {"said": said, "failed": failed} if said else {}  # else the cookie's
     return context.page(
-        request, template, status_code=status, view=view, picture=shown, **told, **_scale(context)
+        request,
+        template,
+        status_code=status,
+        view=view,
+        result_view=shown,
+        **told,
+        **_scale(context),
     )
 
 

@@ -2,7 +2,7 @@
 // follows. Everything works without it.
 //
 // Rules of this file:
-// - The forms stay where they are; only #desk is exchanged, and what it says is copied into them. So
+// - The forms stay where they are; only #question is exchanged, and what it says is copied into them. So
 //   focus is kept, and an answer always goes to the question that was on the screen.
 // - Focus that was in what is exchanged, or in a form that is hidden with it, goes to the heading.
 // - One answer is under way at a time. It is kept until it was confirmed, and sent again with the
@@ -23,8 +23,8 @@ const said = document.getElementById("said");
 let busy = false;
 let leaving = false; // somebody stopped while an answer was on its way
 
-function desk() {
-  return document.getElementById("desk");
+function shownQuestion() {
+  return document.getElementById("question");
 }
 
 function say(text, failed) {
@@ -34,7 +34,7 @@ function say(text, failed) {
 
 // From when on a question may be answered.
 function settle() {
-  const shown = desk();
+  const shown = shownQuestion();
   setTimeout(() => (shown.dataset.ready = "1"), SETTLE);
 }
 
@@ -43,13 +43,13 @@ function sleep(milliseconds) {
 }
 
 function parse(html) {
-  return new DOMParser().parseFromString(html, "text/html").getElementById("desk");
+  return new DOMParser().parseFromString(html, "text/html").getElementById("question");
 }
 
-// Copy what #desk says into the forms: a browser may have kept other values over a reload.
+// Copy what #question says into the forms: a browser may have kept other values over a reload.
 function fill() {
-  const { question, key, undoKey, shown, change, undoable } = desk().dataset;
-  for (const form of document.querySelectorAll("form[data-sheet]")) {
+  const { question, key, undoKey, shown, change, undoable } = shownQuestion().dataset;
+  for (const form of document.querySelectorAll("form[data-answers]")) {
     form.hidden = !question;
     form.elements.question.value = question;
     form.elements.key.value = key;
@@ -68,11 +68,11 @@ function unfold(old, part) {
   for (const each of part.querySelectorAll("details")) each.open = open.has(each.className);
 }
 
-// Put what the server sent in the place of #desk.
+// Put what the server sent in the place of #question.
 function exchange(html) {
   const part = parse(html);
   if (!part) return false;
-  const old = desk();
+  const old = shownQuestion();
   const focused = document.activeElement;
   const within = old.contains(focused);
   unfold(old, part);
@@ -92,11 +92,11 @@ function exchange(html) {
 // The same rest as before: only the counts are new, so nothing is read out, and focus stays.
 function renew(html) {
   const part = parse(html);
-  if (!part || part.dataset.question || part.dataset.state !== desk().dataset.state) {
+  if (!part || part.dataset.question || part.dataset.state !== shownQuestion().dataset.state) {
     return exchange(html);
   }
   for (const what of [".counts", ".holders"]) {
-    desk().querySelector(what)?.replaceWith(part.querySelector(what));
+    shownQuestion().querySelector(what)?.replaceWith(part.querySelector(what));
   }
   watch();
   return true;
@@ -147,7 +147,7 @@ function submit(event) {
   }
   if (form.id !== "answer" && form.id !== "finer" && form.id !== "undo") return;
   event.preventDefault();
-  if (busy || !desk().dataset.ready) return;
+  if (busy || !shownQuestion().dataset.ready) return;
   const body = new URLSearchParams(new FormData(form, event.submitter)).toString();
   document.getElementById("mix")?.close();
   if (form.id !== "undo" && location.search) history.replaceState(null, "", "/");
@@ -264,7 +264,7 @@ function press(event) {
 let watching = 0;
 function watch() {
   clearTimeout(watching);
-  if (desk().dataset.question) return;
+  if (shownQuestion().dataset.question) return;
   watching = setTimeout(async () => {
     let text = "";
     try {
@@ -307,7 +307,7 @@ function stay() {
     document.addEventListener(kind, () => (used = Date.now()), { capture: true, passive: true });
   }
   const beat = () => {
-    if (!desk().dataset.question || Date.now() - used > IDLE) return;
+    if (!shownQuestion().dataset.question || Date.now() - used > IDLE) return;
     fetch("/renew", { method: "POST", body: seat() }).catch(() => {});
   };
   beat();
@@ -316,9 +316,9 @@ function stay() {
 
 // Say that the page is left: a beacon arrives though the page is gone.
 function leave() {
-  if (busy || !desk().dataset.question) return; // an answer on its way is for this question
+  if (busy || !shownQuestion().dataset.question) return; // an answer on its way is for this question
   const told = seat();
-  told.set("key", desk().dataset.key);
+  told.set("key", shownQuestion().dataset.key);
   navigator.sendBeacon("/leave", told);
 }
 
@@ -369,7 +369,7 @@ function answering() {
 async function follow() {
   for (;;) {
     await sleep(LOOK);
-    const old = document.getElementById("picture");
+    const old = document.getElementById("result");
     if (document.hidden || old.contains(document.activeElement)) continue;
     try {
       const tag = old.dataset.tag;
@@ -380,9 +380,9 @@ async function follow() {
       if (response.status !== 200) continue;
       const part = new DOMParser()
         .parseFromString(await response.text(), "text/html")
-        .getElementById("picture");
+        .getElementById("result");
       old.replaceWith(part);
-      document.getElementById("renewed").textContent = "The picture was renewed.";
+      document.getElementById("renewed").textContent = "The results were renewed.";
     } catch {
       // The server may come back: look again.
     }
@@ -390,5 +390,5 @@ async function follow() {
 }
 
 document.addEventListener("click", zoom);
-if (desk()) answering();
-if (document.getElementById("picture")) follow();
+if (shownQuestion()) answering();
+if (document.getElementById("result")) follow();

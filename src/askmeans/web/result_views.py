@@ -1,6 +1,6 @@
 """The result so far, computed aside: at most once for every event, and never by a request.
 
-Whoever asks gets the newest picture there is, and sets a newer one going where events came since.
+Whoever asks gets the newest view there is, and sets a newer one going where events came since.
 All who wait wait for the same one, and hold no thread while they do.
 """
 
@@ -21,7 +21,7 @@ from askmeans.web.doubts import Doubt, doubts_of
 from askmeans.web.drawing import Plane, colors_of, heat_map, scatter
 from askmeans.web.errors import tell
 
-__all__ = ["ClusterView", "Picture", "Pictures", "Share"]
+__all__ = ["ClusterView", "ResultView", "ResultViews", "Share"]
 
 _TYPICAL = 4
 _AMBIGUOUS = 6
@@ -53,7 +53,7 @@ class ClusterView:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Picture:
+class ResultView:
     """The result at an event."""
 
     event: int
@@ -66,50 +66,48 @@ class Picture:
 
     @property
     def tag(self) -> str:
-        """What tells this picture from others; the state may change by itself."""
+        """What tells this view from others; the state may change by itself."""
         return f'"{self.event}-{len(self.result.ids)}"'
 
 
-class Pictures:
-    """Makes pictures of one session in a thread of its own."""
+class ResultViews:
+    """Makes views of the results of one session in a thread of its own."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
         self._plane = Plane(session.rows.base)
-        self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="picture")
+        self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="results")
         self._lock = threading.Lock()
-        self._latest: Picture | None = None
-        self._coming: Future[Picture] | None = None
+        self._latest: ResultView | None = None
+        self._coming: Future[ResultView] | None = None
         self._made, self._took = -math.inf, 0.0
-        self.trouble: str | None = (
-            None  # why there is no newer picture, where the answers allow none
-        )
+        self.trouble: str | None = None  # why there is no newer view, where the answers allow none
 
-    def glance(self) -> Picture | None:
-        """The last picture, however old; a newer one is set going now and then, not every time."""
+    def glance(self) -> ResultView | None:
+        """The last view, however old; a newer one is set going now and then, not every time."""
         with self._lock:
             made = self._made
         if time.monotonic() - made > max(_NOW_AND_THEN, _REST * self._took):
             return self.latest(0.0)
         return self._latest
 
-    def latest(self, wait: float | None) -> Picture | None:
-        """The newest picture; one of the last event where it is ready within so many seconds."""
+    def latest(self, wait: float | None) -> ResultView | None:
+        """The newest view; one of the last event where it is ready within so many seconds."""
         coming = self.order()
         if coming is not None:
             with suppress(*_LAST_WILL_DO):
                 coming.result(timeout=wait)
         return self._latest
 
-    async def wait(self, coming: Future[Picture] | None, seconds: float) -> Picture | None:
-        """The newest picture, once the one ordered is ready or so many seconds have passed."""
+    async def wait(self, coming: Future[ResultView] | None, seconds: float) -> ResultView | None:
+        """The newest view, once the one ordered is ready or so many seconds have passed."""
         if coming is not None:
             with suppress(*_LAST_WILL_DO):
                 await asyncio.wait_for(asyncio.shield(asyncio.wrap_future(coming)), seconds)
         return self._latest
 
-    def order(self) -> Future[Picture] | None:
-        """Have a picture of the last event made; None where it is there."""
+    def order(self) -> Future[ResultView] | None:
+        """Have a view of the last event made; None where it is there."""
         event = self._session.last_event
         with self._lock:
             if self._latest is not None and self._latest.event == event:
@@ -122,11 +120,11 @@ class Pictures:
         """Stop the thread."""
         self._worker.shutdown(wait=True, cancel_futures=True)
 
-    def _make(self) -> Picture:
-        """Make a picture, and note how that went."""
+    def _make(self) -> ResultView:
+        """Make a view, and note how that went."""
         began = time.monotonic()
         try:
-            picture = self._draw()
+            result_view = self._draw()
         except AskmeansError as error:
             self.trouble = tell(error, self._session)
             raise
@@ -135,10 +133,10 @@ class Pictures:
                 self._made = time.monotonic()
                 self._took = self._made - began
         with self._lock:
-            self._latest, self.trouble = picture, None
-        return picture
+            self._latest, self.trouble = result_view, None
+        return result_view
 
-    def _draw(self) -> Picture:
+    def _draw(self) -> ResultView:
         """Compute a result and draw it."""
         session = self._session
         event = session.last_event
@@ -146,7 +144,7 @@ class Pictures:
         status = session.status(estimate=True)
         colors = colors_of(len(result.cluster_names))
         names = [session.item(row).label for row in self._plane.rows]
-        return Picture(
+        return ResultView(
             event=event,
             status=status,
             result=result,

@@ -10,7 +10,7 @@ from askmeans.sessions import conflicts
 from askmeans.web.context import AppContext
 from askmeans.web.doubts import doubts_of
 from askmeans.web.explaining import explain_item, worked_example
-from askmeans.web.picture import Pictures
+from askmeans.web.result_views import ResultViews
 
 
 @pytest.fixture
@@ -31,62 +31,62 @@ def counted(session, monkeypatch):
 
 def test_a_picture_is_made_once_for_every_event(session, monkeypatch):
     runs = counted(session, monkeypatch)
-    pictures = Pictures(session)
-    first = pictures.latest(60.0)
+    views = ResultViews(session)
+    first = views.latest(60.0)
     made = len(runs)
-    assert all(pictures.latest(60.0) is first for _ in range(5))
+    assert all(views.latest(60.0) is first for _ in range(5))
     assert len(runs) == made
     (question,) = session.ask()
     session.tell(question.id, 0.5)
-    second = pictures.latest(60.0)
+    second = views.latest(60.0)
     assert second.tag != first.tag
     assert second.result.n_queries == 1
-    pictures.close()
+    views.close()
 
 
 def test_nobody_waits_for_a_picture_that_takes_long(session, monkeypatch):
-    pictures = Pictures(session)
-    first = pictures.latest(60.0)
+    views = ResultViews(session)
+    first = views.latest(60.0)
     hold = threading.Event()
     result = session.result
     monkeypatch.setattr(session, "result", lambda: hold.wait(60.0) and result())
     (question,) = session.ask()
     session.tell(question.id, 0.5)
-    assert pictures.latest(0.0) is first
-    assert pictures.glance() is first
+    assert views.latest(0.0) is first
+    assert views.glance() is first
     hold.set()
-    assert pictures.latest(60.0).event == session.last_event
-    pictures.close()
+    assert views.latest(60.0).event == session.last_event
+    views.close()
 
 
 def test_where_there_is_no_result_people_answer_on_and_are_told_why(session, monkeypatch):
     def fail():
         raise RankError("two of three clusters look alike.")
 
-    pictures = Pictures(session)
+    views = ResultViews(session)
     monkeypatch.setattr(session, "result", fail)
-    assert pictures.latest(60.0) is None
-    assert pictures.glance() is None
-    assert pictures.trouble == "two of three clusters look alike."
+    assert views.latest(60.0) is None
+    assert views.glance() is None
+    assert views.trouble == "two of three clusters look alike."
     monkeypatch.undo()
-    assert pictures.latest(60.0) is not None
-    assert pictures.trouble is None
-    pictures.close()
+    assert views.latest(60.0) is not None
+    assert views.trouble is None
+    views.close()
 
 
 def test_clusters_have_typical_and_ambiguous_items_and_sizes(session):
-    pictures = Pictures(session)
-    picture = pictures.latest(60.0)
-    pictures.close()
-    assert sum(cluster.size for cluster in picture.clusters) == pytest.approx(6.0)
-    for cluster in picture.clusters:
+    views = ResultViews(session)
+    view = views.latest(60.0)
+    views.close()
+    assert sum(cluster.size for cluster in view.clusters) == pytest.approx(6.0)
+    for cluster in view.clusters:
         values = [share.value for share in cluster.typical]
         assert values == sorted(values, reverse=True)
-        own = picture.result.memberships.argmax(axis=1) == cluster.number
-        strongest = picture.result.memberships[own, cluster.number]
+        own = view.result.memberships.argmax(axis=1) == cluster.number
+        strongest = view.result.memberships[own, cluster.number]
         assert values[:1] == sorted(strongest)[-1:]  # none where nothing belongs there most
         for share in cluster.ambiguous:
-            row = sorted(picture.result.memberships[share.row])
+            row = sorted(view.result.memberships[share.row])
             assert row[-1] - row[-2] < 0.5
 
 
@@ -112,9 +112,9 @@ def test_contradictions_are_those_of_the_one_rule(session, monkeypatch):
     session.tell(question.id, 1.0, annotator="ann")
     found = Contradiction(kind="repeats", answers=(0,), excess=1.0)
     monkeypatch.setattr(conflicts, "find_contradictions", lambda *_, **__: [found])
-    pictures = Pictures(session)
-    (doubt,) = pictures.latest(60.0).doubts
-    pictures.close()
+    views = ResultViews(session)
+    (doubt,) = views.latest(60.0).doubts
+    views.close()
     assert doubt.rows == question.items
     assert "ann “1”" in doubt.text
 
@@ -123,15 +123,15 @@ def test_an_item_tells_why_it_is_where_it_is(session):
     context = AppContext(session, 0.0)
     (question, *_) = session.ask_row(annotator="ann")
     session.tell(question.id, 0.75, annotator="ann")
-    picture = context.pictures.latest(60.0)
-    why = explain_item(session, question.items[0], picture)
+    view = context.result_views.latest(60.0)
+    why = explain_item(session, question.items[0], view)
     assert why.n_answers == 1
     assert ("ann answered “¾”",) in [reason.answers for reason in why.reasons]
     values = [reason.value for reason in why.reasons]
     assert values == sorted(values, reverse=True)
     other = next(row for row in range(6) if row != question.items[0])
-    assert "Nobody was asked" in explain_item(session, other, picture).summary
-    context.pictures.close()
+    assert "Nobody was asked" in explain_item(session, other, view).summary
+    context.result_views.close()
 
 
 def test_the_worked_example_shows_a_near_and_a_far_item_of_the_data(session, tools):
@@ -139,4 +139,4 @@ def test_the_worked_example_shows_a_near_and_a_far_item_of_the_data(session, too
     example = worked_example(context.assignments)
     assert [example.one, example.near, example.far] == ["plum", "cherry", "papaya"]
     assert set(tools.FRUIT) > {example.one, example.near, example.far}
-    context.pictures.close()
+    context.result_views.close()
