@@ -19,6 +19,7 @@ from askmeans.scores import Scorer
 __all__ = [
     "Clustering",
     "Diagnostics",
+    "ErrorEstimate",
     "Predictor",
     "Result",
     "warn",
@@ -140,6 +141,26 @@ class Diagnostics:
         values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         values["notes"] = list(self.notes)
         return {name: value for name, value in values.items() if value is not None}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErrorEstimate:
+    """What so many answers tell of the error of the result they lead to.
+
+    Parameters
+    ----------
+    answers : int
+        How many.
+    error : float
+        The mean error of a membership to expect.
+    low, high : float
+        Between which it lies in four cases of five.
+    """
+
+    answers: int
+    error: float
+    low: float
+    high: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

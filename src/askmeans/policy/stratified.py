@@ -31,7 +31,7 @@ from askmeans.policy.evidence import Told, told_by
 from askmeans.policy.pool import Pool
 from askmeans.policy.strata import Strata
 from askmeans.queries import ME, Answers, Question
-from askmeans.results import Clustering, Diagnostics, warn
+from askmeans.results import Clustering, Diagnostics, ErrorEstimate, warn
 
 __all__ = ["Settings", "StratifiedPolicy"]
 
@@ -70,6 +70,7 @@ class StratifiedPolicy:
         self._asked: set[Question] = set()
         self._beliefs: dict[bytes, Belief] = {}
         self._ranking: _Ranking | None = None
+        self._errors: dict[bytes, tuple[float, float, float]] = {}  # with a band, by what was told
         self._learning = threading.Lock()  # of models: one thread learns, others do not wait
         self._grounds: dict[tuple[bytes, int], tuple[Ensemble, Strata]] = {}
 
@@ -139,6 +140,28 @@ class StratifiedPolicy:
     def round(self) -> int:
         """How often the ranking of questions was made anew, from 1."""
         return len(self._milestones(len(self._answers)))
+
+    @default_float_errors()
+    def error_curve(self) -> tuple[ErrorEstimate, ...]:
+        """The estimated error at every milestone so far, and with all answers."""
+        answers = self._answers
+        counts = dict.fromkeys([*self._milestones(len(answers)), len(answers)])
+        return tuple(self._estimate(answers.first(count)) for count in counts if count)
+
+    def _estimate(self, answers: Answers) -> ErrorEstimate:
+        """What these answers tell of the error; learnt once, and apart from what is in use."""
+        told = told_by(answers, self.k)
+        key = _digest(told)
+        if key not in self._errors:
+            with self._learning:
+                grounds = self._grounds
+                belief = self._beliefs.get(key)
+                if belief is None:
+                    belief = Belief(*self._ground(told), told, self.settings.scale)
+                self._errors[key] = (belief.estimated_error, *belief.error_band)
+                self._grounds = grounds or self._grounds
+        error, low, high = self._errors[key]
+        return ErrorEstimate(answers=len(answers), error=error, low=low, high=high)
 
     @default_float_errors()
     def clustering(self) -> Clustering:
@@ -234,6 +257,8 @@ class StratifiedPolicy:
                 belief = self._belief(answers.first(self._milestones(len(answers))[-1]))
                 if self._ranking is None or self._ranking.belief is not belief:
                     self._ranking = _Ranking(belief, self.settings)
+                    told = _digest(belief.told)
+                    self._errors[told] = (belief.estimated_error, *belief.error_band)
             finally:
                 self._learning.release()
         assert self._ranking is not None

@@ -3,6 +3,7 @@
 from askmeans.sessions.display import Item
 from askmeans.sessions.opening import create, names, open  # noqa: A004 - the pinned name
 from askmeans.sessions.reports import (
+    Change,
     Estimate,
     Group,
     Holding,
@@ -16,6 +17,7 @@ from askmeans.sessions.reports import (
 from askmeans.sessions.session import Session
 
 __all__ = [
+    "Change",
     "Estimate",
     "Group",
     "Holding",

@@ -128,6 +128,19 @@ class Assignment:
             runtime.know(zip(numbers, chosen, strict=True))
             return numbers
 
+    def hand_over(self, question: Asked, annotator: str) -> Question:
+        """A question that somebody wants, leased to them, whatever the policy proposes."""
+        annotator = check_annotator(annotator, person=True)
+        runtime = self.runtime
+        with self.lock:
+            with runtime.store.write(runtime.record.id) as transaction:
+                runtime.know(transaction.questions(runtime.n_questions))
+                (number,) = transaction.add_questions([question])
+                until = transaction.now() + self._lease_seconds(None)
+                transaction.lease(Lease(question=number, annotator=annotator, until=until))
+            runtime.know([(number, question)])
+            return self.question(number)
+
     def give(
         self, kind: EventKind, number: int, value: Value | None, annotator: str, key: str | None
     ) -> Receipt:

@@ -11,12 +11,14 @@ Rules of this file:
   place. A policy takes every answer that stands as evidence.
 """
 
+import json
 import math
 import uuid
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 import numpy as np
 
@@ -25,8 +27,8 @@ from askmeans.exceptions import ParameterError
 from askmeans.shares import mean_row
 from askmeans.text import is_clean
 
-__all__ = ["ANSWERS", "IMPORTED", "MOVES", "Event", "EventKind", "NewEvent", "Standing", "State",
-           "Value", "as_key", "check_annotator"]  # fmt: skip
+__all__ = ["ANSWERS", "CHANGES", "IMPORTED", "MOVES", "Event", "EventKind", "NewEvent", "Standing",
+           "State", "Value", "as_key", "check_annotator"]  # fmt: skip
 
 IMPORTED = "held"  # the annotator of imported answers
 
@@ -51,9 +53,14 @@ class EventKind(StrEnum):
     GROUP = "group"  # there is a group more
     MERGE = "merge"  # a group is part of another from now on
     REGROUP = "regroup"  # takes back that a group was added or merged
+    PIN = "pin"  # an item shall be shown as an example of a group, or no longer
+    OPTION = "option"  # the owner decided something about the page
 
 
 ANSWERS = frozenset({EventKind.ANSWER, EventKind.UNSURE, EventKind.HELD})
+CHANGES = frozenset(
+    {EventKind.RENAME, EventKind.GROUP, EventKind.MERGE, EventKind.PIN, EventKind.OPTION}
+)
 
 
 class Standing(StrEnum):
@@ -94,13 +101,13 @@ class NewEvent:
     value : float, tuple of float or None
         The answer in [0, 1], to a group question a share for each group; for a rename where
         clusters are found anew by every result, the row that the name goes with; for a merge the
-        group that ends; else None.
+        group that ends; for a pin the row; else None.
     target : int or None
         For an undo, the number of the event taken back; for a rename, the cluster; for rows, the
         part of the data; for a budget, the number of questions; for a new group its number, for a
-        merge the one that goes on.
+        merge the one that goes on; for a pin the group.
     text : str or None
-        A cluster's new name.
+        A cluster's new name; "off" for a pin that ends; an option's name and value as JSON.
     late : bool
         Whether an answer came after its lease had ended, or after the question was settled.
     """
@@ -132,6 +139,9 @@ class State:
         self.last = 0
         self.paused = False
         self.names: dict[int, str] = {}  # cluster -> name
+        self.pins: dict[int, list[int]] = {}  # group -> rows, in the order they were pinned
+        self.options: dict[str, Any] = {}
+        self.changes: list[Event] = []  # of groups and options, in order
         self.anchors: dict[int, tuple[int, str]] = {}  # typical row -> cluster as named, name
         self.n_parts = 1
         self.regroupings: list[Event] = []  # groups added and merged that were not taken back
@@ -155,6 +165,8 @@ class State:
             assert event.id > self.last
             self.last = event.id
             self.by_key[event.key] = event
+            if event.kind in CHANGES:
+                self.changes.append(event)
             if event.question is not None:
                 self.touched.append(event.question)
             if event.kind is EventKind.AGAIN:
@@ -178,6 +190,10 @@ class State:
                 self.budget = event.target
             elif event.kind in (EventKind.GROUP, EventKind.MERGE, EventKind.REGROUP):
                 self._regroup(event)
+            elif event.kind is EventKind.PIN:
+                self._pin(event)
+            elif event.kind is EventKind.OPTION:
+                self.options |= json.loads(event.text or "{}")
 
     def standing(self, question: int, annotator: str) -> Standing:
         """What a question is to somebody."""
@@ -289,6 +305,16 @@ class State:
         self.undone.add(taken.id)
         if taken.kind is EventKind.GROUP and taken.target is not None:
             self.withdrawn.add(taken.target)
+
+    def _pin(self, event: Event) -> None:
+        """An example of a group, or one less."""
+        assert event.target is not None
+        assert isinstance(event.value, float)
+        pinned, row = self.pins.setdefault(event.target, []), int(event.value)
+        if row in pinned:
+            pinned.remove(row)
+        if event.text != "off":
+            pinned.append(row)
 
     def _give(self, event: Event) -> None:
         """An answer or a skip."""

@@ -15,7 +15,7 @@ from askmeans.results import Clustering
 if TYPE_CHECKING:
     from askmeans.sessions.conflicts import Conflict
 
-__all__ = ["Estimate", "Group", "Held", "Holding", "Question", "Receipt", "SessionResult",
+__all__ = ["Change", "Estimate", "Group", "Held", "Holding", "Question", "Receipt", "SessionResult",
            "SessionState", "Status", "Undone"]  # fmt: skip
 
 
@@ -88,6 +88,39 @@ class Group:
 
     number: int
     name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """What was done to a session's groups or to its options.
+
+    Parameters
+    ----------
+    event : int
+        Its number in the log.
+    kind : str
+        "rename", "group", "merge", "pin" or "option".
+    text : str
+        What was done, in a few words.
+    annotator : str
+        By whom.
+    at : float
+        When, in seconds since 1970 by the database's clock.
+    undone : bool
+        Whether it was taken back since.
+
+    Examples
+    --------
+    >>> Change(event=1, kind="group", text="added birds", annotator="me", at=0.0).undone
+    False
+    """
+
+    event: int
+    kind: str
+    text: str
+    annotator: str
+    at: float
+    undone: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -186,7 +186,9 @@ class Results:
 
     def exemplars(self, cluster: int, n: int, without: Collection[int]) -> list[int]:
         """Items that tell what a cluster is: those that answers place in it most come first."""
-        rows = self._exemplars.rows(cluster, n + len(without))
+        pins, groups = self._runtime.state.pins, self._runtime.groups
+        rows = [row for number in groups.members(cluster) for row in pins.get(number, ())]
+        rows += self._exemplars.rows(cluster, n + len(without))
         more: list[int] = []
         typical, found = self._runtime.config.typical, self._runtime.found
         if typical is not None and cluster < len(typical):
@@ -194,13 +196,21 @@ class Results:
         elif typical is not None and self._runtime.again:  # what is in none of the groups yet
             more = [question.items[0] for question in self._runtime.again]
         elif found is not None:
-            column = self._runtime.groups.living.index(cluster)
+            column = groups.living.index(cluster)
             memberships = found.result.clustering.memberships
-            if memberships.shape[1] == len(self._runtime.groups.living):  # of the groups of now
+            if memberships.shape[1] == len(groups.living):  # of the groups of now
                 order = np.argsort(-memberships[:, column], kind="stable")
                 more = order[: n + len(without)].tolist()
         rows += [row for row in more if not self._exemplars.is_elsewhere(row, cluster)]
         return [row for row in dict.fromkeys(rows) if row not in without][:n]
+
+    def first_name(self, number: int) -> str:
+        """What a group was called in the beginning, or when it was named last before it ended."""
+        config, names = self._runtime.config, self._runtime.state.names
+        if number in names and self._runtime.groups.resolve(number) != number:
+            return names[number]
+        given = dict(enumerate(config.cluster_names or ()))
+        return unique_names(given, self._runtime.groups.n)[number]
 
     def group_names(self) -> list[str]:
         """What the groups are called by their numbers; a merged one as what it is part of."""

@@ -18,7 +18,7 @@ from askmeans.policy.adapter import PlanPolicy
 from askmeans.policy.regrouped import renumbered, to_ask_again
 from askmeans.policy.stratified import StratifiedPolicy
 from askmeans.queries import Answers, Question
-from askmeans.results import Result
+from askmeans.results import ErrorEstimate, Result
 from askmeans.sessions.config import Config
 from askmeans.sessions.groups import Groups, as_evidence
 from askmeans.sessions.log import Event, EventKind, State
@@ -227,6 +227,13 @@ class Runtime:
     def settled(self) -> bool:
         """Whether asking on is hardly worth it, as far as models were learnt."""
         return quietly(lambda: self.policy.settled)[0]
+
+    def error_curve(self) -> tuple[ErrorEstimate, ...]:
+        """What the answers told of the result's error as they came; empty where a plan asks."""
+        policy = self.catch_up()
+        if isinstance(policy, PlanPolicy):
+            return ()
+        return quietly(policy.error_curve)[0]
 
     @property
     def suggestion(self) -> tuple[int | None, str | None]:

@@ -9,6 +9,7 @@ from typing import Any
 from askmeans.checks import check_number, check_positive
 from askmeans.exceptions import AnswerError, ParameterError
 from askmeans.queries import ME
+from askmeans.results import ErrorEstimate
 from askmeans.sessions.conflicts import find_conflicts
 from askmeans.sessions.display import Item
 from askmeans.sessions.log import EventKind, Value, as_key, check_annotator
@@ -418,6 +419,27 @@ class Session(SessionOwner):
         """
         self._runtime.catch_up()
         return self._results.result(self._assignment.state_for(None))
+
+    def error_curve(self) -> tuple[ErrorEstimate, ...]:
+        """What the answers told of the result's error as they came.
+
+        Returns
+        -------
+        tuple of askmeans.results.ErrorEstimate
+            At the counts of answers at which models were learnt, and now; empty before the first
+            answer, and where a plan of the paper asks.
+
+        Examples
+        --------
+        >>> import askmeans.sessions
+        >>> session = askmeans.sessions.create("pets.db", [[1.0], [2.0], [8.0], [9.0]],
+        ...     n_clusters=2, cluster_names=["cats", "dogs"], random_state=0)
+        >>> for group in (0, 1):
+        ...     receipt = session.tell(session.ask()[0].id, group)
+        >>> [estimate.answers for estimate in session.error_curve()]
+        [2]
+        """
+        return self._runtime.error_curve()
 
     def item(self, row: int) -> Item:
         """One item as a person should see it.

@@ -1,0 +1,329 @@
+"""What the owner shapes: examples pinned by hand, guidelines and other options; every change told.
+
+Every change is an event. Taking one back is another event that puts things as they were.
+"""
+
+import json
+from typing import Any
+
+from askmeans.checks import check_number, check_text
+from askmeans.exceptions import ParameterError, SessionError
+from askmeans.queries import ME
+from askmeans.queries import Question as Asked
+from askmeans.sessions.log import Event, EventKind, NewEvent, as_key, check_annotator
+from askmeans.sessions.regrouping import Regrouping
+from askmeans.sessions.reports import Change, Question, Receipt
+
+__all__ = ["OPTIONS", "Changes"]
+
+OPTIONS: dict[str, type] = {"purpose": str, "guidelines": str, "predicted_first": bool}
+_LONGEST = 20_000  # characters of guidelines
+
+
+class Changes(Regrouping):
+    """The part of `Session` that is about examples and options."""
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What the owner decided: "purpose", "guidelines" (Markdown) and "predicted_first"."""
+        with self._runtime.lock:
+            self._runtime.refresh()
+            return {name: kind() for name, kind in OPTIONS.items()} | self._runtime.state.options
+
+    def set_option(self, name: str, value: Any, *, annotator: str = ME) -> Receipt:
+        """Decide something about how people are asked.
+
+        Parameters
+        ----------
+        name : {"purpose", "guidelines", "predicted_first"}
+            What this is for, in a sentence; what belongs where, in Markdown; whether groups that
+            are likely come first on a card (it biases people, so they do not unless one says so).
+        value : str or bool
+            A text of at most 20,000 characters; True or False for "predicted_first".
+        annotator : str, default="me"
+            Who decides it.
+
+        Returns
+        -------
+        Receipt
+            What was kept.
+
+        Raises
+        ------
+        ParameterError
+            If there is no such option, or the value is not of its kind.
+
+        Examples
+        --------
+        >>> session = open("fruit.db")
+        >>> receipt = session.set_option("purpose", "We sort fruit by size.")
+        >>> session.options["purpose"], session.options["predicted_first"]
+        ('We sort fruit by size.', False)
+        """
+        kind = OPTIONS.get(name) if isinstance(name, str) else None
+        if kind is None or not isinstance(value, kind) or len(str(value)) > _LONGEST:
+            raise ParameterError(
+                f"The 'name' parameter of Session.set_option must be one of {', '.join(OPTIONS)}, "
+                f"with a text of at most {_LONGEST} characters, or True or False for "
+                f"predicted_first. Got {name!r:.40} and {value!r:.40} instead."
+            )
+        if isinstance(value, str):
+            check_text(value, f"The option {name!r}")
+        text = json.dumps({name: value})
+        return self._log(NewEvent(kind=EventKind.OPTION, key=as_key(None), annotator=annotator,
+                                  text=text))  # fmt: skip
+
+    def pin(self, group: int, row: int, *, on: bool = True, annotator: str = ME) -> Receipt:
+        """Show an item as an example of a group, before all others; or no longer.
+
+        Parameters
+        ----------
+        group : int
+            The group's number.
+        row : int
+            The item's row number.
+        on : bool, default=True
+            False where it shall no longer be pinned.
+        annotator : str, default="me"
+            Who pins it.
+
+        Returns
+        -------
+        Receipt
+            What was kept.
+
+        Raises
+        ------
+        ParameterError
+            If there is no such group or item.
+
+        Examples
+        --------
+        >>> session = open("fruit.db")
+        >>> receipt = session.pin(0, 2)
+        >>> session.exemplars(0, n=1), session.pinned(0)
+        ([2], [2])
+        """
+        check_number(row, "row", "Session.pin", integer=True, minimum=0)
+        number = self.group_number(group)
+        if number is None or row >= len(self.rows):
+            raise ParameterError(
+                f"The parameters of Session.pin must be one of the groups {self._listed()} and a "
+                f"row below {len(self.rows)}. Got {group!r:.40} and {row} instead."
+            )
+        return self._log(
+            NewEvent(
+                kind=EventKind.PIN, key=as_key(None), annotator=annotator, target=number,
+                value=float(row), text=None if on else "off",
+            )
+        )  # fmt: skip
+
+    def pinned(self, group: int) -> list[int]:
+        """Rows of the items that were pinned as examples of a group.
+
+        Parameters
+        ----------
+        group : int
+            The group's number.
+
+        Returns
+        -------
+        list of int
+            In the order they were pinned.
+
+        Examples
+        --------
+        >>> open("fruit.db").pinned(0)
+        []
+        """
+        with self._runtime.lock:
+            pins, groups = self._runtime.state.pins, self._runtime.groups
+            return [row for number in groups.members(group) for row in pins.get(number, ())]
+
+    def add_question(
+        self, kind: str, items: tuple[int, ...], cluster: int | None = None, *, annotator: str = ME
+    ) -> Question:
+        """Ask about items of one's own choice; the question is leased to whoever wants it.
+
+        It may be answered though the budget is spent: somebody wanted it.
+
+        Parameters
+        ----------
+        kind : {"membership", "group", "pair", "triplet"}
+            What is asked; the session must ask such questions.
+        items : tuple of int
+            Row numbers.
+        cluster : int or None, default=None
+            The group, for a membership.
+        annotator : str, default="me"
+            Who will answer.
+
+        Returns
+        -------
+        Question
+            The question, also where it was there already.
+
+        Raises
+        ------
+        SessionError
+            If a plan of the paper asks, or the session asks other questions.
+        ParameterError
+            If there is no such item.
+
+        Examples
+        --------
+        >>> import askmeans.sessions
+        >>> session = askmeans.sessions.create("pets.db", [[1.0], [2.0], [8.0], [9.0]],
+        ...     n_clusters=2, cluster_names=["cats", "dogs"], random_state=0)
+        >>> question = session.add_question("group", (3,))
+        >>> session.tell(question.id, "dogs").value
+        (0.0, 1.0)
+        """
+        if self.config.has_plan or kind != self.config.ask:
+            raise SessionError(
+                "Session.add_question needs the default strategy, and a question of the kind that "
+                f"the session asks ({self.config.ask}). Got {kind!r:.40} instead."
+            )
+        rows = tuple(int(row) for row in items)
+        if len(rows) != 1 or not 0 <= rows[0] < len(self.rows):
+            raise ParameterError(
+                "The 'items' parameter of Session.add_question must be one row below "
+                f"{len(self.rows)}. Got {items!r:.60} instead."
+            )
+        if (cluster is None) == (kind == "membership"):
+            raise ParameterError(
+                "The 'cluster' parameter of Session.add_question must be a group for a membership, "
+                f"else None. Got {cluster!r:.40} instead."
+            )
+        return self._assignment.hand_over(Asked(kind, rows, cluster), annotator)
+
+    def changes(self) -> list[Change]:
+        """What was done to groups and options, in order.
+
+        Returns
+        -------
+        list of Change
+            One each; `take_back` takes its event.
+
+        Examples
+        --------
+        >>> session = open("fruit.db")
+        >>> receipt = session.rename(0, "tiny")
+        >>> [change.text for change in session.changes()]
+        ['renamed small to tiny']
+        """
+        with self._runtime.lock:
+            self._runtime.refresh()
+            state = self._runtime.state
+            return [
+                Change(
+                    event=event.id, kind=str(event.kind), text=self._told(event),
+                    annotator=event.annotator, at=event.at, undone=event.id in state.undone,
+                )
+                for event in state.changes
+            ]  # fmt: skip
+
+    def take_back(self, event: int, *, annotator: str = ME) -> Receipt:
+        """Put back what a change of groups or options changed.
+
+        Parameters
+        ----------
+        event : int
+            The change's `event`.
+        annotator : str, default="me"
+            Who takes it back.
+
+        Returns
+        -------
+        Receipt
+            What was kept.
+
+        Raises
+        ------
+        SessionError
+            If there is no such change, or the same was changed again since.
+
+        Examples
+        --------
+        >>> session = open("fruit.db")
+        >>> receipt = session.rename(0, "tiny")
+        >>> back = session.take_back(receipt.event)
+        >>> session.cluster_names
+        ['small', 'large']
+        """
+        annotator = check_annotator(annotator, person=True)
+        with self._runtime.lock:
+            self._runtime.refresh()
+            state = self._runtime.state
+            found = next((each for each in state.changes if each.id == event), None)
+            later = [each for each in state.changes if found and each.id > event]
+            if found is None or any(_same(found, each) for each in later):
+                raise SessionError(
+                    "There must be a change of groups or options that nothing changed again. "
+                    f"Got event {event}."
+                )
+            before = self._before(found)
+        if found.kind in (EventKind.GROUP, EventKind.MERGE):
+            return self._assignment.undo(None, annotator, None, event).receipt
+        if found.kind is EventKind.PIN:
+            assert found.target is not None
+            assert isinstance(found.value, float)
+            return self.pin(found.target, int(found.value), on=found.text == "off",
+                            annotator=annotator)  # fmt: skip
+        text = before if found.kind is EventKind.RENAME else json.dumps(before)
+        return self._log(
+            NewEvent(kind=found.kind, key=as_key(None), annotator=annotator, target=found.target,
+                     value=found.value, text=text)
+        )  # fmt: skip
+
+    def _log(self, event: NewEvent) -> Receipt:
+        """Append an event."""
+        return self._assignment.log(lambda: event)
+
+    def _before(self, event: Event) -> Any:
+        """What a rename or an option changed: the name, or the option's value."""
+        earlier = [each for each in self._runtime.state.changes if each.id < event.id]
+        same = [each for each in earlier if _same(event, each)]
+        if event.kind is EventKind.OPTION:
+            (name,) = json.loads(event.text or "{}")
+            return json.loads(same[-1].text or "{}") if same else {name: OPTIONS[name]()}
+        if same:
+            return same[-1].text
+        given = [each.text for each in earlier if _names(each, event.target)]
+        return given[-1] if given else self._results.first_name(event.target or 0)
+
+    def _told(self, event: Event) -> str:
+        """A change in a few words."""
+        names = self._results.group_names()
+        target = names[event.target] if event.target is not None else ""
+        if event.kind is EventKind.RENAME:
+            return f"renamed {self._before(event)} to {event.text}"
+        if event.kind is EventKind.GROUP:
+            return f"added {event.text}"
+        if event.kind is EventKind.MERGE:
+            assert isinstance(event.value, float)
+            return f"merged {self._results.first_name(int(event.value))} into {target}"
+        if event.kind is EventKind.PIN:
+            assert isinstance(event.value, float)
+            item = self.rows.item(int(event.value)).label
+            return f"{'unpinned' if event.text == 'off' else 'pinned'} {item} in {target}"
+        (option,) = json.loads(event.text or "{}")
+        return f"changed {option.replace('_', ' ')}"
+
+
+def _names(event: Event, group: int | None) -> bool:
+    """Whether an event gave a group its name."""
+    return event.kind in (EventKind.GROUP, EventKind.RENAME) and event.target == group
+
+
+def _same(a: Event, b: Event) -> bool:
+    """Whether two changes are about the same thing."""
+    if a.kind is not b.kind:
+        return False
+    if a.kind is EventKind.OPTION:
+        return list(json.loads(a.text or "{}")) == list(json.loads(b.text or "{}"))
+    if a.kind is EventKind.PIN:
+        return (a.target, a.value) == (b.target, b.value)
+    if a.kind is EventKind.RENAME:
+        return (a.target, a.value) == (b.target, b.value)
+    return False

@@ -1,0 +1,143 @@
+"""Examples pinned by hand, options, questions of one's own choice; every change told and undone."""
+
+import pytest
+
+from askmeans import TwoPhase, sessions
+from askmeans.exceptions import ParameterError, SessionError
+
+X = [[1.0], [2.0], [8.0], [9.0], [1.5], [8.5]]
+
+
+@pytest.fixture
+def session(tmp_path):
+    with sessions.create(
+        tmp_path / "pets.db", X, n_clusters=2, cluster_names=["cats", "dogs"], random_state=0
+    ) as made:
+        yield made
+
+
+def reopened(session):
+    return sessions.open(session.url)
+
+
+def test_options_are_kept_and_have_values_before_anybody_decides(session):
+    assert session.options == {"purpose": "", "guidelines": "", "predicted_first": False}
+    session.set_option("guidelines", "# Cats\n\n- *whiskers*", annotator="ann")
+    session.set_option("predicted_first", True)
+    with reopened(session) as again:
+        assert again.options["guidelines"] == "# Cats\n\n- *whiskers*"
+        assert again.options["predicted_first"] is True
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("colour", "red"), ("guidelines", 7), ("predicted_first", "yes"), ("purpose", "x" * 20_001)],
+)
+def test_an_option_that_is_none_changes_nothing(session, name, value):
+    with pytest.raises(ParameterError, match="set_option"):
+        session.set_option(name, value)
+    assert session.changes() == []
+
+
+def test_pinned_items_are_the_first_examples(session):
+    before = session.exemplars(0, n=2)
+    session.pin(0, 3)
+    assert session.exemplars(0, n=2) == [3, *before[:1]]
+    session.pin(0, 2)
+    with reopened(session) as again:
+        assert again.pinned(0) == [3, 2]
+    session.pin(0, 3, on=False)
+    assert session.pinned(0) == [2]
+    session.merge_groups(1, 0)
+    assert session.pinned(1) == [2]  # what is part of a group brings its examples along
+    with pytest.raises(ParameterError, match="row below 6"):
+        session.pin(1, 6)
+
+
+def test_every_change_is_told_and_taken_back(session):
+    renamed = session.rename(0, "felines", annotator="ann")
+    session.add_group("birds")
+    pinned = session.pin(1, 3)
+    decided = session.set_option("purpose", "We sort pets.")
+    assert [change.text for change in session.changes()] == [
+        "renamed cats to felines",
+        "added birds",
+        "pinned x0 = 9.0 in dogs",
+        "changed purpose",
+    ]
+    assert session.changes()[0].annotator == "ann"
+    for receipt in (decided, pinned, renamed):
+        session.take_back(receipt.event)
+    session.take_back(session.changes()[1].event)
+    assert session.cluster_names == ["cats", "dogs"]
+    assert session.pinned(1) == []
+    assert session.options["purpose"] == ""
+    assert [change.undone for change in session.changes() if change.kind == "group"] == [True]
+    with pytest.raises(SessionError, match="nothing changed again"):
+        session.take_back(renamed.event)
+    with pytest.raises(SessionError, match="Got event 999"):
+        session.take_back(999)
+
+
+def test_a_second_name_goes_back_to_the_first_and_an_option_to_what_it_was(session):
+    session.rename(1, "hounds")
+    again = session.rename(1, "canines")
+    session.set_option("purpose", "one")
+    changed = session.set_option("purpose", "two")
+    session.take_back(again.event)
+    session.take_back(changed.event)
+    assert session.cluster_names == ["cats", "hounds"]
+    assert session.options["purpose"] == "one"
+
+
+def test_a_merge_is_told_by_the_name_that_ended(session):
+    session.rename(1, "hounds")
+    merged = session.merge_groups("cats", "hounds")
+    assert session.changes()[-1].text == "merged hounds into cats"
+    session.take_back(merged.event)
+    assert session.cluster_names == ["cats", "hounds"]
+
+
+def test_somebody_asks_about_an_item_of_their_own_choice_though_the_budget_is_spent(session):
+    session.set_budget(1)
+    (first,) = session.ask(annotator="ann")
+    session.tell(first.id, 0, annotator="ann")
+    row = next(row for row in range(6) if (row,) != first.items)
+    question = session.add_question("group", (row,), annotator="bob")
+    assert question.items == (row,)
+    assert session.tell(question.id, "dogs", annotator="bob").counts
+    assert session.add_question("group", (row,), annotator="bob").id == question.id
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [(("pair", (0, 1)), SessionError), (("group", (6,)), ParameterError),
+     (("group", (0, 1)), ParameterError), (("group", (0,), 1), ParameterError)],
+)  # fmt: skip
+def test_a_question_that_the_session_does_not_ask_is_refused(session, arguments, error):
+    with pytest.raises(error, match="add_question"):
+        session.add_question(*arguments)
+
+
+def test_the_error_curve_has_the_milestones_and_now_and_is_the_same_after_a_reopening(session):
+    assert session.error_curve() == ()
+    for _ in range(5):
+        (question,) = session.ask()
+        session.tell(question.id, int(X[question.items[0]][0] > 5.0))
+    curve = session.error_curve()
+    assert [estimate.answers for estimate in curve] == [2, 4, 5]
+    assert all(each.low <= each.error <= each.high for each in curve)
+    assert curve[-1].error == pytest.approx(session.result().clustering.diagnostics.estimated_error)
+    with reopened(session) as again:
+        assert [each.error for each in again.error_curve()] == pytest.approx(
+            [each.error for each in curve]
+        )
+
+
+def test_a_plan_of_the_paper_has_no_error_curve(tmp_path):
+    with sessions.create(
+        tmp_path / "plan.db", X, n_clusters=2, strategy=TwoPhase(sample_size=4), random_state=0
+    ) as made:
+        assert made.error_curve() == ()
+        with pytest.raises(SessionError, match="default strategy"):
+            made.add_question("membership", (0,), 1)
