@@ -9,6 +9,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.installed
 BROWSER := $(VENV)/.browser
+POSTGRES := $(VENV)/.postgres
 
 # An environment whose interpreter is gone (an upgrade, a moved folder) is made anew.
 ifneq ($(shell $(BIN)/python -c 'print(1)' 2>/dev/null),1)
@@ -46,7 +47,11 @@ types: $(READY)  ## mypy, strict
 $(BROWSER): $(READY) tools/install-browser.sh
 	@if tools/install-browser.sh $(VENV)/axe; then touch $@; fi
 
-unit: $(READY) $(BROWSER)  ## pytest: tests, docstring examples, documentation
+# Sessions are tested on a real PostgreSQL, which the tests start in a scratch folder.
+$(POSTGRES): $(READY) tools/install-postgres.sh
+	@if tools/install-postgres.sh $(BIN)/python; then touch $@; fi
+
+unit: $(READY) $(BROWSER) $(POSTGRES)  ## pytest: tests, docstring examples, documentation
 	@echo "== tests: pytest on every core (about 7 minutes on two; the ten slowest are printed)"
 	@$(BIN)/python -m pytest -q -n auto --dist worksteal --durations=10
 
@@ -56,13 +61,13 @@ portable: $(READY)  ## documentation and strategies once more, as on another pro
 	@NUMBA_CPU_NAME=generic NUMBA_CACHE_DIR=$(CURDIR)/$(VENV)/numba-generic OPENBLAS_CORETYPE=Haswell \
 		$(BIN)/python -m pytest -q -n auto --dist worksteal tests/test_documentation.py tests/test_strategies.py tests/paper/test_every_plan.py
 
-soak: $(READY) $(BROWSER)  ## what takes long: clients killed 200 times, 20 annotators on the page, long sequences (some minutes)
+soak: $(READY) $(BROWSER) $(POSTGRES)  ## what takes long: clients killed 200 times, 20 annotators on the page, long sequences (some minutes)
 	@echo "== soak: sessions under kills, crowds and long sequences, two servers under removals, all that is marked soak, the page under load (about 20 minutes)"
 	@ASKMEANS_SOAK=1 $(BIN)/python -m pytest -q tests/sessions/test_clients.py tests/sessions/test_any_sequence.py
 	@ASKMEANS_SOAK=1 $(BIN)/python -m pytest -q -n auto --dist worksteal --durations=10 -m soak
 	@$(BIN)/python benchmarks/web.py --load
 
-bench: $(READY) $(BROWSER)  ## speed beside scikit-learn and the peers, and what questions bring (about 20 minutes)
+bench: $(READY) $(BROWSER) $(POSTGRES)  ## speed beside scikit-learn and the peers, and what questions bring (about 20 minutes)
 	@echo "== benchmarks: speed beside the peers, memory, imports, plans, budgets, similarity, noise, sessions, the page (about 21 minutes)"
 	@$(BIN)/python -m pip install -qq tqdm
 	@$(BIN)/python -m pip install -qq --no-deps scikit-fuzzy==0.5.0 fuzzy-c-means==2.3.1  # its pin of numpy is too old, it runs

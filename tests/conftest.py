@@ -11,7 +11,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import pytest
 from hypothesis import settings
-from missing_parts import pytest_terminal_summary  # noqa: F401 - a hook: pytest finds it here
+from missing_parts import need, pytest_terminal_summary  # noqa: F401 - a hook: pytest finds it here
 
 # No test depends on the clock (compiling may fall into an example), and every run tries the same.
 settings.register_profile("askmeans", deadline=None, derandomize=True)
@@ -32,6 +32,25 @@ def ctrl_c():
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
+
+
+@pytest.fixture(scope="session")
+def postgres():
+    """A PostgreSQL server of this process's own."""
+    import postgres
+
+    remedy = "tools/install-postgres.sh installs it as root (Debian: apt-get install postgresql)."
+    need(postgres.binaries(), "PostgreSQL, for the tests of that store", remedy)
+    with postgres.running() as server:
+        yield server
+
+
+@pytest.fixture
+def postgres_url(postgres):
+    """The URL of an empty database in it."""
+    url = postgres.create()
+    yield url
+    postgres.drop(url)
 
 
 @pytest.fixture(scope="session")

@@ -20,6 +20,7 @@ The tree::
     |   `-- KeyConflictError (ValueError) a key, or an answer, was used for something else
     |-- StoreError                    the database cannot do what is asked of it
     |   |-- StoreBusyError            somebody else holds it for too long
+    |   |-- StoreLostError            it cannot be reached, or the connection broke
     |   |-- StoreFullError            there is no room left
     |   |-- StoreReadOnlyError        it may not be written to
     |   |   `-- StoreMovedError         its file was removed or replaced while it was open
@@ -75,6 +76,7 @@ __all__ = [
     "StoreDamagedError",
     "StoreError",
     "StoreFullError",
+    "StoreLostError",
     "StoreMovedError",
     "StoreReadOnlyError",
     "StoreVersionError",
@@ -204,6 +206,10 @@ class StoreError(AskmeansError):
 
 class StoreBusyError(StoreError):
     """Somebody else holds the database for too long."""
+
+
+class StoreLostError(StoreError):
+    """The database cannot be reached, or the connection broke: a write may have been done."""
 
 
 class StoreFullError(StoreError):

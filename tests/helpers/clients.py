@@ -1,7 +1,8 @@
 """Clients of a session in processes of their own, forked from one that has loaded everything.
 
-Run as a script: ``python clients.py kill FOLDER KILLS SEED`` and ``python clients.py crowd FOLDER
-CLIENTS EACH`` print what happened as JSON. Tests run them short, `make soak` long.
+Run as a script: ``python clients.py kill FOLDER DB KILLS SEED`` and ``python clients.py crowd
+FOLDER DB CLIENTS EACH`` print what happened as JSON; the session is made in DB, a path or URL.
+Tests run them short, `make soak` long.
 """
 
 import json
@@ -19,16 +20,14 @@ LARGE = 3000  # items, of which half are asked about
 LIFE = 10  # answers, then a client waits to be killed: none finishes before all have lived
 
 
-def make(folder: Path, n: int, sample_size: int) -> Path:
+def make(database: str | Path, n: int, sample_size: int) -> None:
     """A session about three blobs."""
     rng = np.random.default_rng(0)
     X = 4.0 * np.eye(3)[rng.integers(3, size=n)] + rng.normal(size=(n, 3))
-    path = folder / "clients.db"
     sessions.create(
-        path, X, n_clusters=3, strategy=TwoPhase(sample_size=sample_size), random_state=0,
+        database, X, n_clusters=3, strategy=TwoPhase(sample_size=sample_size), random_state=0,
         cluster_names=["a", "b", "c"],
     ).close()  # fmt: skip
-    return path
 
 
 def value(question: sessions.Question) -> float:
@@ -37,9 +36,9 @@ def value(question: sessions.Question) -> float:
     return ((question.items[0] * 7 + question.cluster * 3) % 11) / 25.0
 
 
-def answer_until_killed(path: Path, journal: Path, at_most: float = float("inf")) -> None:
+def answer_until_killed(database: str | Path, journal: Path, at_most: float = float("inf")) -> None:
     """Ask and tell; every answer that was acknowledged is written down, at once."""
-    with sessions.open(path) as session:
+    with sessions.open(database) as session:
         file = os.open(journal, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
         given = 0
         while questions := session.ask():
@@ -65,17 +64,18 @@ def forked(work: object, *arguments: object) -> int:
     return child
 
 
-def kill(folder: Path, kills: int, seed: int) -> dict[str, object]:
+def kill(folder: Path, database: str, kills: int, seed: int) -> dict[str, object]:
     """Kill a client so many times at random moments, then let one finish."""
     n = LARGE if kills > 50 else 300
-    path, journal = make(folder, n, n // 2), folder / "journal"
-    with sessions.open(path) as session:
+    make(database, n, n // 2)
+    journal = folder / "journal"
+    with sessions.open(database) as session:
         session.result()  # compiles what clients will use
     rng = np.random.default_rng(seed)
     lives = []
     for _ in range(kills):
         before = journal.stat().st_size if journal.exists() else 0
-        child = forked(answer_until_killed, path, journal, LIFE)
+        child = forked(answer_until_killed, database, journal, LIFE)
         # At random after the first answer of this life as a rule, and now and then before it.
         patience = time.monotonic() + 20.0
         early = rng.random() < 0.2
@@ -86,16 +86,15 @@ def kill(folder: Path, kills: int, seed: int) -> dict[str, object]:
         time.sleep(rng.uniform(0.0, 0.05))
         os.kill(child, signal.SIGKILL)
         lives.append(os.waitpid(child, 0)[1])
-    os.waitpid(forked(answer_until_killed, path, journal), 0)
+    os.waitpid(forked(answer_until_killed, database, journal), 0)
     killed = sum(os.WIFSIGNALED(status) for status in lives)
-    return {"path": str(path), "journal": str(journal), "killed": killed, "n": n,
-            "most": kills * LIFE}  # fmt: skip
+    return {"journal": str(journal), "killed": killed, "n": n, "most": kills * LIFE}
 
 
-def answer_so_many(path: Path, name: str, count: int, report: Path) -> None:
+def answer_so_many(database: str, name: str, count: int, report: Path) -> None:
     """Ask and tell so many times, and write down what was leased and how long it took."""
     rows = []
-    with sessions.open(path) as session:
+    with sessions.open(database) as session:
         while len(rows) < count:
             began = time.perf_counter()
             questions = session.ask(annotator=name)
@@ -110,21 +109,21 @@ def answer_so_many(path: Path, name: str, count: int, report: Path) -> None:
     report.write_text(json.dumps(rows))
 
 
-def crowd(folder: Path, clients: int, each: int) -> dict[str, object]:
+def crowd(folder: Path, database: str, clients: int, each: int) -> dict[str, object]:
     """So many clients at once, each asking and telling so many times."""
-    path = make(folder, 4 * clients * each, clients * each)
-    with sessions.open(path) as session:
+    make(database, 4 * clients * each, clients * each)
+    with sessions.open(database) as session:
         session.result()
     began = time.perf_counter()
     children = [
-        forked(answer_so_many, path, f"client {i}", each, folder / f"report-{i}")
+        forked(answer_so_many, database, f"client {i}", each, folder / f"report-{i}")
         for i in range(clients)
     ]
     statuses = [os.waitpid(child, 0)[1] for child in children]
     seconds = time.perf_counter() - began
     reports = [json.loads((folder / f"report-{i}").read_text()) for i in range(clients)]
     return {
-        "path": str(path), "failed": sum(status != 0 for status in statuses), "seconds": seconds,
+        "failed": sum(status != 0 for status in statuses), "seconds": seconds,
         "leased": [[row[0] for row in rows] for rows in reports],
         "late": sum(row[1] for rows in reports for row in rows),
         "asks": [row[2] for rows in reports for row in rows],
@@ -133,6 +132,6 @@ def crowd(folder: Path, clients: int, each: int) -> dict[str, object]:
 
 
 if __name__ == "__main__":
-    kind, place, *numbers = sys.argv[1:]
-    report = {"kill": kill, "crowd": crowd}[kind](Path(place), *map(int, numbers))
+    kind, place, database, *numbers = sys.argv[1:]
+    report = {"kill": kill, "crowd": crowd}[kind](Path(place), database, *map(int, numbers))
     json.dump(report, sys.stdout)

@@ -37,7 +37,8 @@ class Place:
     def __init__(self, folder: Path) -> None:
         self.path = folder / "here" / "s.db"
         self.path.parent.mkdir()
-        self.template = clients.make(folder, ITEMS, ITEMS // 2)
+        self.template = folder / "clients.db"
+        clients.make(self.template, ITEMS, ITEMS // 2)
         with closing(sqlite3.connect(self.template)) as connection, connection:
             # Whoever is killed holds a question for a second only.
             connection.execute(

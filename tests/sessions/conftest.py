@@ -73,6 +73,23 @@ def folder(memory):
         yield Path(path)
 
 
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database_at(request, tmp_path):
+    """Where a new database goes, by a name: of either store."""
+    server = request.getfixturevalue("postgres") if request.param == "postgresql" else None
+    made = []
+
+    def place(name):
+        if server is None:
+            return str(tmp_path / f"{name}.db")
+        made.append(server.create())
+        return made[-1]
+
+    yield place
+    for url in made:
+        server.drop(url)
+
+
 @pytest.fixture
 def make(folder):
     """Make a session in a database of its own."""
@@ -106,14 +123,13 @@ def again():
 @pytest.fixture(scope="session")
 def end_leases():
     """Let every lease end, without waiting for it."""
-    import sqlite3
+    from sqlalchemy import text
+
+    end_all = text("UPDATE askmeans_leases SET until = 1 WHERE annotator LIKE :annotator")
 
     def end(session, annotator="%"):
-        with sqlite3.connect(session.url) as connection:
-            connection.execute(
-                "UPDATE askmeans_leases SET until = 1 WHERE annotator LIKE ?", (annotator,)
-            )
-        connection.close()
+        with session._store._engine.begin() as connection:
+            connection.execute(end_all, {"annotator": annotator})
 
     return end
 

@@ -21,6 +21,7 @@ from askmeans.exceptions import (
     QueryError,
     SessionError,
 )
+from askmeans.sessions.store import copy_store
 
 WHO = st.sampled_from(["ann", "bob"])
 VALUE = st.sampled_from([0.0, 0.25, 0.5, 1.0])
@@ -206,17 +207,44 @@ def nobody_holds_what_another_holds(session, annotations):
     assert all(held.count(number) <= annotations for number in session._runtime.open())
 
 
-@settings(max_examples=400 if os.environ.get("ASKMEANS_SOAK") else 60, deadline=None)
-@given(
-    kind=st.tuples(*map(st.sampled_from, SETTINGS.values())),
-    steps=st.lists(STEP, min_size=10, max_size=30),
-)
+SOAK = bool(os.environ.get("ASKMEANS_SOAK"))
+KIND = st.tuples(*map(st.sampled_from, SETTINGS.values()))
+STEPS = st.lists(STEP, min_size=10, max_size=30)
+
+
+@settings(max_examples=400 if SOAK else 60)
+@given(kind=KIND, steps=STEPS)
 def test_any_sequence_ends_where_the_log_folded_from_nothing_does(
     templates, memory, end_leases, kind, steps
 ):
+    with tempfile.TemporaryDirectory(dir=memory) as folder:
+        check(Path(shutil.copy(templates[kind], folder)), end_leases, kind, steps)
+
+
+@pytest.fixture(scope="module")
+def copies(templates, postgres):
+    """The same sessions in PostgreSQL, by the names of their databases."""
+    made = {}
+    for kind, path in templates.items():
+        url = postgres.create()
+        copy_store(path, url)
+        made[kind] = url.partition("@/")[2].partition("?")[0]
+    return made
+
+
+@settings(max_examples=200 if SOAK else 12)
+@given(kind=KIND, steps=STEPS)
+def test_any_sequence_in_postgresql_ends_there_too(copies, postgres, end_leases, kind, steps):
+    url = postgres.create(template=copies[kind])
+    try:
+        check(url, end_leases, kind, steps)
+    finally:
+        postgres.drop(url)
+
+
+def check(path, end_leases, kind, steps):
+    """Do the steps, and compare what every process knows with the log read anew."""
     with ExitStack() as stack:
-        folder = stack.enter_context(tempfile.TemporaryDirectory(dir=memory))
-        path = Path(shutil.copy(templates[kind], folder))
         team = Team(path, end_leases)
         stack.callback(team.close)
         for step in steps:

@@ -12,7 +12,7 @@ from askmeans.cli.tables import write_text
 from askmeans.exceptions import DataError, ParameterError
 from askmeans.files import whole_file
 from askmeans.sessions import Session, SessionResult
-from askmeans.sessions.store import file_of
+from askmeans.sessions.store import stem_of
 from askmeans.sessions.tables import Table, answers_table, centers_table, memberships_table
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def run(
 ) -> None:  # fmt: skip
     """Write the result so far."""
     with closing(opened(database, name, as_json=as_json)) as session:
-        stem = out or file_of(database).with_suffix("")
+        stem = out or stem_of(database)
         if name is not None and out is None:
             if Path(name).name != name:
                 raise ParameterError(

@@ -3,8 +3,7 @@
 from pathlib import Path
 
 from askmeans.cli.faces import make_faces
-from askmeans.cli.printing import say
-from askmeans.sessions.store import file_of
+from askmeans.cli.sessions import say_database
 
 __all__ = ["run", "run_demo"]
 
@@ -13,9 +12,7 @@ def run(database: str, name: str | None, host: str, port: int, *, open_browser: 
     """Serve the page until it is interrupted."""
     from askmeans.web import serve
 
-    path = file_of(database)
-    if path.exists():
-        say(f"database: {path}")
+    say_database(database)
     serve(database, name, host=host, port=port, open_browser=open_browser)
 
 

@@ -11,7 +11,7 @@ from askmeans.cli.tables import TableOptions, embed_option
 from askmeans.exceptions import DataError
 from askmeans.sessions import Session, create
 from askmeans.sessions.config import Config
-from askmeans.sessions.store import file_of
+from askmeans.sessions.store import shown
 from askmeans.spec import SIMILARITIES
 from askmeans.tables import Column, Items, Recipe, apply_recipe, listed_columns
 from askmeans.tables.encoders import Number, Scaling
@@ -47,7 +47,7 @@ def run(options: InitOptions) -> None:
     check_seed(options.seed, "seed", "askmeans init")
     items = options.table.read(read_table(options.data, options.table.id), options.table.show)
     if not options.as_json:
-        say(f"database: {file_of(options.database)}")
+        say(f"database: {shown(options.database)}")
         say(listed_columns(items.recipe.columns))
     session = create(
         options.database,

@@ -20,12 +20,12 @@ from askmeans.oracles.console import parse_reply, show_values, wording
 from askmeans.queries import Answer
 from askmeans.sessions import Question, Receipt, Session, SessionState, Undone, conflicts
 from askmeans.sessions import open as open_session
-from askmeans.sessions.store import backup_store, file_of, upgrade_store
+from askmeans.sessions.store import backup_store, file_of, is_postgresql, shown, upgrade_store
 from askmeans.shares import parse_row, row_text
 
 __all__ = ["Regroup", "after_undo", "ask", "backup", "budget", "describe", "is_unsure", "opened",
-           "parse_value", "pause", "rename", "show_json", "status", "take_in", "tell", "undo",
-           "upgrade"]  # fmt: skip
+           "parse_value", "pause", "rename", "say_database", "show_json", "status", "take_in",
+           "tell", "undo", "upgrade"]  # fmt: skip
 
 _CONFLICTS = 10  # shown at most
 
@@ -42,10 +42,15 @@ class Regroup:
 
 def opened(database: str, name: str | None, *, as_json: bool = False) -> Session:
     """The session, after its database's path was printed."""
-    path = file_of(database)
-    if not as_json and path.exists():
-        say(f"database: {path}")
+    if not as_json:
+        say_database(database)
     return open_session(database, name)
+
+
+def say_database(database: str) -> None:
+    """Say which database it is, if there is one."""
+    if is_postgresql(database) or file_of(database).exists():
+        say(f"database: {shown(database)}")
 
 
 def show_json(session: Session, values: dict[str, Any]) -> None:
@@ -310,14 +315,14 @@ def pause(database: str, name: str | None, *, off: bool) -> None:
 
 def upgrade(database: str) -> None:
     """Bring a database up to date."""
-    say(f"database: {file_of(database)}")
+    say(f"database: {shown(database)}")
     backup = upgrade_store(database)
     say("Nothing to do." if backup is None else f"Upgraded; the old one is {backup}")
 
 
 def backup(database: str, file: Path) -> None:
     """Write a copy of a database."""
-    say(f"database: {file_of(database)}")
+    say(f"database: {shown(database)}")
     elsewhere = backup_store(database, file.absolute())
     say(f"backup: {file.absolute()}")
     for path in elsewhere:

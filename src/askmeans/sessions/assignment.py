@@ -7,6 +7,8 @@ Rules of this file:
   changed in memory before the commit.
 - Two hold the same question at once only if several annotations of it are wanted.
 - The budget limits what is handed out. An answer to a question that was handed out is always kept.
+- Where the connection to the database is lost, the whole move is tried again with the same key:
+  whether it was kept before is found in the log.
 """
 
 import json
@@ -14,6 +16,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Set
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from askmeans.exceptions import BudgetError, KeyConflictError, SessionError
 from askmeans.queries import Question as Asked
@@ -30,9 +33,12 @@ from askmeans.sessions.log import (
 from askmeans.sessions.reports import Question, Receipt, SessionState, Undone
 from askmeans.sessions.runtime import Runtime
 from askmeans.sessions.store.contract import Lease, Transaction
+from askmeans.sessions.store.patience import retried
 from askmeans.shares import numbered_text
 
 __all__ = ["Assignment", "in_force"]
+
+T = TypeVar("T")
 
 _SLIP = 5.0  # seconds that a clock may be set back without ending a lease
 
@@ -60,6 +66,16 @@ class Assignment:
     ) -> list[Question]:
         """Questions for somebody, leased; none where `state_for` says why."""
         annotator = check_annotator(annotator, person=True)
+        return self._again(lambda: self._ask(n, annotator, whole_row=whole_row, seconds=seconds))
+
+    def _again(self, work: Callable[[], T]) -> T:
+        """Make a move that is harmless twice; again where the connection was lost."""
+        return retried(work, self.runtime.store.patience)
+
+    def _ask(
+        self, n: int, annotator: str, *, whole_row: bool, seconds: float | None
+    ) -> list[Question]:
+        """Questions for somebody, leased."""
         while True:
             self.runtime.catch_up()
             undone = len(self.runtime.state.undone)
@@ -145,18 +161,29 @@ class Assignment:
         self, kind: EventKind, number: int, value: Value | None, annotator: str, key: str | None
     ) -> Receipt:
         """Append an answer, an unsure or a skip, unless it is there already."""
+        new = self._new(kind, number, value, annotator, key)
+        return self._again(lambda: self._give(new, own_key=key is not None))
+
+    def _new(
+        self, kind: EventKind, number: int, value: Value | None, annotator: str, key: str | None
+    ) -> NewEvent:
+        """What is to be appended, checked as far as it can be before."""
         annotator = check_annotator(annotator, person=True)
-        runtime, own_key = self.runtime, key is not None
-        key = as_key(key)
+        return NewEvent(
+            kind=kind, key=as_key(key), annotator=annotator, value=value,
+            question=self.question(number).id,  # refuses what is no question
+        )  # fmt: skip
+
+    def _give(self, new: NewEvent, *, own_key: bool) -> Receipt:
+        """Append what somebody said to a question, unless it is there already."""
+        runtime = self.runtime
         with self.lock:
-            number = self.question(number).id  # refuses what is no question
-            new = NewEvent(kind=kind, key=key, annotator=annotator, question=number, value=value)
             with runtime.store.write(runtime.record.id) as transaction:
                 runtime.take(transaction.events(runtime.state.last))
                 known = self._known(new)
                 if known is None:
                     event = self._append(transaction, new)
-                elif own_key and key not in runtime.state.by_key:  # the key is used up, too
+                elif own_key and new.key not in runtime.state.by_key:  # the key is used up, too
                     event = transaction.append(replace(new, kind=EventKind.AGAIN))
                 else:
                     return self.receipt(known, repeated=True)
@@ -167,16 +194,18 @@ class Assignment:
         self, kind: EventKind, number: int, value: Value | None, annotator: str, key: str | None
     ) -> Receipt:
         """Put an answer or an unsure in the place of somebody's own, in one transaction."""
-        annotator = check_annotator(annotator, person=True)
-        self.runtime.catch_up()
-        runtime, own_key = self.runtime, key is not None
-        key = as_key(key)
+        new = self._new(kind, number, value, annotator, key)
+        return self._again(lambda: self._change(new, own_key=key is not None))
+
+    def _change(self, new: NewEvent, *, own_key: bool) -> Receipt:
+        """Put what somebody says now in the place of what they said."""
+        runtime = self.runtime
+        runtime.catch_up()
         with self.lock:
-            number = self.question(number).id  # refuses what is no question
-            new = NewEvent(kind=kind, key=key, annotator=annotator, question=number, value=value)
             with runtime.store.write(runtime.record.id) as transaction:
                 runtime.take(transaction.events(runtime.state.last))
-                old = runtime.state.mine(number, annotator)
+                assert new.question is not None
+                old = runtime.state.mine(new.question, new.annotator)
                 replaces = old is not None and old.kind in ANSWERS and self._known(new) is None
                 if old is not None and replaces:
                     undo = transaction.append(self._undo_event(old, as_key(None)))
@@ -184,14 +213,17 @@ class Assignment:
             if replaces:
                 runtime.take([undo, event])
                 return replace(self.receipt(event), void=tuple(json.loads(undo.text or "[]")))
-            return self.give(kind, number, value, annotator, key if own_key else None)
+            return self._give(new, own_key=own_key)
 
     def undo(
         self, number: int | None, annotator: str, key: str | None, event: int | None = None
     ) -> Undone:
         """Append an undo of somebody's last answer or skip, or of that to a question."""
-        annotator = check_annotator(annotator)
-        key = as_key(key)
+        annotator, key = check_annotator(annotator), as_key(key)
+        return self._again(lambda: self._undo(number, annotator, key, event))
+
+    def _undo(self, number: int | None, annotator: str, key: str, event: int | None) -> Undone:
+        """Take back what somebody did."""
         runtime = self.runtime
         runtime.catch_up()
         with self.lock:
@@ -205,16 +237,14 @@ class Assignment:
                     return self._undone(known, repeated=True)
                 last = self._regrouping(number, annotator, event)
                 if last is not None:
-                    undo = transaction.append(
-                        NewEvent(
-                            kind=EventKind.REGROUP, key=key, annotator=annotator, target=last.id
-                        )
+                    new = NewEvent(
+                        kind=EventKind.REGROUP, key=key, annotator=annotator, target=last.id
                     )
-                    runtime.take([undo])
-                    return self._undone(undo)
-                taken = self._to_undo(number, annotator, event)
-                undo = transaction.append(self._undo_event(taken, key))
-                self._lease_back(transaction, taken)
+                    undo = transaction.append(new)
+                else:
+                    taken = self._to_undo(number, annotator, event)
+                    undo = transaction.append(self._undo_event(taken, key))
+                    self._lease_back(transaction, taken)
             runtime.take([undo])
             return self._undone(undo)
 
@@ -229,26 +259,38 @@ class Assignment:
     def _end_leases(self, annotator: str, seconds: float) -> None:
         """Let somebody's leases in force end so many seconds from now."""
         annotator = check_annotator(annotator, person=True)
-        with (
-            self.lock,
-            self.runtime.store.write(self.runtime.record.id, durable=False) as transaction,
-        ):
-            now = transaction.now()
-            for lease in self._in_force(transaction.leases(), now):
-                if lease.annotator == annotator:
-                    transaction.lease(replace(lease, until=now + seconds))
+
+        def end() -> None:
+            with (
+                self.lock,
+                self.runtime.store.write(self.runtime.record.id, durable=False) as transaction,
+            ):
+                now = transaction.now()
+                for lease in self._in_force(transaction.leases(), now):
+                    if lease.annotator == annotator:
+                        transaction.lease(replace(lease, until=now + seconds))
+
+        self._again(end)
 
     def log(self, make: Callable[[], NewEvent]) -> Receipt:
         """Append an event that is about no question, made from all that happened before it."""
-        with self.lock:
-            with self.runtime.store.write(self.runtime.record.id) as transaction:
-                self.runtime.take(transaction.events(self.runtime.state.last))
-                event = make()
-                done = transaction.append(
-                    replace(event, annotator=check_annotator(event.annotator))
-                )
-            self.runtime.take([done])
-            return self.receipt(done)
+        key, runtime = as_key(None), self.runtime
+
+        def append() -> Receipt:
+            with self.lock:
+                with runtime.store.write(runtime.record.id) as transaction:
+                    runtime.take(transaction.events(runtime.state.last))
+                    done = runtime.state.by_key.get(key)
+                    if done is not None:  # the connection was lost after the commit
+                        return self.receipt(done)
+                    event = replace(make(), key=key)
+                    done = transaction.append(
+                        replace(event, annotator=check_annotator(event.annotator))
+                    )
+                runtime.take([done])
+                return self.receipt(done)
+
+        return self._again(append)
 
     def held_now(self) -> tuple[float, list[Lease]]:
         """The database's time, and leases in force."""

@@ -54,7 +54,7 @@ def create(
     Parameters
     ----------
     url : str or Path
-        A path, or sqlite:///PATH.
+        A path, sqlite:///PATH or postgresql://USER@HOST/NAME.
     X : array-like of shape (n_items, n_features), or path of a .npy file
         The numbers to cluster. They are copied into the database; of a file above 256 MiB the path
         and a checksum are kept.
@@ -165,7 +165,7 @@ def open(url: str | Path, name: str | None = None, *, X: Any = None) -> Session:
     Parameters
     ----------
     url : str or Path
-        A path, or sqlite:///PATH.
+        A path, sqlite:///PATH or postgresql://USER@HOST/NAME.
     name : str or None, default=None
         The session's name; None where there is only one.
     X : array-like of shape (n_items, n_features) or None, default=None
@@ -213,7 +213,7 @@ def names(url: str | Path) -> list[str]:
     Parameters
     ----------
     url : str or Path
-        A path, or sqlite:///PATH.
+        A path, sqlite:///PATH or postgresql://USER@HOST/NAME.
 
     Returns
     -------

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from types import TracebackType
 from typing import Any, Self
 
-from askmeans.checks import check_name, check_number
+from askmeans.checks import check_name, check_number, check_positive
 from askmeans.exceptions import ParameterError
 from askmeans.queries import ME, Answer
 from askmeans.sessions.assignment import Assignment
@@ -17,6 +17,7 @@ from askmeans.sessions.results import Results
 from askmeans.sessions.rows import Rows
 from askmeans.sessions.runtime import Runtime
 from askmeans.sessions.store.contract import SessionRecord, Store
+from askmeans.sessions.store.patience import retried
 from askmeans.spec import SIMILARITIES
 
 __all__ = ["SessionOwner"]
@@ -43,6 +44,16 @@ class SessionOwner(Changes):
     def url(self) -> str:
         """Where it is kept."""
         return self._store.url
+
+    @property
+    def patience(self) -> float:
+        """Seconds to try again for where the database is out of reach; 30 unless set."""
+        return self._store.patience
+
+    @patience.setter
+    def patience(self, seconds: float) -> None:
+        check_positive(seconds, "patience", "Session")
+        self._store.patience = float(seconds)
 
     @property
     def fingerprint(self) -> str:
@@ -257,13 +268,17 @@ class SessionOwner(Changes):
         Held(new=1, there=0, otherwise=0)
         """
         listed = list(answers)
-        with self._runtime.lock:
+
+        def take() -> Held:
             with self._store.write(self._record.id) as transaction:
                 self._runtime.take(transaction.events(self._runtime.state.last))
                 n_items = len(self.rows.base if self.config.has_plan else self.rows)
-                held = import_answers(
+                return import_answers(
                     transaction, listed, self._runtime.state, n_items, self._runtime.groups.n
                 )
+
+        with self._runtime.lock:
+            held = retried(take, self._store.patience)
             self._runtime.refresh()
         return held
 

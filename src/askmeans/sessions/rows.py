@@ -17,6 +17,7 @@ from askmeans.sessions.data import chunks_of, fingerprint, load_matrix, prepare_
 from askmeans.sessions.display import Display, Item, as_display
 from askmeans.sessions.log import EventKind, NewEvent
 from askmeans.sessions.store.contract import DataPart, SessionRecord, Store
+from askmeans.sessions.store.patience import retried
 from askmeans.sessions.stored import from_stored
 
 __all__ = ["Rows", "chunks_at_rest", "make_part"]
@@ -175,13 +176,20 @@ class Rows:
             raise DataError(
                 f"New items must have new ids. Got {min(twice)!r}, which is there already."
             )
-        with self._store.write(self._record.id) as transaction:
-            if len(self._store.parts(self._record.id)) != part.part:
-                raise SessionError("Somebody else added rows just now. Got yours, too; try again.")
-            transaction.add_part(part, chunks_at_rest(matrix, part))
-            transaction.append(
-                NewEvent(kind=EventKind.ROWS, key=key, annotator=annotator, target=part.part)
-            )
+        new = NewEvent(kind=EventKind.ROWS, key=key, annotator=annotator, target=part.part)
+
+        def keep() -> None:
+            with self._store.write(self._record.id) as transaction:
+                if len(self._store.parts(self._record.id)) != part.part:
+                    if any(event.key == key for event in transaction.events(0)):
+                        return  # the connection was lost after the commit
+                    raise SessionError(
+                        "Somebody else added rows just now. Got yours, too; try again."
+                    )
+                transaction.add_part(part, chunks_at_rest(matrix, part))
+                transaction.append(new)
+
+        retried(keep, self._store.patience)
         self.load()
 
     def _feature_names(self) -> list[str] | None:

@@ -31,7 +31,7 @@ def thumbnail(picture: Path, folder: Path) -> Path:
             if not path.exists():
                 small = open_picture(picture, None, side=_SIDE)
                 small.thumbnail((_SIDE, _SIDE))
-                folder.mkdir(exist_ok=True)
+                folder.mkdir(parents=True, exist_ok=True)
                 with whole_file(path) as file:
                     small.save(file, "JPEG", quality=80)
     except (OSError, DataError, MissingExtraError):

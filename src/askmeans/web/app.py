@@ -27,6 +27,7 @@ __all__ = ["create_app"]
 
 _log = logging.getLogger("askmeans.web")
 _HOST = re.compile(r"[A-Za-z0-9_.-]+")
+_PATIENCE = 2.0  # seconds to wait for a lost database before people are told that we try again
 _CRASHED = "Something went wrong here; no answer that was confirmed is lost. The log says more."
 
 
@@ -42,7 +43,7 @@ def create_app(
     Parameters
     ----------
     url : str or Path
-        The session's database: a path, or sqlite:///PATH.
+        The session's database: a path, sqlite:///PATH or postgresql://USER@HOST/NAME.
     name : str or None, default=None
         The session's name; None where there is only one.
     settle_seconds : float, default=0.3
@@ -77,6 +78,7 @@ def create_app(
     check_number(settle_seconds, "settle_seconds", "web.create_app", minimum=0)
     hosts = _as_hosts(public_hosts)
     context = AppContext(open_session(url, name), float(settle_seconds))
+    context.session.patience = _PATIENCE
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:

@@ -13,12 +13,18 @@ from askmeans.exceptions import (
     QueryError,
     SessionError,
     StoreBusyError,
+    StoreLostError,
 )
 from askmeans.sessions import Session
+from askmeans.sessions.store import is_postgresql
 
 __all__ = ["status_of", "tell"]
 
 _FOLDERS = re.compile(r"(?<![\w./:-])/(?:[^\s/'\"]+/)+")  # of an absolute path
+_LOST = (
+    "Not saved yet: the database cannot be reached just now. Try again in a moment; no answer that "
+    "was confirmed is lost."
+)
 _STATUS: list[tuple[type[AskmeansError], int]] = [  # the first that fits
     (QueryError, 404),
     (KeyConflictError, 409),
@@ -28,6 +34,7 @@ _STATUS: list[tuple[type[AskmeansError], int]] = [  # the first that fits
     (DataError, 422),
     (SessionError, 409),
     (StoreBusyError, 503),
+    (StoreLostError, 503),
 ]
 
 
@@ -38,7 +45,11 @@ def status_of(error: AskmeansError) -> int:
 
 def tell(error: AskmeansError, session: Session) -> str:
     """What went wrong; files by their names, since their folders are nobody's business."""
+    if isinstance(error, StoreLostError):  # nor is where a server is
+        return _LOST
     text = str(error)
+    if is_postgresql(session.url):
+        text = text.replace(session.url, "The database")
     for folder in (str(Path(session.url).parent), session.rows.folder):
         if folder and folder != "/":
             text = text.replace(f"{folder}/", "")

@@ -12,7 +12,7 @@ from askmeans.checks import check_name, whole_number
 from askmeans.exceptions import AskmeansError, ParameterError
 from askmeans.sessions import Receipt, Session
 from askmeans.sessions.display import IMAGE_TYPES
-from askmeans.sessions.store import file_of
+from askmeans.sessions.store import thumbnails_of
 from askmeans.tables.thumbnails import thumbnail
 from askmeans.web.answering import QuestionView
 from askmeans.web.context import AppContext
@@ -274,7 +274,7 @@ def _add_tools(router: APIRouter, context: AppContext) -> None:
     def image(row: int, small: bool = False) -> Response:
         path = _image_of(context, row)
         if small:
-            path = thumbnail(path, Path(f"{file_of(context.session.url)}.thumbnails"))
+            path = thumbnail(path, thumbnails_of(context.session.url))
         return FileResponse(
             path, media_type=IMAGE_TYPES[path.suffix.lower()], headers=_IMAGE_HEADERS
         )

@@ -31,7 +31,7 @@ def serve(
     Parameters
     ----------
     url : str or Path
-        The session's database: a path, or sqlite:///PATH.
+        The session's database: a path, sqlite:///PATH or postgresql://USER@HOST/NAME.
     name : str or None, default=None
         The session's name; None where there is only one.
     host : str, default="127.0.0.1"

@@ -1,35 +1,34 @@
-"""Where sessions are kept: the contract, and SQLite through SQLAlchemy; PostgreSQL joins next."""
+"""Where sessions are kept: the contract, and SQLite and PostgreSQL through SQLAlchemy."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from askmeans.exceptions import MissingExtraError, ParameterError
+from askmeans.exceptions import MissingExtraError
+from askmeans.sessions.store.urls import file_of, is_postgresql, shown, stem_of, thumbnails_of
 
 if TYPE_CHECKING:
     from askmeans.sessions.store.contract import Store
 
-__all__ = ["backup_store", "file_of", "open_store", "upgrade_store"]
+__all__ = ["backup_store", "copy_store", "file_of", "is_postgresql", "open_store", "shown",
+           "stem_of", "thumbnails_of", "upgrade_store"]  # fmt: skip
 
 
 def open_store(url: str | Path, *, make: bool = False) -> "Store":
     """The store at a path or database URL; without `make`, one that is there already."""
-    path = file_of(url)
+    shown(url)  # refuses what is no place for a database
     _check_installed()
     from askmeans.sessions.store.sql import SqlStore
-    from askmeans.sessions.store.sqlite.engine import make_engine
-    from askmeans.sessions.store.versions import check_version, make_file, make_schema
+    from askmeans.sessions.store.versions import check_version, make_backend, make_schema
 
-    if make:
-        make_file(path)
-    check_version(path, make=make)  # before anything of it is changed
-    engine = make_engine(path)
+    check_version(url, make=make)  # before anything of it is changed
+    backend = make_backend(url, make=make)
     try:
         if make:
-            make_schema(engine, path)
+            make_schema(backend)
     except BaseException:
-        engine.dispose()
+        backend.engine.dispose()
         raise
-    return SqlStore(engine, path)
+    return SqlStore(backend)
 
 
 def backup_store(url: str | Path, file: Path) -> list[str]:
@@ -37,13 +36,18 @@ def backup_store(url: str | Path, file: Path) -> list[str]:
 
     Returns the files that the sessions refer to, which are not in it.
     """
-    path = file_of(url)
+    shown(url)
     _check_installed()
     from askmeans.sessions.store.versions import backup, check_version
 
-    check_version(path)
-    backup(path, file)
-    store = open_store(file)
+    check_version(url)
+    backup(url, file)
+    return _files_elsewhere(file)
+
+
+def _files_elsewhere(url: str | Path) -> list[str]:
+    """Files that the sessions of a database refer to."""
+    store = open_store(url)
     try:
         parts = (part for name in store.names() for part in store.parts(store.load(name).id))
         return sorted({part.path for part in parts if part.path is not None})
@@ -51,33 +55,26 @@ def backup_store(url: str | Path, file: Path) -> list[str]:
         store.close()
 
 
+def copy_store(source: str | Path, target: str | Path) -> list[str]:
+    """Copy all sessions of a database into one that has none, of either kind, without loss.
+
+    Returns the files that the sessions refer to, which are not in it.
+    """
+    shown(source), shown(target)
+    _check_installed()
+    from askmeans.sessions.store.copying import copy_database
+
+    copy_database(source, target)
+    return _files_elsewhere(target)
+
+
 def upgrade_store(url: str | Path) -> Path | None:
     """Bring a database to this version, after a backup beside it; None when nothing was to do."""
-    path = file_of(url)
+    shown(url)
     _check_installed()
     from askmeans.sessions.store.versions import upgrade
 
-    return upgrade(path)
-
-
-def file_of(url: str | Path) -> Path:
-    """The absolute path of an SQLite database, from a path or a URL."""
-    text = place = str(url)
-    scheme, colon, rest = text.partition("://")
-    if colon:
-        if scheme != "sqlite" or not rest.startswith("/") or rest == "/":
-            raise ParameterError(
-                "The 'url' parameter must be a path or sqlite:///PATH, for now. "
-                f"Got {text!r} instead; PostgreSQL is still to come."
-            )
-        place = rest[1:]
-    path = Path(place).expanduser()
-    if not place or path.is_dir():
-        raise ParameterError(
-            "The 'url' parameter must be the path of a database file or a URL. "
-            f"Got {text!r} instead, which is {'a folder' if place else 'empty'}."
-        )
-    return path.absolute()
+    return upgrade(url)
 
 
 def _check_installed() -> None:

@@ -17,7 +17,9 @@ A store keeps sessions. It knows nothing of policies, budgets or who may answer 
   question (kind, items, cluster, repeat) keeps its number for ever, whoever issues it again.
 - **Plain at rest.** Numbers, text, JSON and raw little-endian arrays; nothing is pickled.
 - **Errors.** Whatever the database says becomes one of the StoreError tree, with a remedy; the
-  next call works again when the cause is gone.
+  next call works again when the cause is gone. A connection that was lost is a StoreLostError; what
+  is read is then read again for `patience` seconds. Whoever writes tries again, too (`retried`):
+  the commit may have been done, and keys tell.
 """
 
 from collections.abc import Iterator, Sequence
@@ -101,7 +103,8 @@ class Transaction(Protocol):
 class Store(Protocol):
     """Where sessions are kept."""
 
-    url: str
+    url: str  # without secrets
+    patience: float  # seconds to try again for where the connection was lost
 
     def names(self) -> list[str]:
         """Names of the sessions, in the order they were made."""

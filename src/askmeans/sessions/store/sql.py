@@ -1,27 +1,24 @@
 """The store on SQLAlchemy: what the contract says, as statements."""
 
+import itertools
 import json
 import math
 import os
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 from sqlalchemy import (
     Connection,
-    Engine,
-    Float,
     bindparam,
     delete,
     func,
     insert,
-    literal_column,
     select,
 )
-from sqlalchemy.dialects.sqlite import insert as upsert
 from sqlalchemy.exc import IntegrityError
 
 from askmeans import __version__
@@ -29,17 +26,13 @@ from askmeans.exceptions import NoSessionError, SessionExistsError, StoreVersion
 from askmeans.queries import Question
 from askmeans.sessions.log import Event, EventKind, NewEvent, Value
 from askmeans.sessions.store import models
+from askmeans.sessions.store.backend import Backend
 from askmeans.sessions.store.contract import DataPart, Lease, SessionRecord
-from askmeans.sessions.store.sqlite.engine import (
-    DURABLE,
-    NOW,
-    PASSING,
-    check_files,
-    checkpoint,
-    translated,
-)
+from askmeans.sessions.store.patience import busy_seconds, retried
 
 __all__ = ["SqlStore"]
+
+T = TypeVar("T")
 
 # What every answer asks for several times: to make these anew costs more than to run them.
 _EVENTS = (
@@ -53,24 +46,23 @@ _EVENTS = (
 _LEASES = select(models.leases).where(models.leases.c.session_id == bindparam("session"))
 _LISTED = 500  # items that a statement lists; of more, all questions are read
 _SAID = (EventKind.ANSWER, EventKind.HELD, EventKind.AGAIN)
-_NOW = select(literal_column(NOW, Float))
 
 
 class SqlStore:
     """Sessions in a database."""
 
-    def __init__(self, engine: Engine, path: Path) -> None:
-        self.url = str(path)
-        self._path = path
-        self._engine = engine
+    def __init__(self, backend: Backend) -> None:
+        self.url = backend.url
+        self.patience = busy_seconds()
+        self._backend = backend
+        self._engine = backend.engine
         self._pid = os.getpid()
-        weakref.finalize(self, _let_go, engine, self._pid)  # at exit, where nobody closed it
+        weakref.finalize(self, _let_go, backend, self._pid)  # at exit, where nobody closed it
 
     def names(self) -> list[str]:
         """Names of the sessions, in the order they were made."""
-        with self._read() as connection:
-            rows = connection.execute(select(models.sessions.c.name).order_by(models.sessions.c.id))
-            return list(rows.scalars())
+        names = select(models.sessions.c.name).order_by(models.sessions.c.id)
+        return self._read(lambda connection: list(connection.execute(names).scalars()))
 
     def create(
         self,
@@ -88,7 +80,7 @@ class SqlStore:
                 "config": config,
                 "fingerprint": part.fingerprint,
                 "made_by": made_by,
-                "at": _now(connection),
+                "at": _now(connection, self._backend),
             }
             try:
                 done = connection.execute(insert(models.sessions).values(values))
@@ -98,15 +90,13 @@ class SqlStore:
                     "name (--name), or go on with it (`askmeans answer`, askmeans.sessions.open)."
                 ) from error
             (session,) = done.inserted_primary_key or (0,)
-            SqlTransaction(connection, int(session)).add_part(part, chunks)
+            SqlTransaction(connection, int(session), self._backend).add_part(part, chunks)
             return SessionRecord(id=int(session), **values)
 
     def load(self, name: str) -> SessionRecord:
         """The session of this name."""
-        with self._read() as connection:
-            found = connection.execute(
-                select(models.sessions).where(models.sessions.c.name == name)
-            ).first()
+        named = select(models.sessions).where(models.sessions.c.name == name)
+        found = self._read(lambda connection: connection.execute(named).first())
         if found is None:
             there = ", ".join(map(repr, self.names())) or "none"
             raise NoSessionError(
@@ -118,82 +108,86 @@ class SqlStore:
     def parts(self, session: int) -> list[DataPart]:
         """The session's rows, without their numbers."""
         table = models.parts
-        with self._read() as connection:
-            rows = connection.execute(
-                select(table).where(table.c.session_id == session).order_by(table.c.part)
+        query = select(table).where(table.c.session_id == session).order_by(table.c.part)
+        return [
+            DataPart(
+                part=row.part,
+                dtype=row.dtype,
+                shape=(row.n_rows, row.n_features),
+                fingerprint=row.fingerprint,
+                path=row.path,
+                display=row.display,
             )
-            return [
-                DataPart(
-                    part=row.part,
-                    dtype=row.dtype,
-                    shape=(row.n_rows, row.n_features),
-                    fingerprint=row.fingerprint,
-                    path=row.path,
-                    display=row.display,
-                )
-                for row in rows
-            ]
+            for row in self._read(lambda connection: connection.execute(query).all())
+        ]
 
     def chunks(self, session: int, part: int) -> Iterator[bytes]:
         """The raw bytes of a part, in order."""
         table, parts = models.chunks, models.parts
         here = (parts.c.session_id == session) & (parts.c.part == part)
         query = select(table.c.bytes).join(parts, parts.c.id == table.c.part_id).where(here)
-        with self._read() as connection:
-            for row in connection.execute(query.order_by(table.c.number)):
-                yield row.bytes
+        for number in itertools.count():  # one at a time: they are large
+            one = query.where(table.c.number == number)
+            found = self._read(partial(Connection.scalar, statement=one))
+            if found is None:
+                return
+            yield found
 
     def events(self, session: int, after: int = 0) -> list[Event]:
         """Events with a number above this, in order."""
-        with self._read() as connection:
-            return SqlTransaction(connection, session).events(after)
+        return self._read(lambda connection: self._within(connection, session).events(after))
 
     def questions(self, session: int, after: int = 0) -> list[tuple[int, Question]]:
         """Questions with a number above this, in order."""
-        with self._read() as connection:
-            return SqlTransaction(connection, session).questions(after)
+        return self._read(lambda connection: self._within(connection, session).questions(after))
 
     def leases(self, session: int) -> tuple[float, list[Lease]]:
         """The database's time, and every lease."""
-        with self._read() as connection:
-            transaction = SqlTransaction(connection, session)
+
+        def both(connection: Connection) -> tuple[float, list[Lease]]:
+            transaction = self._within(connection, session)
             return transaction.now(), transaction.leases()
+
+        return self._read(both)
 
     @contextmanager
     def write(self, session: int, *, durable: bool = True) -> Iterator["SqlTransaction"]:
         """A transaction; leaving it commits, an exception undoes all of it."""
-        with self._begun(DURABLE if durable else PASSING) as connection:
-            yield SqlTransaction(connection, session)
+        with self._begun(session, durable=durable) as connection:
+            yield self._within(connection, session)
 
     def close(self) -> None:
         """Let go of the database."""
         self._after_fork()
-        _let_go(self._engine, self._pid)
+        _let_go(self._backend, self._pid)
+
+    def _within(self, connection: Connection, session: int) -> "SqlTransaction":
+        """Statements on one session."""
+        return SqlTransaction(connection, session, self._backend)
+
+    def _read(self, work: Callable[[Connection], T]) -> T:
+        """What is read; again where the connection was lost."""
+
+        def read() -> T:
+            self._after_fork()
+            with self._backend.translated(), self._engine.connect() as connection:
+                return work(connection)
+
+        return retried(read, self.patience)
 
     @contextmanager
-    def _read(self) -> Iterator[Connection]:
-        """A connection that sees one state of the database."""
+    def _begun(self, session: int | None = None, *, durable: bool = True) -> Iterator[Connection]:
+        """A connection that is the only writer; left well, what was written is in the database."""
         self._after_fork()
-        with translated(self.url), self._engine.connect() as connection:
-            yield connection
-
-    @contextmanager
-    def _begun(self, how: str = DURABLE) -> Iterator[Connection]:
-        """A connection that is the only writer; left well, what was written is in the database.
-
-        In the one at its place, that is: a file removed or replaced is noticed before the commit,
-        or before anybody is told of it.
-        """
-        self._after_fork()
-        with translated(self.url), self._engine.connect() as connection:
-            writing = connection.execution_options(askmeans_write=how)
-            with writing.begin():
-                yield writing
-                check_files(writing, self._path)
-            check_files(writing, self._path)
+        with (
+            self._backend.translated(),
+            self._engine.connect() as connection,
+            self._backend.writing(connection, session, durable=durable) as writing,
+        ):
+            yield writing
 
     def _after_fork(self) -> None:
-        """Leave a parent's connections to the parent: SQLite forbids to share them."""
+        """Leave a parent's connections to the parent: they cannot be shared."""
         if self._pid != os.getpid():
             self._engine.dispose(close=False)
             self._pid = os.getpid()
@@ -202,13 +196,14 @@ class SqlStore:
 class SqlTransaction:
     """Statements on one session within one connection."""
 
-    def __init__(self, connection: Connection, session: int) -> None:
+    def __init__(self, connection: Connection, session: int, backend: Backend) -> None:
         self._connection = connection
         self._session = session
+        self._backend = backend
 
     def now(self) -> float:
         """The database's time, in seconds."""
-        return _now(self._connection)
+        return _now(self._connection, self._backend)
 
     def events(self, after: int) -> list[Event]:
         """Events with a number above this, in order."""
@@ -259,7 +254,7 @@ class SqlTransaction:
 
     def lease(self, lease: Lease) -> None:
         """Give or renew a lease."""
-        statement = upsert(models.leases).values(
+        statement = self._backend.insert(models.leases).values(
             session_id=self._session,
             question=lease.question,
             annotator=lease.annotator,
@@ -325,16 +320,15 @@ class SqlTransaction:
             )
 
 
-def _let_go(engine: Engine, pid: int) -> None:
-    """Write what is left to the database, and close it; a parent's connections are the parent's."""
+def _let_go(backend: Backend, pid: int) -> None:
+    """Close the database; a parent's connections are the parent's."""
     if pid == os.getpid():
-        checkpoint(engine)
-        engine.dispose()
+        backend.let_go()
 
 
-def _now(connection: Connection) -> float:
+def _now(connection: Connection, backend: Backend) -> float:
     """The database's time, in seconds."""
-    return float(connection.execute(_NOW).scalar_one())
+    return float(connection.execute(backend.now).scalar_one())
 
 
 def _value(row: Any) -> Value | None:

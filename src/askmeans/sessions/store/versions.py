@@ -9,62 +9,90 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from sqlalchemy import Connection, Engine, inspect, text
+from sqlalchemy import Connection, inspect, text
 
 from askmeans.exceptions import DataError, NoSessionError, StoreVersionError
 from askmeans.files import whole_file
+from askmeans.sessions.store.backend import Backend
 from askmeans.sessions.store.models import VERSION_TABLE
-from askmeans.sessions.store.sqlite.engine import DURABLE, connect, make_engine, translated
+from askmeans.sessions.store.patience import retried
+from askmeans.sessions.store.sqlite.engine import SqliteBackend, connect, translated
+from askmeans.sessions.store.urls import file_of, is_postgresql, shown, stem_of
 
-__all__ = ["SCHEMA", "backup", "check_version", "make_file", "make_schema", "upgrade"]
+__all__ = ["SCHEMA", "backup", "check_version", "find_version", "make_backend", "make_schema",
+           "migrate", "upgrade"]  # fmt: skip
 
 SCHEMA = "1"
 MIGRATIONS = Path(__file__).parent / "migrations"
+_OPENING = 5.0  # seconds in which a server may come up; longer, and the URL is likely wrong
 
 
-def make_file(path: Path) -> None:
-    """Make an empty database where there is none."""
-    if not path.parent.is_dir():
-        raise NoSessionError(
-            f"{path.parent} must be a folder for the database. Got none; make it first."
-        )
-    with translated(str(path)):
-        sqlite3.connect(path).close()
+def make_backend(url: str | Path, *, make: bool = False) -> Backend:
+    """The database at a path or URL; with `make` an empty file where there is none."""
+    if is_postgresql(url):
+        from askmeans.sessions.store.postgresql.engine import PostgresBackend
+
+        return PostgresBackend(str(url))
+    path = file_of(url)
+    if make:
+        _make_file(path)
+    return SqliteBackend(path)
 
 
-def make_schema(engine: Engine, path: Path) -> None:
+def make_schema(backend: Backend, *, to: str = "head") -> None:
     """Make the tables where there are none; a database that has some is left as it is."""
-    with translated(str(path)), engine.connect() as connection:
-        writing = connection.execution_options(askmeans_write=DURABLE)
-        with writing.begin():
-            if _version(writing) is None:
-                _migrate(writing, "head")
-    engine.dispose()  # it was opened while it had no write-ahead log to be recognised by
+    with (
+        backend.translated(),
+        backend.engine.connect() as connection,
+        backend.migrating(connection) as writing,
+    ):
+        if _version(writing) is None:
+            migrate(writing, to)
+    backend.engine.dispose()  # a file was opened while it had no write-ahead log
 
 
-def check_version(path: Path, *, make: bool = False) -> None:
+def check_version(url: str | Path, *, make: bool = False) -> None:
     """Refuse a database of another schema, and say what to do; one without, unless to `make` it."""
-    version = find_version(path)
+    if make and not is_postgresql(url) and not file_of(url).exists():
+        return
+    version = find_version(url)
     if version == SCHEMA or (make and version is None):
         return
+    place = shown(url)
     if version is None:
         raise NoSessionError(
-            f"{path} must hold sessions of askmeans. Got a database without; 'askmeans init' or "
+            f"{place} must hold sessions of askmeans. Got a database without; 'askmeans init' or "
             "askmeans.sessions.create makes one."
         )
     if version.isdigit() and int(version) < int(SCHEMA):
         raise StoreVersionError(
-            f"{path} must have schema {SCHEMA} for this version of askmeans. Got schema {version}, "
-            f"of an older one; run: askmeans upgrade {shlex.quote(str(path))}"
+            f"{place} must have schema {SCHEMA} for this version of askmeans. Got schema "
+            f"{version}, of an older one; run: askmeans upgrade {shlex.quote(place)}"
         )
     raise StoreVersionError(
-        f"{path} must have schema {SCHEMA} for this version of askmeans. Got schema {version}, of "
+        f"{place} must have schema {SCHEMA} for this version of askmeans. Got schema {version}, of "
         "a newer one; run: pip install --upgrade askmeans"
     )
 
 
-def find_version(path: Path) -> str | None:
-    """The schema's number, None where there is none of ours; the file is left as it is."""
+def find_version(url: str | Path) -> str | None:
+    """The schema's number, None where there is none of ours; the database is left as it is."""
+    if not is_postgresql(url):
+        return _find_in_file(file_of(url))
+    backend = make_backend(url)
+
+    def find() -> str | None:
+        with backend.translated(), backend.engine.connect() as connection:
+            return _version(connection)
+
+    try:
+        return retried(find, _OPENING)
+    finally:
+        backend.let_go()
+
+
+def _find_in_file(path: Path) -> str | None:
+    """The schema's number in a file, which is left as it is."""
     if not path.exists():
         raise NoSessionError(
             f"There must be a database at {path}. Got none; 'askmeans init' or "
@@ -79,31 +107,44 @@ def find_version(path: Path) -> str | None:
     return None if found is None else str(found[0])
 
 
-def upgrade(path: Path, *, migrations: Path = MIGRATIONS, to: str = SCHEMA) -> Path | None:
+def _make_file(path: Path) -> None:
+    """Make an empty database where there is none."""
+    if not path.parent.is_dir():
+        raise NoSessionError(
+            f"{path.parent} must be a folder for the database. Got none; make it first."
+        )
+    with translated(str(path)):
+        sqlite3.connect(path).close()
+
+
+def upgrade(url: str | Path, *, migrations: Path = MIGRATIONS, to: str = SCHEMA) -> Path | None:
     """Bring a database to a schema, after a backup; the backup's path, None if nothing was to do.
 
     All steps are one transaction: a failure leaves the database as it was.
     """
-    version = find_version(path)
+    version = find_version(url)
     if version == to:
         return None
     if version is None or not version.isdigit() or int(version) > int(to):
-        check_version(path)  # refuses, and says why
-    kept = _unused(path, f"schema-{version}")
-    backup(path, kept)
-    engine = make_engine(path)
+        check_version(url)  # refuses, and says why
+    file = stem_of(url) if is_postgresql(url) else file_of(url)
+    kept = _unused(file, f"schema-{version}")
+    backup(url, kept)
+    backend = make_backend(url)
     try:
-        with translated(str(path)), engine.connect() as connection:
-            writing = connection.execution_options(askmeans_write=DURABLE)
-            with writing.begin():
-                _migrate(writing, to, migrations)
+        with (
+            backend.translated(),
+            backend.engine.connect() as connection,
+            backend.migrating(connection) as writing,
+        ):
+            migrate(writing, to, migrations)
         return kept
     finally:
-        engine.dispose()
+        backend.engine.dispose()
 
 
-def backup(path: Path, file: Path) -> None:
-    """A copy of a database, through SQLite itself so that it is whole; nothing is overwritten."""
+def backup(url: str | Path, file: Path) -> None:
+    """A whole copy of a database as an SQLite file, of its own schema; nothing is overwritten."""
     if not file.absolute().parent.is_dir():
         raise DataError(f"{file.parent} must be a folder for the backup. Got none; make it first.")
     if os.path.lexists(file):
@@ -111,6 +152,12 @@ def backup(path: Path, file: Path) -> None:
             f"{file} must not exist yet: a backup overwrites nothing. Got a file there; name "
             "another."
         )
+    if is_postgresql(url):
+        from askmeans.sessions.store.copying import copy_into_file
+
+        copy_into_file(url, file)
+        return
+    path = file_of(url)
     with (
         translated(str(path)),
         whole_file(file) as part,
@@ -138,7 +185,7 @@ def _version(connection: Connection) -> str | None:
     return None if found is None else str(found)
 
 
-def _migrate(connection: Connection, to: str, migrations: Path = MIGRATIONS) -> None:
+def migrate(connection: Connection, to: str, migrations: Path = MIGRATIONS) -> None:
     """Run alembic's steps on this connection, within its transaction."""
     from alembic import command
     from alembic.config import Config

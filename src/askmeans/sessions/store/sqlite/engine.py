@@ -2,7 +2,7 @@
 
 A file that was removed or replaced can be written to as long as it is open, and all of that is gone
 afterwards. So every connection remembers which files it has open (device and inode), and
-`check_files` compares them with what is at their place now.
+`_check_files` compares them with what is at their place now.
 """
 
 import os
@@ -10,16 +10,16 @@ import random
 import sqlite3
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy import Connection, Engine, Float, create_engine, event, literal_column, select
+from sqlalchemy.dialects.sqlite import insert
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import QueuePool
 
 from askmeans.exceptions import (
-    ParameterError,
     StoreBusyError,
     StoreDamagedError,
     StoreError,
@@ -27,11 +27,10 @@ from askmeans.exceptions import (
     StoreMovedError,
     StoreReadOnlyError,
 )
+from askmeans.sessions.store.patience import busy_seconds
 
-__all__ = ["DURABLE", "NOW", "PASSING", "check_files", "checkpoint", "connect", "make_engine",
-           "translated"]  # fmt: skip
+__all__ = ["SqliteBackend", "connect", "translated"]
 
-BUSY_SECONDS = 30.0
 # Pages in the write-ahead log after which it is moved into the database: an answer takes about
 # seven, so a copy of the database file alone lacks a handful of answers at most.
 CHECKPOINT_PAGES = 50
@@ -44,10 +43,6 @@ _NO_ROOM = (
     sqlite3.SQLITE_IOERR_SHMMAP,
     sqlite3.SQLITE_IOERR_TRUNCATE,
 )
-# Seconds since 1970 with thousandths; unixepoch('subsec') is too new for SQLite 3.40.
-NOW = "(julianday('now') - 2440587.5) * 86400.0"
-
-
 FileId = tuple[int, int] | None  # device and inode; None where there is no file
 
 
@@ -57,7 +52,51 @@ class Opened(sqlite3.Connection):
     files: tuple[FileId, FileId] = (None, None)
 
 
-def make_engine(path: Path) -> Engine:
+class SqliteBackend:
+    """An SQLite database, the file that is there now."""
+
+    # Seconds since 1970 with thousandths; unixepoch('subsec') is too new for SQLite 3.40.
+    now = select(literal_column("(julianday('now') - 2440587.5) * 86400.0", Float(53)))
+    insert = staticmethod(insert)
+
+    def __init__(self, path: Path) -> None:
+        self.url = str(path)
+        self._path = path
+        self.engine = _make_engine(path)
+
+    def translated(self) -> AbstractContextManager[None]:
+        """Let whatever SQLite complains of become a StoreError that says what to do."""
+        return translated(self.url)
+
+    @contextmanager
+    def writing(
+        self, connection: Connection, session: int | None, *, durable: bool  # noqa: ARG002 - one writer for all sessions
+    ) -> Iterator[Connection]:  # fmt: skip
+        """A transaction, the only one that writes; left well, it is in the database.
+
+        In the one at its place, that is: a file removed or replaced is noticed before the commit,
+        or before anybody is told of it.
+        """
+        writing = connection.execution_options(askmeans_write=DURABLE if durable else PASSING)
+        with writing.begin():
+            yield writing
+            _check_files(writing, self._path)
+        _check_files(writing, self._path)
+
+    @contextmanager
+    def migrating(self, connection: Connection) -> Iterator[Connection]:
+        """A transaction, the only one that writes."""
+        writing = connection.execution_options(askmeans_write=DURABLE)
+        with writing.begin():  # a new file has no write-ahead log yet to be recognised by
+            yield writing
+
+    def let_go(self) -> None:
+        """Write what is left to the file, and close all connections."""
+        _checkpoint(self.engine)
+        self.engine.dispose()
+
+
+def _make_engine(path: Path) -> Engine:
     """An engine for the file that is there now; transactions are begun by us, not by the driver."""
     opened = _files(path)[0]
 
@@ -79,6 +118,7 @@ def make_engine(path: Path) -> Engine:
         poolclass=QueuePool,
         pool_size=4,
         max_overflow=28,  # as many threads as a server has
+        hide_parameters=True,  # an error in a log tells no answer
     )
     event.listen(engine, "begin", _begin)
     return engine
@@ -87,12 +127,12 @@ def make_engine(path: Path) -> Engine:
 def connect(path: Path) -> Opened:
     """A connection to a file that is there; none is made, nothing is changed."""
     return sqlite3.connect(
-        f"{path.as_uri()}?mode=rw", uri=True, timeout=_busy_seconds(), isolation_level=None,
+        f"{path.as_uri()}?mode=rw", uri=True, timeout=busy_seconds(), isolation_level=None,
         check_same_thread=False, factory=Opened,
     )  # fmt: skip
 
 
-def check_files(connection: Connection, path: Path) -> None:
+def _check_files(connection: Connection, path: Path) -> None:
     """Refuse to go on where the files that are open are no longer those at their place."""
     opened: Any = connection.connection.dbapi_connection
     now = _files(path)
@@ -106,7 +146,7 @@ def check_files(connection: Connection, path: Path) -> None:
         )
 
 
-def checkpoint(engine: Engine) -> None:
+def _checkpoint(engine: Engine) -> None:
     """Move what is in the write-ahead log into the database, as far as nobody else reads it."""
     if engine.pool.checkedin() == 0:  # type: ignore[attr-defined]  # of QueuePool, ours
         return  # nothing was done here, or somebody is at it
@@ -142,17 +182,6 @@ def _check_same(path: Path, now: FileId, opened: FileId) -> None:
             "or export what this program still has, stop it, and start again with the database "
             "you want. The last answer was not confirmed."
         )
-
-
-def _busy_seconds() -> float:
-    """How long to wait for other writers; ASKMEANS_BUSY_SECONDS says otherwise."""
-    text = os.environ.get("ASKMEANS_BUSY_SECONDS", "")
-    try:
-        return float(text) if text else BUSY_SECONDS
-    except ValueError as error:
-        raise ParameterError(
-            f"ASKMEANS_BUSY_SECONDS must be a number of seconds. Got {text!r} instead."
-        ) from error
 
 
 def _prepare(connection: sqlite3.Connection) -> None:

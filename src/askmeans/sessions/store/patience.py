@@ -1,0 +1,40 @@
+"""How long to wait for a database that is busy or out of reach, and how to try again."""
+
+import os
+import random
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+from askmeans.exceptions import ParameterError, StoreLostError
+
+__all__ = ["BUSY_SECONDS", "busy_seconds", "retried"]
+
+T = TypeVar("T")
+
+BUSY_SECONDS = 30.0
+_FIRST, _LONGEST = 0.02, 1.0  # seconds between two attempts; each pause is twice the last
+
+
+def busy_seconds() -> float:
+    """How long to wait for other writers; ASKMEANS_BUSY_SECONDS says otherwise."""
+    text = os.environ.get("ASKMEANS_BUSY_SECONDS", "")
+    try:
+        return float(text) if text else BUSY_SECONDS
+    except ValueError as error:
+        raise ParameterError(
+            f"ASKMEANS_BUSY_SECONDS must be a number of seconds. Got {text!r} instead."
+        ) from error
+
+
+def retried(work: Callable[[], T], seconds: float) -> T:
+    """Do work that may be done twice; where the connection was lost, again for so long."""
+    end, pause = time.monotonic() + seconds, _FIRST
+    while True:
+        try:
+            return work()
+        except StoreLostError:
+            if time.monotonic() + pause > end:
+                raise
+        time.sleep(random.uniform(0.5 * pause, pause))
+        pause = min(2.0 * pause, _LONGEST)

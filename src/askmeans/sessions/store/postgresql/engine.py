@@ -1,0 +1,195 @@
+"""PostgreSQL as a store wants it: a row lock for the one writer, its clock, typed errors.
+
+A writer locks its session's row, so several servers on one database write in turn, a session's
+events are numbered in the order of their commits, and what is read after the lock was got is all
+that was committed. Leases need no SKIP LOCKED: they are given inside that lock, which is held for
+milliseconds. Readers are not held up.
+
+A connection that breaks becomes a StoreLostError; whoever wrote then knows nothing of the commit,
+and tries again with the same key (`retrying.py`).
+"""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import psycopg
+from sqlalchemy import (
+    Connection,
+    Engine,
+    Float,
+    bindparam,
+    create_engine,
+    literal_column,
+    select,
+    text,
+)
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.pool import QueuePool
+
+from askmeans.exceptions import (
+    NoSessionError,
+    StoreBusyError,
+    StoreError,
+    StoreFullError,
+    StoreLostError,
+    StoreReadOnlyError,
+)
+from askmeans.sessions.store.patience import busy_seconds
+from askmeans.sessions.store.urls import connection_string, shown
+
+__all__ = ["PostgresBackend"]
+
+_CONNECT_SECONDS = 10
+_IDLE_SECONDS = 60  # a client that vanished in a transaction holds its lock no longer
+# One statement gets the lock and says whether the commit waits for the disk.
+_LOCK = "SELECT id{} FROM askmeans_sessions WHERE id = :session FOR NO KEY UPDATE"
+_DURABLE = text(_LOCK.format("")).bindparams(bindparam("session"))
+_PASSING = text(_LOCK.format(", set_config('synchronous_commit', 'off', true)")).bindparams(
+    bindparam("session")
+)
+_TABLES = text("SELECT pg_advisory_xact_lock(725527310)")
+# What a server says while it cannot take connections, and will again.
+_SOON = re.compile("starting up|shutting down|recovery|not yet accepting|too many clients|slots")
+
+
+class PostgresBackend:
+    """A PostgreSQL database."""
+
+    now = select(literal_column("extract(epoch FROM clock_timestamp())::float8", Float(53)))
+    insert = staticmethod(insert)
+
+    def __init__(self, url: str) -> None:
+        self.url = shown(url)
+        dsn = connection_string(url)
+
+        def make() -> psycopg.Connection[Any]:
+            connection = psycopg.connect(dsn, **_settings(dsn))
+            try:
+                _prepare(connection)
+            except BaseException:
+                connection.close()
+                raise
+            return connection
+
+        self.engine: Engine = create_engine(
+            "postgresql+psycopg://",
+            creator=make,
+            poolclass=QueuePool,
+            pool_size=4,
+            max_overflow=28,  # as many threads as a server has
+            hide_parameters=True,  # an error in a log tells no answer
+            use_native_hstore=False,
+        )
+
+    @contextmanager
+    def translated(self) -> Iterator[None]:
+        """Let whatever PostgreSQL complains of become a StoreError that says what to do."""
+        try:
+            yield
+        except (DBAPIError, psycopg.Error) as error:
+            cause = error.orig if isinstance(error, DBAPIError) else error
+            raise _typed(self.url, cause or error) from error
+
+    @contextmanager
+    def writing(
+        self, connection: Connection, session: int | None, *, durable: bool
+    ) -> Iterator[Connection]:
+        """A transaction, the only one that writes to a session; left well, it is committed."""
+        with connection.begin():
+            if session is not None:
+                connection.execute(_DURABLE if durable else _PASSING, {"session": session})
+            yield connection
+
+    @contextmanager
+    def migrating(self, connection: Connection) -> Iterator[Connection]:
+        """A transaction, the only one that makes or changes tables."""
+        with connection.begin():
+            connection.execute(_TABLES)
+            encoding = connection.exec_driver_sql("SHOW server_encoding").scalar()
+            if encoding != "UTF8":
+                raise StoreError(
+                    f"{self.url} must keep text as UTF8. Got {encoding}; make a database with: "
+                    "createdb --encoding UTF8 --template template0 NAME"
+                )
+            yield connection
+
+    def let_go(self) -> None:
+        """Close all connections."""
+        self.engine.dispose()
+
+
+def _settings(dsn: str) -> dict[str, Any]:
+    """What the driver is told unless the URL says otherwise."""
+    ours = {"connect_timeout": _CONNECT_SECONDS, "application_name": "askmeans",
+            "client_encoding": "utf8"}  # fmt: skip
+    told = psycopg.conninfo.conninfo_to_dict(dsn)
+    return {key: value for key, value in ours.items() if key not in told}
+
+
+def _prepare(connection: "psycopg.Connection[Any]") -> None:
+    """What is set once for every connection."""
+    connection.autocommit = True
+    connection.execute(
+        "SELECT set_config('lock_timeout', %s, false),"
+        " set_config('idle_in_transaction_session_timeout', %s, false),"
+        # A commit that was told must be on disk, whatever the server does by default.
+        " CASE current_setting('synchronous_commit') WHEN 'off'"
+        " THEN set_config('synchronous_commit', 'on', false) END",
+        (f"{max(0.001, busy_seconds()):.3f}s", f"{_IDLE_SECONDS}s"),
+    )
+    connection.autocommit = False
+
+
+def _typed(url: str, cause: BaseException) -> StoreError | NoSessionError:
+    """The error of ours for one of PostgreSQL's."""
+    state = getattr(cause, "sqlstate", None)
+    says = " ".join(str(cause).split())
+    if state is None:
+        return _unconnected(url, says)
+    if state[:2] == "08" or state in ("57P01", "57P02", "57P03", "57P05", "25P03", "25P04"):
+        return _lost(url, says)
+    if state in ("55P03", "40P01", "40001", "57014", "53300"):
+        return StoreBusyError(
+            f"{url} must be free to write to. Got a lock that somebody else has held for too long "
+            f"({says}); close the program that holds it, and try again. Nothing was changed."
+        )
+    if state[:2] == "53":
+        return StoreFullError(
+            f"{url} must have room to grow. Got '{says}'; free some space on its disk, and try "
+            "again. Nothing was changed."
+        )
+    if state in ("25006", "42501"):
+        return StoreReadOnlyError(
+            f"{url} must be writable for its user. Got '{says}'; grant it the right (GRANT), or "
+            "use another user or database. Nothing was changed."
+        )
+    return StoreError(
+        f"{url} must take the statements of askmeans. Got '{says}' ({state}); look after the "
+        "database, and try again. Nothing was changed."
+    )
+
+
+def _unconnected(url: str, says: str) -> StoreError | NoSessionError:
+    """Errors that come without a code: of connecting, or of a connection that broke."""
+    if "FATAL" in says and not _SOON.search(says):
+        if "does not exist" in says and "database" in says:
+            return NoSessionError(
+                f"There must be a database at {url}. Got '{says}'; make it first (createdb), then "
+                "run 'askmeans init' or askmeans.sessions.create."
+            )
+        return StoreError(
+            f"{url} must let its user in. Got '{says}'; look after the user and the password in "
+            "the URL (or PGPASSWORD, ~/.pgpass), and try again."
+        )
+    return _lost(url, says)
+
+
+def _lost(url: str, says: str) -> StoreLostError:
+    """The connection broke, or there is none to be had now."""
+    return StoreLostError(
+        f"{url} must be within reach. Got '{says}'; see that the server runs, and try again: an "
+        "answer sent twice with one key is kept once."
+    )
