@@ -123,6 +123,7 @@ def register(app: typer.Typer) -> None:
     app.command()(pause)
     app.command()(upgrade)
     app.command()(backup)
+    app.command()(copy)
 
 
 def _words(words: list[str], *names: str) -> list[str]:
@@ -454,3 +455,15 @@ def backup(
 
     database, file = _words(words, "DB", "FILE")
     sessions.backup(database, Path(file))
+
+
+def copy(
+    source: Annotated[str, typer.Argument(metavar="SRC", help="Path or URL of a database.")],
+    target: Annotated[
+        str, typer.Argument(metavar="DST", help="A new file, or a PostgreSQL without sessions.")
+    ],
+) -> None:
+    """Copy all sessions to another database, from SQLite to PostgreSQL or back, without loss."""
+    from askmeans.cli import sessions
+
+    sessions.copy(source, target)

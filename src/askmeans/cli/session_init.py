@@ -6,7 +6,7 @@ from pathlib import Path
 
 from askmeans.checks import check_positive, check_seed
 from askmeans.cli.printing import complain, say
-from askmeans.cli.sessions import opened, show_json
+from askmeans.cli.sessions import named, opened, show_json
 from askmeans.cli.tables import TableOptions, embed_option
 from askmeans.exceptions import DataError
 from askmeans.sessions import Session, create
@@ -127,7 +127,7 @@ def _report(options: InitOptions, session: Session, n: int, columns: list[Column
         )
     if session.config.ask not in SIMILARITIES:
         say(f"clusters: {'; '.join(session.cluster_names)}")
-    say(f"next: askmeans answer {options.database}")
+    say(f"next: askmeans answer {named(options.database)}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,12 +20,19 @@ from askmeans.oracles.console import parse_reply, show_values, wording
 from askmeans.queries import Answer
 from askmeans.sessions import Question, Receipt, Session, SessionState, Undone, conflicts
 from askmeans.sessions import open as open_session
-from askmeans.sessions.store import backup_store, file_of, is_postgresql, shown, upgrade_store
+from askmeans.sessions.store import (
+    backup_store,
+    copy_store,
+    file_of,
+    is_postgresql,
+    shown,
+    upgrade_store,
+)
 from askmeans.shares import parse_row, row_text
 
-__all__ = ["Regroup", "after_undo", "ask", "backup", "budget", "describe", "is_unsure", "opened",
-           "parse_value", "pause", "rename", "say_database", "show_json", "status", "take_in",
-           "tell", "undo", "upgrade"]  # fmt: skip
+__all__ = ["Regroup", "after_undo", "ask", "backup", "budget", "copy", "describe", "is_unsure",
+           "named", "opened", "parse_value", "pause", "rename", "say_database", "show_json",
+           "status", "take_in", "tell", "undo", "upgrade"]  # fmt: skip
 
 _CONFLICTS = 10  # shown at most
 
@@ -51,6 +58,11 @@ def say_database(database: str) -> None:
     """Say which database it is, if there is one."""
     if is_postgresql(database) or file_of(database).exists():
         say(f"database: {shown(database)}")
+
+
+def named(database: str) -> str:
+    """A database as it is named in a command to come: as it was given, but for a password."""
+    return shown(database) if is_postgresql(database) else database
 
 
 def show_json(session: Session, values: dict[str, Any]) -> None:
@@ -215,7 +227,7 @@ def status(database: str, name: str | None, annotator: str | None, *, as_json: b
                 say(f"  {text}")
         say(f"clusters: {'; '.join(session.cluster_names)}")
         if report.suggestion:
-            say(f"{report.suggestion} Add one: askmeans groups {database} --add NAME")
+            say(f"{report.suggestion} Add one: askmeans groups {named(database)} --add NAME")
         for note in report.notes:
             say(f"note: {note}")
 
@@ -286,7 +298,7 @@ def groups(
         for group, size in zip(session.groups, sizes, strict=True):
             say(f"  {group.number}  {group.name}: about {size:.0f} items")
         if status.suggestion:
-            say(f"{status.suggestion} Add one: askmeans groups {database} --add NAME")
+            say(f"{status.suggestion} Add one: askmeans groups {named(database)} --add NAME")
 
 
 def _group(text: str) -> int | str:
@@ -325,6 +337,15 @@ def backup(database: str, file: Path) -> None:
     say(f"database: {shown(database)}")
     elsewhere = backup_store(database, file.absolute())
     say(f"backup: {file.absolute()}")
+    for path in elsewhere:
+        say(f"not in it, keep it, too: {path}")
+
+
+def copy(source: str, target: str) -> None:
+    """Copy all sessions of a database into one that has none."""
+    say(f"database: {shown(source)}")
+    elsewhere = copy_store(source, target)
+    say(f"copy: {shown(target)}")
     for path in elsewhere:
         say(f"not in it, keep it, too: {path}")
 
