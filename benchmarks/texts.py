@@ -1,14 +1,20 @@
 """Texts: topics found without and with 60 cards, beside TF-IDF's usual company; speed and memory.
 
-python benchmarks/texts.py           # both
-python benchmarks/texts.py topics    # two minutes
+python benchmarks/texts.py           # topics and speed
+python benchmarks/texts.py topics    # generated texts: two minutes
 python benchmarks/texts.py speed     # one minute
+python benchmarks/texts.py installed # real texts: docstrings of what is installed, two minutes
 """
 
+import ast
+import re
 import resource
 import sys
+import sysconfig
 import time
 import warnings
+from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,6 +66,11 @@ TOPICS = (
         "kamera foto linse unscharf fokus bild blitz zoom video selfie auslöser galerie aufnahme",
     ),
 )
+# Real texts: docstrings of parts of the standard library and of packages, which part is to be told.
+LIBRARY = (
+    "email", "tkinter", "asyncio", "unittest", "xml", "http", "logging", "multiprocessing",
+)  # fmt: skip
+PACKAGES = ("pandas", "scipy", "matplotlib", "sqlalchemy", "PIL", "sklearn", "dask", "pyarrow")
 COMMON = (
     "the my is not and it with after since i have please help again very still new was on for this",
     "das mein ist nicht und es mit nach seit ich habe bitte hilfe wieder sehr noch neu war auf für",
@@ -81,6 +92,67 @@ def make_texts(n: int, seed: int) -> tuple[list[str], Labels]:
         rng.shuffle(words)
         texts.append(" ".join(words))
     return texts, topics
+
+
+def docstrings(folder: Path, n: int, rng: np.random.Generator) -> list[str]:
+    """Some docstrings of a package's code, at most 300 characters each, without its own name."""
+    found = set()
+    for path in sorted(folder.rglob("*.py")):
+        if "test" in str(path.relative_to(folder)):
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8", errors="ignore"))):
+            if isinstance(node, ast.FunctionDef | ast.ClassDef):
+                words = (ast.get_docstring(node) or "").split()
+                if len(words) >= 6:
+                    found.add(re.sub(folder.name, "", " ".join(words)[:300], flags=re.IGNORECASE))
+    texts = sorted(found)
+    return [texts[row] for row in rng.permutation(len(texts))[:n]]
+
+
+def real_texts(root: Path, names: Sequence[str], seed: int) -> tuple[list[str], Labels]:
+    """Docstrings of the packages that are there, 60 of each, in random order."""
+    rng = np.random.default_rng(seed)
+    groups = [docstrings(root / name, 60, rng) for name in names if (root / name).is_dir()]
+    texts = [(text, topic) for topic, group in enumerate(groups) for text in group]
+    order = rng.permutation(len(texts))
+    return [texts[row][0] for row in order], np.array([texts[row][1] for row in order])
+
+
+def print_installed() -> None:
+    """Matched accuracy on docstrings, of all parts and of three: no cards, 30 and 60."""
+    paths = sysconfig.get_paths()
+    print("docstrings: from which part?        no cards                    30 cards   60 cards")
+    print("texts                   k   TF-IDF + KMeans   askmeans   logistic/askmeans (same items)")
+    for root, names in ((paths["stdlib"], LIBRARY), (paths["purelib"], PACKAGES)):
+        for some in (names, names[:3], names[-3:]):
+            texts, topics = real_texts(Path(root), some, 0)
+            k = int(topics.max()) + 1
+            plain = TfidfVectorizer().fit_transform(texts)
+            features = read_items(texts, text="text").features
+            means = KMeans(k, n_init=10, random_state=0).fit_predict(plain)
+            fuzzy = FuzzyKMeans(k, n_init=10, fuzzifier="auto", random_state=0).fit(features)
+            cards = [same_items(plain, features, topics, budget) for budget in (30, CARDS)]
+            print(
+                f"{len(topics):4d} of {some[0]:14s} {k:3d}   "
+                f"{matched_accuracy(topics, means):15.1%}   "
+                f"{matched_accuracy(topics, fuzzy.labels_):8.1%}   "
+                + "   ".join(f"{logistic:.1%}/{asked:.1%}" for logistic, asked in cards)
+            )
+
+
+def same_items(
+    plain: NDArray[np.float64], features: NDArray[np.floating], topics: Labels, budget: int
+) -> tuple[float, float]:
+    """Accuracy with the cards that askmeans asks: of logistic regression on TF-IDF, and its own."""
+    asked = ActiveFuzzyKMeans(
+        int(topics.max()) + 1, oracle=TableOracle.from_labels(topics), ask="group", budget=budget,
+        random_state=0,
+    ).fit(features)  # fmt: skip
+    known = sorted({record.items[0] for record in asked.history_})
+    logistic = LogisticRegression(C=10.0, max_iter=500).fit(plain[known], topics[known])
+    return float((logistic.predict(plain) == topics).mean()), matched_accuracy(
+        topics, asked.labels_
+    )
 
 
 def margin_sampling(X: NDArray[np.float64], topics: Labels, seed: int) -> Labels:
@@ -146,6 +218,8 @@ def main() -> None:
         print_speed()
     if "topics" in wanted:
         print_topics()
+    if "installed" in wanted:
+        print_installed()
 
 
 if __name__ == "__main__":

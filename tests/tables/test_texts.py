@@ -55,10 +55,42 @@ def test_inflected_words_are_alike():
 
 
 @pytest.mark.parametrize("n", [2, 10])
-def test_few_texts_will_do(n):
+def test_few_texts_will_do_and_are_apart(n):
     features = topic_features(TEXTS[:n])
     assert len(features) == n
     assert np.isfinite(features).all()
+    assert (features @ features.T)[~np.eye(n, dtype=bool)].max() < 0.99
+
+
+def test_texts_that_are_all_the_same_have_no_topics():
+    features = topic_features(["a parcel came late"] * 9)
+    assert features.shape == (9, 1)
+    assert not features.any()
+
+
+def effective_components(features):
+    """How many components carry the variance, by its participation ratio."""
+    variance = features.var(axis=0)
+    return variance.sum() ** 2 / (variance**2).sum()
+
+
+def test_how_many_components_count_follows_the_texts():
+    few = [text for text, topic in zip(TEXTS, LABELS, strict=True) if topic < 2]
+    assert effective_components(topic_features(few)) < 0.8 * effective_components(
+        topic_features(TEXTS)
+    )
+    assert effective_components(topic_features(TEXTS)) < 8  # of 28, for three topics
+
+
+def test_a_recipe_made_before_means_were_taken_off_does_what_it_did():
+    values = read_items({"t": TEXTS}, text="t").recipe.to_json()
+    values["encoders"][0]["means"] = {}
+    features = apply_recipe(Recipe.from_json(values), {"t": TEXTS}).features
+    lengths = np.linalg.norm(features, axis=1)
+    np.testing.assert_allclose(lengths, 1, atol=1e-5)
+    assert np.linalg.norm(features.mean(axis=0)) > 2 * np.linalg.norm(
+        topic_features(TEXTS).mean(axis=0)
+    )
 
 
 def test_scripts_without_spaces_are_texts_too():
