@@ -1,6 +1,7 @@
 """Sessions: answers per second of clients and of a team, resuming, how long a question takes.
 
-The clients are those of tests/helpers/clients.py, in processes of their own.
+The clients are those of tests/helpers/clients.py, in processes of their own. With --crowds only
+those are measured, in a file and in PostgreSQL.
 """
 
 import json
@@ -27,17 +28,36 @@ ROUNDS = 5
 THINKING = 0.2  # seconds over a question
 
 
-def crowd(clients: int, each: int) -> None:
+def crowds(clients: int, each: int) -> None:
+    """Print how many answers clients give at once, in a file and in PostgreSQL.
+
+    PostgreSQL runs on this machine, in a scratch folder, and waits for the disk as SQLite does.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        crowd("SQLite", f"{folder}/s.db", clients, each)
+    sys.path.insert(0, str(CLIENTS.parent))
+    import postgres
+
+    if postgres.binaries() is None:
+        print("PostgreSQL is not installed (tools/install-postgres.sh): not measured")
+        return
+    with postgres.running(safe=True) as server:
+        crowd("PostgreSQL", server.create(), clients, each)
+
+
+def crowd(store: str, database: str, clients: int, each: int) -> None:
     """Print how many answers clients give at once."""
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, str(CLIENTS), "crowd", folder, str(clients), str(each)]
-        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        command = [sys.executable, str(CLIENTS), "crowd", folder, database]
+        done = subprocess.run(
+            [*command, str(clients), str(each)], capture_output=True, text=True, check=True
+        )
     report = json.loads(done.stdout)
     leased = [question for questions in report["leased"] for question in questions]
     assert report["failed"] == 0
     assert len(leased) == len(set(leased)) == clients * each
     print(
-        f"{clients} processes x {each} ask-and-tell: {len(leased) / report['seconds']:.0f} answers "
+        f"{store}, {clients} processes x {each} ask-and-tell: {len(leased) / report['seconds']:.0f} answers "
         f"per second, no error, no question leased twice"
     )
     for kind in ("asks", "tells"):
@@ -159,7 +179,9 @@ def team(annotators: int, each: int, folder: Path) -> None:
 def main() -> None:
     """Print all of it."""
     warnings.simplefilter("ignore")
-    crowd(8, 100)
+    crowds(8, 100)
+    if "--crowds" in sys.argv:
+        return
     with tempfile.TemporaryDirectory() as folder:
         team(10, 20, Path(folder))
     rng = np.random.default_rng(0)

@@ -48,7 +48,7 @@ class Server:
         if done.returncode != 0:
             raise RuntimeError((self.folder / "said").read_text())
 
-    def make(self):
+    def make(self, *, safe=False):
         """Make the folder of an empty server; its superuser is "tests"."""
         if _is_root():
             os.chown(self.folder, _NOBODY, _NOBODY)
@@ -59,8 +59,8 @@ class Server:
         with (self.data / "postgresql.conf").open("a") as file:
             file.write(
                 f"listen_addresses = ''\nunix_socket_directories = '{self.folder}'\n"
-                "fsync = off\nfull_page_writes = off\nmax_connections = 200\n"
-                "shared_buffers = '32MB'\nlog_min_messages = fatal\n"
+                "max_connections = 200\nshared_buffers = '32MB'\nlog_min_messages = fatal\n"
+                + ("" if safe else "fsync = off\nfull_page_writes = off\n")
             )
 
     def start(self):
@@ -95,13 +95,16 @@ class Server:
 
 
 @contextmanager
-def running(memory=None):
-    """A server that runs, and is gone afterwards, also where this process is killed."""
-    folder = tempfile.mkdtemp(prefix="askmeans-pg-", dir=memory)
+def running(*, safe=False):
+    """A server that runs, and is gone afterwards, also where this process is killed.
+
+    It does not wait for the disk, unless it is to be `safe`, as a real one is.
+    """
+    folder = tempfile.mkdtemp(prefix="askmeans-pg-")
     watch = None
     try:
         server = Server(folder)
-        server.make()
+        server.make(safe=safe)
         server.start()
         watch = subprocess.Popen(
             [sys.executable, __file__, folder], stdin=subprocess.PIPE, start_new_session=True

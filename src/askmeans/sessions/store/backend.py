@@ -14,6 +14,7 @@ class Backend(Protocol):
 
     url: str  # as people may see it
     engine: Engine
+    reading: Engine  # of the same connections
     now: Select[float]  # the time in seconds since 1970
 
     @property

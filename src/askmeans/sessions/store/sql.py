@@ -170,7 +170,7 @@ class SqlStore:
 
         def read() -> T:
             self._after_fork()
-            with self._backend.translated(), self._engine.connect() as connection:
+            with self._backend.translated(), self._backend.reading.connect() as connection:
                 return work(connection)
 
         return retried(read, self.patience)

@@ -83,6 +83,8 @@ class PostgresBackend:
             hide_parameters=True,  # an error in a log tells no answer
             use_native_hstore=False,
         )
+        # What is read is one statement as a rule: it needs no transaction, which is two more.
+        self.reading = self.engine.execution_options(isolation_level="AUTOCOMMIT")
 
     @contextmanager
     def translated(self) -> Iterator[None]:

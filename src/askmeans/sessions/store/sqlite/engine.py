@@ -62,7 +62,7 @@ class SqliteBackend:
     def __init__(self, path: Path) -> None:
         self.url = str(path)
         self._path = path
-        self.engine = _make_engine(path)
+        self.engine = self.reading = _make_engine(path)
 
     def translated(self) -> AbstractContextManager[None]:
         """Let whatever SQLite complains of become a StoreError that says what to do."""
