@@ -36,7 +36,7 @@ def crowds(clients: int, each: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         crowd("SQLite", f"{folder}/s.db", clients, each)
     sys.path.insert(0, str(CLIENTS.parent))
-    import postgres
+    import postgres  # type: ignore[import-not-found]  # of the tests
 
     if postgres.binaries() is None:
         print("PostgreSQL is not installed (tools/install-postgres.sh): not measured")
@@ -57,8 +57,9 @@ def crowd(store: str, database: str, clients: int, each: int) -> None:
     assert report["failed"] == 0
     assert len(leased) == len(set(leased)) == clients * each
     print(
-        f"{store}, {clients} processes x {each} ask-and-tell: {len(leased) / report['seconds']:.0f} answers "
-        f"per second, no error, no question leased twice"
+        f"{store}, {clients} processes x {each} ask-and-tell: "
+        f"{len(leased) / report['seconds']:.0f} answers per second, no error, "
+        "no question leased twice"
     )
     for kind in ("asks", "tells"):
         times = np.array(report[kind]) * 1000.0

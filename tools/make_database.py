@@ -20,6 +20,14 @@ def main() -> int:
         print(f"{path} is there already; a released schema's file is never made again.")
         return 1
     FOLDER.mkdir(exist_ok=True)
+    with sessions.from_client("make_database"):
+        fill(path)
+    print(f"{path}: {path.stat().st_size} bytes")
+    return 0
+
+
+def fill(path: Path) -> None:
+    """Make the session."""
     session = sessions.create(
         path,
         [[1.0], [2.0], [4.0], [8.0], [9.0], [9.5]],
@@ -35,14 +43,13 @@ def main() -> int:
     session.unsure(second.id, annotator="ann")
     session.skip(third.id, annotator="ann")
     session.undo(second.id, annotator="ann")
-    session.tell(second.id, 0.5, annotator="bob")
+    session.tell(second.id, 0.5, annotator="robert")
     session.rename(0, "large")
     session.pause()
     session.resume()
     session.add_rows([[3.0]], items=["quince"], ids=["q"])
+    session.pseudonymize("robert", "bob")
     session.close()
-    print(f"{path}: {path.stat().st_size} bytes")
-    return 0
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ import pytest
 
 from askmeans import TwoPhase, oracles, sessions
 from askmeans.queries import GroupQueries, MembershipQueries, PairQueries, TripletQueries
+from askmeans.sessions.store.versions import SCHEMA
 
 RNG = np.random.default_rng(0)
 U = RNG.dirichlet([0.6, 0.6, 0.6], size=40)
@@ -136,5 +137,6 @@ def end_leases():
 
 @pytest.fixture
 def old_database(tmp_path):
-    """A copy of the database that schema 1 left."""
-    return Path(shutil.copy(Path(__file__).parent / "databases" / "schema-1.db", tmp_path))
+    """A copy of the database that this schema left."""
+    name = f"schema-{SCHEMA}.db"
+    return Path(shutil.copy(Path(__file__).parent / "databases" / name, tmp_path))

@@ -1,6 +1,7 @@
 """The command line: thin, over the library; heavy imports only where a command needs them."""
 
 import errno
+import platform
 import sys
 import warnings
 from enum import StrEnum
@@ -11,6 +12,7 @@ import typer
 
 from askmeans.cli import session_commands
 from askmeans.cli.printing import complain
+from askmeans.clients import from_client
 from askmeans.exceptions import AskmeansError
 
 __all__ = ["app", "main"]
@@ -225,7 +227,8 @@ def main(arguments: list[str] | None = None) -> Any:
     """Run a command; our own errors are one sentence on standard error and exit code 1."""
     warnings.showwarning = _say_warning
     try:
-        return app(arguments)
+        with from_client(f"command line on {platform.node()}"):
+            return app(arguments)
     except AskmeansError as error:
         complain(str(error))
         sys.exit(1)

@@ -124,6 +124,8 @@ def register(app: typer.Typer) -> None:
     app.command()(upgrade)
     app.command()(backup)
     app.command()(copy)
+    app.command()(audit)
+    app.command()(pseudonym)
 
 
 def _words(words: list[str], *names: str) -> list[str]:
@@ -467,3 +469,27 @@ def copy(
     from askmeans.cli import sessions
 
     sessions.copy(source, target)
+
+
+def audit(database: Database, name: Name = None, json: Json = False) -> None:
+    """List all that happened in a session: when, who, from which client, and what."""
+    from askmeans.cli import auditing
+
+    auditing.audit(database, name, as_json=json)
+
+
+def pseudonym(
+    words: Annotated[
+        list[str], typer.Argument(metavar="[DB] PERSON", help="Whose name is replaced.")
+    ],
+    pseudonym: Annotated[
+        str | None, typer.Option("--as", help="What takes its place; default: person 1 and so on.")
+    ] = None,
+    annotator: Annotated[str, typer.Option(help="Who replaces it.")] = "me",
+    name: Name = None,
+) -> None:
+    """Replace a person's name in a session's log and exports, and log that it was done."""
+    from askmeans.cli import auditing
+
+    database, person = _words(words, "DB", "PERSON")
+    auditing.pseudonymize(database, name, person, pseudonym, annotator)

@@ -1,5 +1,7 @@
 """Durable ask and tell: people answer over days, machines crash, and nothing is lost."""
 
+from askmeans.clients import from_client
+from askmeans.sessions.auditing import AuditRecord
 from askmeans.sessions.display import Item
 from askmeans.sessions.opening import create, names, open  # noqa: A004 - the pinned name
 from askmeans.sessions.reports import (
@@ -17,6 +19,7 @@ from askmeans.sessions.reports import (
 from askmeans.sessions.session import Session
 
 __all__ = [
+    "AuditRecord",
     "Change",
     "Estimate",
     "Group",
@@ -30,6 +33,7 @@ __all__ = [
     "Status",
     "Undone",
     "create",
+    "from_client",
     "names",
     "open",
 ]

@@ -11,6 +11,7 @@ Rules of this file:
   whether it was kept before is found in the log.
 """
 
+import itertools
 import json
 import math
 from collections import Counter
@@ -18,7 +19,7 @@ from collections.abc import Callable, Iterable, Set
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from askmeans.exceptions import BudgetError, KeyConflictError, SessionError
+from askmeans.exceptions import BudgetError, KeyConflictError, ParameterError, SessionError
 from askmeans.queries import Question as Asked
 from askmeans.sessions.log import (
     ANSWERS,
@@ -291,6 +292,31 @@ class Assignment:
                 return self.receipt(done)
 
         return self._again(append)
+
+    def pseudonymize(self, name: str, pseudonym: str | None, annotator: str) -> Receipt:
+        """Replace somebody's name in all that is stored, and log that it was done, not the name."""
+        name = check_annotator(name, person=True)
+        key, runtime = as_key(None), self.runtime
+
+        def replace_name() -> Receipt:
+            with self.lock:
+                with runtime.store.write(runtime.record.id) as transaction:
+                    runtime.take(transaction.events(runtime.state.last))
+                    done = runtime.state.by_key.get(key)
+                    if done is not None:  # the connection was lost after the commit
+                        return self.receipt(done)
+                    taken = {event.annotator for event in transaction.events(0)}
+                    taken |= {lease.annotator for lease in transaction.leases()}
+                    new = _pseudonym(name, pseudonym, taken)
+                    transaction.replace_annotator(name, new)
+                    done = transaction.append(
+                        NewEvent(kind=EventKind.PSEUDONYM, key=key, text=new,
+                                 annotator=new if annotator == name else annotator)
+                    )  # fmt: skip
+                runtime.take([done])
+                return self.receipt(done)
+
+        return self._again(replace_name)
 
     def held_now(self) -> tuple[float, list[Lease]]:
         """The database's time, and leases in force."""
@@ -579,6 +605,23 @@ class Assignment:
             reopened=not settled,
             value_now=value if settled and can_say(value) else None,
         )
+
+
+def _pseudonym(name: str, wanted: str | None, taken: Set[str]) -> str:
+    """A name for somebody that nobody has."""
+    if name not in taken:
+        raise SessionError(
+            f"There must be something by {name!r} in this session to give it another name. Got "
+            "nothing; `askmeans audit DB` lists who did what."
+        )
+    if wanted is None:
+        return next(p for n in itertools.count(1) if (p := f"person {n}") not in taken)
+    if check_annotator(wanted, person=True) in taken:
+        raise ParameterError(
+            "The 'pseudonym' parameter must be a name that nobody has in this session. Got "
+            f"{wanted!r}, which somebody has; choose another, or leave it out."
+        )
+    return wanted
 
 
 def said_as_text(value: Value) -> str:

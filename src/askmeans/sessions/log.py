@@ -1,8 +1,9 @@
 """The log of a session: what happens, as frozen records, which moves are legal, and its fold.
 
 Rules of this file:
-- An event is appended once and never rewritten; the state of a session is its events, folded.
-  Folding the same events in the same order gives the same state; nothing else goes in.
+- An event is appended once and never rewritten, but for a person's name; the state of a session is
+  its events, folded. Folding the same events in the same order gives the same state; nothing else
+  goes in.
 - What a question is to one annotator is a Standing; MOVES says which event leads where. A move
   that is not in the table is refused, and a refused move changes nothing.
 - A question is settled once as many annotators as wanted have answered, or an answer was imported.
@@ -16,13 +17,14 @@ import math
 import uuid
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
 import numpy as np
 
 from askmeans.checks import check_name
+from askmeans.clients import current_client
 from askmeans.exceptions import ParameterError
 from askmeans.shares import mean_row
 from askmeans.text import is_clean
@@ -55,6 +57,7 @@ class EventKind(StrEnum):
     REGROUP = "regroup"  # takes back that a group was added or merged
     PIN = "pin"  # an item shall be shown as an example of a group, or no longer
     OPTION = "option"  # the owner decided something about the page
+    PSEUDONYM = "pseudonym"  # somebody has another name in all events before
 
 
 ANSWERS = frozenset({EventKind.ANSWER, EventKind.UNSURE, EventKind.HELD})
@@ -107,9 +110,12 @@ class NewEvent:
         part of the data; for a budget, the number of questions; for a new group its number, for a
         merge the one that goes on; for a pin the group.
     text : str or None
-        A cluster's new name; "off" for a pin that ends; an option's name and value as JSON.
+        A cluster's new name; a pseudonym; "off" for a pin that ends; an option's name and value
+        as JSON.
     late : bool
         Whether an answer came after its lease had ended, or after the question was settled.
+    client : str or None
+        From which client it came: the one of now (`clients.py`); None for events of old databases.
     """
 
     kind: EventKind
@@ -120,6 +126,7 @@ class NewEvent:
     target: int | None = None
     text: str | None = None
     late: bool = False
+    client: str | None = field(default_factory=current_client)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

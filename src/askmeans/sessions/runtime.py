@@ -85,7 +85,11 @@ class Runtime:
             self.take(self.store.events(self.record.id, self.state.last))
 
     def take(self, events: Sequence[Event]) -> None:
-        """Fold events in."""
+        """Fold events in; the whole log anew where names in it were replaced."""
+        if any(event.kind is EventKind.PSEUDONYM for event in events) and self.state.last:
+            self.state = State(self.config.annotations, self.config.budget)
+            self._table = None
+            events = self.store.events(self.record.id)
         try:
             self.state.fold(events)
         except BaseException:  # half folded: read the log anew

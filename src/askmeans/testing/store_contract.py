@@ -171,6 +171,21 @@ class StoreContract:
             transaction.release(4, "nobody")
         assert [lease.annotator for lease in store.leases(session)[1]] == ["you"]
 
+    def test_a_name_is_replaced_everywhere_in_its_session(self, store: Store, other: Store) -> None:
+        mine, theirs = self.add(store).id, self.add(store, "second").id
+        for session in (mine, theirs):
+            with store.write(session) as transaction:
+                transaction.append(self.event("a", annotator="Ada", client="page"))
+                transaction.append(self.event("b", annotator="Bo"))
+                transaction.lease(Lease(question=4, annotator="Ada", until=1e12))
+        with other.write(mine) as transaction:
+            assert transaction.replace_annotator("Ada", "person 1") == 1
+        assert [event.annotator for event in store.events(mine)] == ["person 1", "Bo"]
+        assert store.events(mine)[0].client == "page"
+        assert [lease.annotator for lease in store.leases(mine)[1]] == ["person 1"]
+        assert [event.annotator for event in store.events(theirs)] == ["Ada", "Bo"]
+        assert [lease.annotator for lease in store.leases(theirs)[1]] == ["Ada"]
+
     def test_the_clock_is_the_databases_and_does_not_go_back(self, store: Store) -> None:
         session = self.add(store).id
         with store.write(session) as transaction:

@@ -14,7 +14,7 @@ from alembic.script import ScriptDirectory
 
 from askmeans import sessions
 from askmeans.exceptions import NoSessionError, StoreVersionError
-from askmeans.sessions.store import models, upgrade_store, versions
+from askmeans.sessions.store import copying, models, open_store, upgrade_store, versions
 
 DATABASES = Path(__file__).parent.parent / "databases"
 
@@ -52,7 +52,10 @@ def test_every_schema_left_a_database(tmp_path):
             assert session.result().memberships.shape == (7, 2)
 
 
-def test_the_database_of_schema_1_tells_all_that_happened(old_database):
+@pytest.mark.parametrize("number", range(1, int(versions.SCHEMA) + 1))
+def test_the_database_of_every_schema_tells_all_that_happened(tmp_path, number):
+    old_database = Path(shutil.copy(DATABASES / f"schema-{number}.db", tmp_path))
+    upgrade_store(old_database)
     with sessions.open(old_database) as session:
         assert session.cluster_names[0] == "large"
         history = [(r.annotator, r.kind, r.value) for r in session.history()]
@@ -130,12 +133,12 @@ def next_schema(folder, body):
         """A later schema."""
         import sqlalchemy as sa
         from alembic import op
-        revision, down_revision = "2", "1"
+        revision, down_revision = "3", "2"
         def upgrade():
             op.add_column("askmeans_sessions", sa.Column("motto", sa.String(50)))
             {body}
         '''
-    (migrations / "versions" / "schema_2.py").write_text(textwrap.dedent(step))
+    (migrations / "versions" / "schema_3.py").write_text(textwrap.dedent(step))
     return migrations
 
 
@@ -143,37 +146,71 @@ def test_an_upgrade_backs_the_file_up_first_and_keeps_every_answer(tmp_path, old
     with sessions.open(old_database) as session:
         history = session.history()
     migrations = next_schema(tmp_path, "pass")
-    backup = versions.upgrade(old_database, migrations=migrations, to="2")
-    assert backup == old_database.with_name("schema-1.db.schema-1.backup")
+    backup = versions.upgrade(old_database, migrations=migrations, to="3")
+    assert backup == old_database.with_name("schema-2.db.schema-2.backup")
     with sessions.open(backup) as session:
         assert session.history() == history
     with sqlite3.connect(old_database) as connection:
-        assert connection.execute("SELECT version_num FROM askmeans_version").fetchone() == ("2",)
+        assert connection.execute("SELECT version_num FROM askmeans_version").fetchone() == ("3",)
         assert connection.execute("SELECT motto FROM askmeans_sessions").fetchone() == (None,)
         count = connection.execute("SELECT count(*) FROM askmeans_events").fetchone()[0]
     connection.close()
     assert count > len(history)
-    assert versions.upgrade(old_database, migrations=migrations, to="2") is None
+    assert versions.upgrade(old_database, migrations=migrations, to="3") is None
 
 
 def test_an_upgrade_that_fails_leaves_the_database_as_it_was(tmp_path, old_database):
     migrations = next_schema(tmp_path, "raise ZeroDivisionError")
     with pytest.raises(ZeroDivisionError):
-        versions.upgrade(old_database, migrations=migrations, to="2")
+        versions.upgrade(old_database, migrations=migrations, to="3")
     with sessions.open(old_database) as session:
         assert session.status().answered == 2
 
 
 def test_a_second_backup_does_not_overwrite_the_first(tmp_path, old_database):
     migrations = next_schema(tmp_path, "pass")
-    first = old_database.with_name("schema-1.db.schema-1.backup")
+    first = old_database.with_name("schema-2.db.schema-2.backup")
     first.write_text("precious")
-    second = versions.upgrade(old_database, migrations=migrations, to="2")
+    second = versions.upgrade(old_database, migrations=migrations, to="3")
     assert first.read_text() == "precious"
-    assert second.name == "schema-1.db.schema-1.backup-2"
+    assert second.name == "schema-2.db.schema-2.backup-2"
 
 
 def test_there_is_nothing_to_upgrade_where_nothing_is(tmp_path):
     with pytest.raises(NoSessionError):
         upgrade_store(tmp_path / "none.db")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_postgresql_database_is_upgraded_after_a_backup_into_a_file(
+    postgres_url, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    into = versions.make_backend(postgres_url)
+    versions.make_schema(into, to="1")
+    with into.engine.connect() as connection, into.migrating(connection) as writing:
+        copying._copy(DATABASES / "schema-1.db", writing)
+        copying._advance_numbers(writing)
+    into.let_go()
+    with pytest.raises(StoreVersionError, match="schema 1, of an older one; run: askmeans upgrade"):
+        sessions.open(postgres_url)
+    kept = upgrade_store(postgres_url)
+    assert kept.parent == tmp_path
+    assert versions.find_version(kept) == "1"
+    assert upgrade_store(postgres_url) is None
+    upgrade_store(kept)
+    with sessions.open(postgres_url) as session, sessions.open(kept) as before:
+        assert session.history() == before.history()
+        assert len(session.history()) == 4
+        assert session.audit()[0].client is None
+        session.tell(session.ask(annotator="cy")[0].id, 0.5, annotator="cy")
+
+
+def test_the_tables_in_postgresql_are_those_that_the_migrations_make(postgres_url):
+    store = open_store(postgres_url, make=True)
+    with store._engine.connect() as connection:
+        context = MigrationContext.configure(
+            connection, opts={"version_table": models.VERSION_TABLE, "compare_type": True}
+        )
+        assert compare_metadata(context, models.metadata) == []
+    store.close()

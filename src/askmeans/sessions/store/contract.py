@@ -3,7 +3,8 @@
 A store keeps sessions. It knows nothing of policies, budgets or who may answer what.
 
 - **Append only.** Events, questions and data parts are added, never changed or removed.
-  Leases are the one thing that is overwritten: they are about now, not about the past.
+  Leases are overwritten: they are about now, not about the past. And a person's name can be
+  replaced by another in all events and leases (`replace_annotator`), as the law may ask for.
 - **Durable.** When `write` is left without an exception, what was done in it survives the death of
   the process and of the machine. When it is left with one, nothing of it is there, or nobody was
   told of it: a file that is not at its place any more confirms nothing. Leases alone
@@ -86,6 +87,9 @@ class Transaction(Protocol):
 
     def lease(self, lease: Lease) -> None:
         """Give or renew a lease."""
+
+    def replace_annotator(self, name: str, pseudonym: str) -> int:
+        """Put another name in the place of an annotator's; how many events that changed."""
 
     def release(self, question: int, annotator: str) -> None:
         """Let a question go; harmless where it is not held."""

@@ -1,4 +1,4 @@
-"""The tables, schema version 1; `migrations/` makes them, and a test compares the two."""
+"""The tables, schema version 2; `migrations/` makes them, and a test compares the two."""
 
 from sqlalchemy import (
     JSON,
@@ -79,6 +79,7 @@ events = Table(
     Column("text", Text, nullable=True),
     Column("late", Boolean, nullable=False),
     Column("at", Float(53), nullable=False),
+    Column("client", String(200), nullable=True),
     UniqueConstraint("session_id", "key", name="askmeans_events_once"),
     Index("askmeans_events_order", "session_id", "id"),
     sqlite_autoincrement=True,  # numbers are never used again

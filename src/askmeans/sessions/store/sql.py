@@ -18,6 +18,7 @@ from sqlalchemy import (
     func,
     insert,
     select,
+    update,
 )
 from sqlalchemy.exc import IntegrityError
 
@@ -227,6 +228,7 @@ class SqlTransaction:
                 target=row.target,
                 text=row.text,
                 late=row.late,
+                client=row.client,
             )
             for row in rows
         ]
@@ -266,6 +268,15 @@ class SqlTransaction:
                 set_={"until": lease.until},
             )
         )
+
+    def replace_annotator(self, name: str, pseudonym: str) -> int:
+        """Put another name in the place of an annotator's; how many events that changed."""
+        changed = 0
+        for table in (models.leases, models.events):
+            here = (table.c.session_id == self._session) & (table.c.annotator == name)
+            done = self._connection.execute(update(table).where(here).values(annotator=pseudonym))
+            changed = done.rowcount
+        return changed
 
     def release(self, question: int, annotator: str) -> None:
         """Let a question go."""

@@ -84,7 +84,7 @@ class PostgresBackend:
             use_native_hstore=False,
         )
         # What is read is one statement as a rule: it needs no transaction, which is two more.
-        self.reading = self.engine.execution_options(isolation_level="AUTOCOMMIT")
+        self.reading: Engine = self.engine.execution_options(isolation_level="AUTOCOMMIT")
 
     @contextmanager
     def translated(self) -> Iterator[None]:

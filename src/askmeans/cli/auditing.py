@@ -1,0 +1,52 @@
+"""`askmeans audit` and `askmeans pseudonym`: who did what, and a name that shall be gone."""
+
+import dataclasses
+from contextlib import closing
+from datetime import UTC, datetime
+
+from askmeans.cli.printing import say
+from askmeans.cli.sessions import opened, show_json
+from askmeans.sessions import AuditRecord
+from askmeans.shares import numbered_text
+
+__all__ = ["audit", "pseudonymize"]
+
+
+def audit(database: str, name: str | None, *, as_json: bool) -> None:
+    """Print every event."""
+    with closing(opened(database, name, as_json=as_json)) as session:
+        records = session.audit()
+        if as_json:
+            show_json(session, {"events": [dataclasses.asdict(record) for record in records]})
+            return
+        for record in records:
+            say(_line(record))
+
+
+def pseudonymize(
+    database: str, name: str | None, person: str, pseudonym: str | None, annotator: str
+) -> None:
+    """Replace a person's name."""
+    with closing(opened(database, name)) as session:
+        new = session.pseudonymize(person, pseudonym, annotator=annotator)
+        say(f"Called {new} from now on; files that were exported or backed up before are not.")
+
+
+def _line(record: AuditRecord) -> str:
+    """An event in a line."""
+    at = datetime.fromtimestamp(record.at, UTC).isoformat(sep=" ", timespec="seconds")
+    parts = [f"{record.event}  {at[:19]}Z  {record.annotator}  ({record.client or 'unknown'})"]
+    parts.append(f" {record.kind}")
+    if record.question is not None:
+        parts.append(f"question {record.question}")
+    if isinstance(record.value, tuple):
+        parts.append(numbered_text(record.value))
+    elif record.value is not None:
+        parts.append(f"{record.value:g}")
+    elif record.text is not None and record.kind != "undo":
+        parts.append(record.text)
+    if record.target is not None:
+        parts.append(f"of {record.target}")
+    if record.undone:
+        parts.append("(taken back)")
+    return " ".join(parts)
