@@ -8,12 +8,20 @@ from askmeans.cli.sessions import say_database
 __all__ = ["run", "run_demo"]
 
 
-def run(database: str, name: str | None, host: str, port: int, *, open_browser: bool) -> None:
+def run(
+    database: str,
+    name: str | None,
+    host: str,
+    port: int,
+    *,
+    open_browser: bool,
+    json_logs: bool = False,
+) -> None:
     """Serve the page until it is interrupted."""
     from askmeans.web import serve
 
     say_database(database)
-    serve(database, name, host=host, port=port, open_browser=open_browser)
+    serve(database, name, host=host, port=port, open_browser=open_browser, json_logs=json_logs)
 
 
 def run_demo(out: Path, port: int, *, open_browser: bool) -> None:

@@ -301,12 +301,15 @@ def serve(
     no_browser: Annotated[
         bool, typer.Option("--no-browser", help="Do not open the page in a browser.")
     ] = False,
+    log_json: Annotated[
+        bool, typer.Option("--log-json", help="Log requests and errors as JSON, without answers.")
+    ] = False,
     name: Name = None,
 ) -> None:
     """Open a page on which people answer in the browser, and see the clusters take shape."""
     from askmeans.cli.serve import run
 
-    run(database, name, host, port, open_browser=not no_browser)
+    run(database, name, host, port, open_browser=not no_browser, json_logs=log_json)
 
 
 def status(

@@ -21,6 +21,8 @@ from askmeans.web.api import make_api
 from askmeans.web.context import STATIC, AppContext
 from askmeans.web.errors import status_of, tell
 from askmeans.web.guard import HEADERS, Guard
+from askmeans.web.health import add_health
+from askmeans.web.logs import RequestLog
 from askmeans.web.pages import make_router
 
 __all__ = ["create_app"]
@@ -101,7 +103,9 @@ def create_app(
     app.include_router(make_api(context))
     app.include_router(make_router(context))
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
+    add_health(app, context.session)
     app.add_middleware(Guard, public_hosts=hosts)
+    app.add_middleware(RequestLog)
     _add_handlers(app, context)
     return app
 

@@ -12,6 +12,7 @@ from askmeans.checks import check_number
 from askmeans.exceptions import ParameterError
 from askmeans.web.app import create_app
 from askmeans.web.guard import LOOPBACK
+from askmeans.web.logs import log_as_json
 
 __all__ = ["serve"]
 
@@ -25,6 +26,7 @@ def serve(
     host: str = "127.0.0.1",
     port: int = PORT,
     open_browser: bool = True,
+    json_logs: bool = False,
 ) -> None:
     """Serve the page of a session until it is interrupted.
 
@@ -40,6 +42,9 @@ def serve(
         The port; 0 for any that is free.
     open_browser : bool, default=True
         Open the page in the browser.
+    json_logs : bool, default=False
+        Write a line of JSON for every request and error to standard error: method, path, status,
+        milliseconds and address; no answer, no token, nobody's name.
 
     Raises
     ------
@@ -70,8 +75,12 @@ def serve(
     if open_browser:  # it may take a moment to start; connections wait at the socket until then
         threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
     config = uvicorn.Config(
-        app, log_level="warning", server_header=False, timeout_graceful_shutdown=2
-    )
+        app, log_level="warning", server_header=False, timeout_graceful_shutdown=2,
+        access_log=False,  # it would tell queries
+        log_config=None if json_logs else uvicorn.config.LOGGING_CONFIG,
+    )  # fmt: skip
+    if json_logs:
+        log_as_json()
     try:
         uvicorn.Server(config).run(sockets=[listening])
     except KeyboardInterrupt:

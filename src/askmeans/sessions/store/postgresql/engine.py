@@ -148,7 +148,8 @@ def _prepare(connection: "psycopg.Connection[Any]") -> None:
 def _typed(url: str, cause: BaseException) -> StoreError | NoSessionError:
     """The error of ours for one of PostgreSQL's."""
     state = getattr(cause, "sqlstate", None)
-    says = " ".join(str(cause).split())
+    primary = getattr(getattr(cause, "diag", None), "message_primary", None)
+    says = " ".join((primary or str(cause)).split())  # details may quote answers
     if state is None:
         return _unconnected(url, says)
     if state[:2] == "08" or state in ("57P01", "57P02", "57P03", "57P05", "25P03", "25P04"):
