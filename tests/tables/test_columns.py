@@ -77,6 +77,12 @@ def test_other_numbers_are_features(name, values):
         ([f"{row + 1}.3.2021 10:00" for row in range(N)], "date"),
         ([f"{row + 1:08}" for row in range(N)], "id"),  # digits only are no dates
         ([[row, 1.0] for row in range(N)], "vector"),
+        ([["a", "b"]] * N, "other"),  # words in lists
+        ([f"${1000 + row:,}.50" for row in range(N)], "number"),
+        ([f"{row / 2} %" for row in range(N)], "number"),
+        ([f"{row} kg" for row in range(N)], "number"),
+        ([f"{row} {('kg', 'g')[row % 2]}" for row in range(N)], "text"),  # not one unit
+        ([str(100 + row) for row in range(N)], "id"),  # kept as words by somebody
         ([{"a": 1}] * N, "other"),
         (pd.to_timedelta(range(N), unit="s"), "other"),
         ([10**400, 1] * (N // 2), "other"),
@@ -128,3 +134,9 @@ def test_the_table_of_columns_ends_before_it_is_long():
     assert lines[0].split() == ["column", "kind", "use"]
     assert lines[-1] == "and 11 more columns: 10 feature, 1 left out"
     assert listed_columns(columns[50:]).splitlines()[1].startswith("y" * 29 + "…  id")
+
+
+def test_paths_of_images_that_are_not_there_are_told(tmp_path):
+    frame = pd.DataFrame({"photo": [f"{row}.png" for row in range(N)]})
+    [column] = describe_columns(frame, Roles(), tmp_path)
+    assert (column.kind, column.why) == ("id", "paths of images that are not there")

@@ -193,3 +193,17 @@ def test_the_callers_frame_stays_as_it_was(frame):
     read_items(frame.drop(columns="photo"), missing="drop")
     read_items(frame, features=["size"])
     pd.testing.assert_frame_equal(frame, before)
+
+
+def test_whole_numbers_named_as_a_category_are_the_same_with_and_without_gaps():
+    items = read_items({"year": [2020, None, 2021, 2020]}, features={"year": "category"})
+    assert items.recipe.feature_names == ["year=2020", "year=2021"]
+    again = apply_recipe(items.recipe, {"year": [2020, 2021]})
+    np.testing.assert_array_equal(again.features, items.features[[0, 2]])
+
+
+def test_an_encoding_that_leaves_nothing_to_cluster_by_is_told(tmp_path):
+    lines = ["本文", *(f"画面が壊れました番号{row}" for row in range(20))]
+    (tmp_path / "d.csv").write_bytes("\n".join(lines).encode("shift_jis"))
+    with pytest.raises(DataError, match=r"column to cluster by.*d.csv is not UTF-8"):
+        read_items(tmp_path / "d.csv")

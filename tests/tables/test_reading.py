@@ -80,6 +80,39 @@ def test_numbers_with_a_decimal_comma_are_numbers(tmp_path):
     assert frame["c"].tolist() == ["x,y", "z"]
 
 
+def test_codes_with_leading_zeros_stay_as_they_are_written(tmp_path):
+    (tmp_path / "d.csv").write_text("zip,price\n01067,0.5\n,12\n81541,0\n")
+    frame = read_table(tmp_path / "d.csv").frame
+    assert frame["zip"].fillna("none").tolist() == ["01067", "none", "81541"]
+    assert frame["price"].tolist() == [0.5, 12.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ("a,b\n1.5,x\n-,-\n2,y\n", [1.5, None, 2.0]),
+        ("a;b\n1.234,5;x\nk.A.;-\n2;y\n", [1234.5, None, 2.0]),
+        ("a,b\n2024-01-31,x\n?,-\n2024-02-01,y\n", ["2024-01-31", None, "2024-02-01"]),
+    ],
+)
+def test_signs_for_missing_numbers_and_dates_are_gaps_and_words_are_not(
+    tmp_path, written, expected
+):
+    (tmp_path / "d.csv").write_text(written)
+    frame = read_table(tmp_path / "d.csv").frame
+    assert [None if pd.isna(value) else value for value in frame["a"]] == expected
+    assert frame["b"].tolist() == ["x", "-", "y"]
+
+
+def test_a_file_of_lines_has_one_text_per_line_and_no_names(tmp_path):
+    (tmp_path / "d.txt").write_text('the "first, line\n\nanother; line\n')
+    table = read_table(tmp_path / "d.txt")
+    assert table.frame["text"].tolist() == ['the "first, line', "another; line"]
+    assert table.notes == ["d.txt is read as one text per line, without a line of names."]
+    (tmp_path / "named.txt").write_text("message\nthe first line\nanother line\n")
+    assert list(read_table(tmp_path / "named.txt").frame.columns) == ["message"]
+
+
 def test_one_column_of_texts_is_not_cut_at_its_commas(tmp_path):
     (tmp_path / "d.csv").write_text('text\nhello, world\n"late; again, sorry"\nfine\n')
     assert read_table(tmp_path / "d.csv").frame["text"].tolist() == [
@@ -114,6 +147,8 @@ def test_names_of_columns_are_words_that_differ(tmp_path):
     [
         ("d.doc", b"", r"must be one of \.csv, .* Got '\.doc'"),
         ("d.csv", b"a,b\n", "must have rows and columns"),
+        ("empty.csv", b"\n", "must have a line of names and rows. Got an empty file"),
+        ("d.csv", b"a,b\n1,2\n3,4,5\n", "must have equally many values in every line.*quotes"),
         ("d.parquet", b"no", "could not be read"),
         ("d.jsonl", b"{", "could not be read"),
         ("d.xlsx", b"no", "could not be read"),

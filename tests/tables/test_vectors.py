@@ -1,6 +1,8 @@
 """Own vectors and embeddings: matched by order or id, of one length, and never run unasked."""
 
 import json
+import logging
+import sys
 
 import numpy as np
 import pandas as pd
@@ -148,6 +150,16 @@ def test_images_are_embedded_by_their_paths(tmp_path):
     items = read_items(tmp_path, embed=by_path)
     assert seen == [str(tmp_path / f"{row}.png") for row in range(3)]
     np.testing.assert_array_equal(items.features, np.eye(3))
+
+
+def test_wordllama_does_not_have_other_libraries_logs_printed(monkeypatch):
+    root = logging.getLogger()
+    monkeypatch.setattr(root, "handlers", [])  # as in a process of its own
+    for name in [name for name in sys.modules if name.startswith("wordllama")]:
+        monkeypatch.delitem(sys.modules, name)
+    read_items({"t": ["one bee", "two gnus"]}, text="t", embed="wordllama")
+    assert not root.handlers
+    assert root.level == logging.WARNING
 
 
 def test_wordllama_embeds_without_a_download():

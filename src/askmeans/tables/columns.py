@@ -10,6 +10,7 @@ import numpy as np
 
 from askmeans.exceptions import DataError, ParameterError
 from askmeans.tables.dates import date_format
+from askmeans.tables.numerals import notation
 from askmeans.tables.reading import IMAGE_SUFFIXES, check_column
 
 if TYPE_CHECKING:
@@ -151,6 +152,8 @@ def _looks_like(column: "pd.Series[Any]", folder: Path | None) -> tuple[str, str
         return "other", "durations; make them numbers to cluster by them"
     first = values.iloc[0]
     if isinstance(first, list | tuple | np.ndarray):
+        if not all(isinstance(number, int | float | np.number) for number in first):
+            return "other", "lists of words; join them to a text to cluster by them"
         return "vector", f"lists of {len(first)}; name it as the vectors to cluster by it"
     if isinstance(first, dict | bytes):
         if isinstance(first, bytes) or {"bytes", "path"} <= first.keys():
@@ -190,12 +193,15 @@ def _words_like(values: "pd.Series[Any]", n_values: int, folder: Path | None) ->
     pattern = date_format(some)
     if pattern is not None:
         return "date", "" if pattern.sure else "the day is taken to come before the month"
+    if notation(some) is not None and notation(values) is not None:
+        return "number", f"written as {some.iloc[0].strip()}"
     words = float(np.mean([len(value.split()) for value in some]))
     signs = float(np.mean([sum(map(len, UNSPACED.findall(value))) for value in some]))
     if (words >= _WORDS or signs >= _SIGNS) and n_values > len(values) / 2:
         return "text", ""
     if n_values == len(values) > 1:
-        return "id", "every row has another"
+        absent = folder is not None and some.str.lower().str.endswith(IMAGE_SUFFIXES).all()
+        return "id", "paths of images that are not there" if absent else "every row has another"
     return "category", f"{n_values} values"
 
 

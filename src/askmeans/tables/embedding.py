@@ -1,6 +1,7 @@
 """Embeddings through a library the user has: a name, `package.module:function`, or a function."""
 
 import importlib
+import logging
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,8 @@ def embedding(embed: Any) -> tuple[Embed, str]:
 
 def _wordllama() -> Embed:
     """Sentence embeddings whose weights are in the package: nothing is downloaded."""
+    root = logging.getLogger()
+    before = root.level, list(root.handlers)
     try:
         import wordllama
     except ImportError as error:
@@ -48,6 +51,8 @@ def _wordllama() -> Embed:
     model = wordllama.WordLlama.load(
         cache_dir=Path(wordllama.__file__).parent, disable_download=True
     )
+    root.setLevel(before[0])  # it has every library's log printed
+    root.handlers[:] = before[1]
 
     def embed(texts: Sequence[Any]) -> Any:
         return model.embed([str(text) for text in texts])

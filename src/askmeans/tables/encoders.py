@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from askmeans.checks import check_magnitude
 from askmeans.exceptions import DataError
 from askmeans.tables.dates import as_days, date_format
+from askmeans.tables.numerals import Notation, as_numbers, notation
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -96,12 +97,16 @@ class Number:
 
     column: str
     scaling: Scaling
+    notation: Notation | None = None  # of numbers that are written as words
 
     @classmethod
     def fit(cls, values: "pd.Series[Any]", scale: str) -> "Number":
         """Middle and width of a column of numbers."""
-        name = str(values.name)
-        return cls(column=name, scaling=Scaling.fit(_as_numbers(values), name, scale))
+        name, how = str(values.name), None
+        if values.dtype.kind not in "fiub":
+            how = notation(values.dropna().astype(str))
+        scaling = Scaling.fit(_as_numbers(values, how), name, scale)
+        return cls(column=name, scaling=scaling, notation=how)
 
     @property
     def names(self) -> list[str]:
@@ -120,7 +125,7 @@ class Number:
 
     def transform(self, values: "pd.Series[Any]") -> Floats:
         """One feature."""
-        return self.scaling(_as_numbers(values))
+        return self.scaling(_as_numbers(values, self.notation))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -218,7 +223,7 @@ class Category:
     def fit(cls, values: "pd.Series[Any]", scale: str) -> "Category":
         """The values, the most frequent first."""
         del scale  # it has none
-        counts = values.dropna().astype(str).value_counts()
+        counts = _as_words(values.dropna()).value_counts()
         n = int(counts.sum())
         if len(counts) > _CATEGORIES and int(counts.iloc[0]) == 1:
             raise DataError(
@@ -253,7 +258,7 @@ class Category:
         """One feature for each value."""
         import pandas as pd
 
-        codes = pd.Index(self.values).get_indexer(values.astype("str").to_numpy(dtype=object))
+        codes = pd.Index(self.values).get_indexer(_as_words(values).to_numpy(dtype=object))
         codes = np.where(values.isna(), -1, codes)
         found = np.zeros((len(values), len(self.values)))
         rows = np.flatnonzero(codes >= 0)
@@ -261,9 +266,11 @@ class Category:
         return found
 
 
-def _as_numbers(values: "pd.Series[Any]") -> NDArray[np.float64]:
+def _as_numbers(values: "pd.Series[Any]", how: Notation | None) -> NDArray[np.float64]:
     """A column of numbers; NaN for what is missing."""
     if values.dtype.kind not in "fiub":
+        if how is not None:
+            return as_numbers(values, how)
         raise DataError(
             f"Column {values.name!r} must be numeric to be a number. Got {values.dtype} instead; "
             "write its values as plain numbers, or call it another kind."
@@ -276,6 +283,14 @@ def _as_numbers(values: "pd.Series[Any]") -> NDArray[np.float64]:
             "mend such rows."
         )
     return numbers
+
+
+def _as_words(values: "pd.Series[Any]") -> "pd.Series[Any]":
+    """Values as words: 3 and 3.0, which a gap makes of whole numbers, are the same."""
+    there = values.dropna()
+    if values.dtype.kind == "f" and bool((there == there.round()).all()):
+        values = values.astype("Int64")
+    return values.astype("str")
 
 
 def _as_truths(values: "pd.Series[Any]") -> NDArray[np.float64]:

@@ -148,7 +148,7 @@ def read_items(
         told = "; ".join(f"{c.name} ({c.kind}: {c.why})" for c in columns[:_NAMED])
         raise DataError(
             f"The data must have a column to cluster by. Got {told}; name columns as features, and "
-            "check that the columns are separated as you think."
+            f"check that the columns are separated as you think. {' '.join(table.notes)}".rstrip()
         )
     ids = item_ids(table.frame, id)
     functions = embed_by_column(embed, features_of)

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from askmeans.exceptions import DataError, MissingExtraError
+from askmeans.tables.dates import date_format
+from askmeans.tables.numerals import notation
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,7 +23,13 @@ IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".avif", ".bmp", ".t
 _SEPARATORS = (",", ";", "\t", "|")
 _NO_SEPARATOR = "\x1f"  # a character that no text has: one column
 _LINES = 50  # of a CSV, that tell what separates its columns
-_DECIMAL_COMMA = r"-?\d{1,3}(?:\.?\d{3})*(?:,\d+)?|-?\d+(?:,\d+)?"
+_LOOKED = 1000  # rows that tell whether numbers are codes
+# Signs for missing numbers and dates, besides those that pandas knows.
+_MISSING = {"-", "--", "\u2013", "\u2014", "?", ".", "n.a.", "k.A.", "unknown"}
+_NUMBER = {  # by its decimal sign; what starts with zeros is a code
+    ",": r"-?(?!0\d)(?:\d{1,3}(?:\.?\d{3})*|\d+)(?:,\d+)?",
+    ".": r"-?(?!0\d)\d+(?:\.\d*)?(?:[eE][-+]?\d+)?",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,22 +187,47 @@ def _read_csv(path: Path, id_column: str | None, notes: list[str]) -> "pd.DataFr
     """A frame from a CSV, whatever separates its columns and however it is encoded."""
     pd = _pandas()
     text, encoding = _decoded(path.read_bytes())
+    if not text.strip():
+        raise DataError(f"{path} must have a line of names and rows. Got an empty file.")
     if encoding not in ("utf-8-sig", "utf-16"):
         notes.append(
             f"{path.name} is not UTF-8 and was read as {encoding}; if letters look wrong, save it "
             "as UTF-8."
         )
     separator = "\t" if path.suffix.lower() == ".tsv" else _separator(text)
-    frame = pd.read_csv(io.StringIO(text), sep=separator, skipinitialspace=True)
-    if separator == ";":
-        frame = frame.apply(_with_decimal_point)
+    if path.suffix.lower() == ".txt" and separator == _NO_SEPARATOR:
+        lines = [line.strip() for line in text.splitlines() if line.strip()]
+        if " " in lines[0]:
+            notes.append(f"{path.name} is read as one text per line, without a line of names.")
+            return pd.DataFrame({"text": lines})
+
+    def read(**options: Any) -> Any:
+        return pd.read_csv(io.StringIO(text), sep=separator, skipinitialspace=True, **options)
+
+    try:
+        frame = read()
+    except pd.errors.ParserError as error:
+        raise DataError(
+            f"{path} must have equally many values in every line. Got '{str(error).strip()}'; put "
+            "values that contain the separator into quotes."
+        ) from error
+    codes = _with_leading_zeros(frame, read)
+    if codes:
+        frame[codes] = read(usecols=codes, dtype=str)[codes]
+    decimal = "," if separator == ";" else "."
+    frame = frame.apply(lambda column: _plain_numbers(_without_signs(column, decimal), decimal))
     if id_column in frame.columns:
-        written = pd.read_csv(
-            io.StringIO(text), sep=separator, skipinitialspace=True, usecols=[id_column],
-            dtype=str, keep_default_na=False,
-        )  # fmt: skip
-        frame[id_column] = written[id_column]
+        frame[id_column] = read(usecols=[id_column], dtype=str, keep_default_na=False)[id_column]
     return frame
+
+
+def _with_leading_zeros(frame: "pd.DataFrame", read: Callable[..., Any]) -> list[str]:
+    """Columns that look like numbers, but are codes: 01067."""
+    numbers = [name for name in frame.columns if frame[name].dtype.kind in "iuf"]
+    if not numbers:
+        return []
+    written = read(usecols=numbers, dtype=str, nrows=_LOOKED)
+    return [name for name in numbers if written[name].str.match(r"0\d").any()]
 
 
 def _decoded(raw: bytes) -> tuple[str, str]:
@@ -226,12 +259,29 @@ def _separator(text: str) -> str:
     return best
 
 
-def _with_decimal_point(column: "pd.Series[Any]") -> "pd.Series[Any]":
-    """Numbers with a decimal comma as numbers; any other column as it is."""
+def _without_signs(column: "pd.Series[Any]", decimal: str) -> "pd.Series[Any]":
+    """Numbers or dates without the signs for missing ones among them; else the column as it is."""
     if column.dtype.kind in "fiub":
         return column
-    values = column.dropna()
-    if values.empty or not all(re.fullmatch(_DECIMAL_COMMA, str(v).strip()) for v in values):
+    gaps = column.astype("str").str.strip().isin(_MISSING)
+    rest = column[~gaps].dropna().astype("str")
+    if not gaps.any() or rest.empty:
         return column
-    plain = column.str.replace(".", "", regex=False).str.replace(",", ".", regex=False)
-    return plain.astype("float64")
+    known = _are_numbers(rest, decimal) or notation(rest) or date_format(rest.iloc[:_LOOKED])
+    return column.mask(gaps) if known else column
+
+
+def _plain_numbers(column: "pd.Series[Any]", decimal: str) -> "pd.Series[Any]":
+    """Words that are numbers as numbers; any other column as it is."""
+    values = column.dropna()
+    if column.dtype.kind in "fiub" or values.empty or not _are_numbers(values, decimal):
+        return column
+    if decimal == ",":
+        column = column.str.replace(".", "", regex=False).str.replace(",", ".", regex=False)
+    return column.astype("float64")
+
+
+def _are_numbers(values: "pd.Series[Any]", decimal: str) -> bool:
+    """Whether all are plain numbers with this decimal sign."""
+    pattern = re.compile(_NUMBER[decimal])
+    return all(pattern.fullmatch(str(value).strip()) for value in values)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from askmeans.exceptions import DataError
 from askmeans.tables.columns import Column
 from askmeans.tables.encoders import Boolean, Category, Date, Encoder, Number, Scaling
+from askmeans.tables.numerals import Notation
 from askmeans.tables.texts import Text
 from askmeans.tables.vectors import Vectors
 
@@ -165,6 +166,8 @@ def _from_json(values: dict[str, Any]) -> Any:
     fields = {name: value for name, value in values.items() if name != "kind"}
     if "scaling" in fields:
         fields["scaling"] = Scaling(**fields["scaling"])
+    if fields.get("notation") is not None:
+        fields["notation"] = Notation(**fields["notation"])
     return _ENCODERS[values["kind"]](**fields)
 
 
