@@ -65,7 +65,8 @@ soak: $(READY) $(BROWSER) $(POSTGRES)  ## what takes long: clients killed 200 ti
 	@echo "== soak: sessions under kills, crowds and long sequences, two servers under removals, all that is marked soak, the page under load (about 20 minutes)"
 	@ASKMEANS_SOAK=1 $(BIN)/python -m pytest -q tests/sessions/test_clients.py tests/sessions/test_any_sequence.py
 	@ASKMEANS_SOAK=1 $(BIN)/python -m pytest -q -n auto --dist worksteal --durations=10 -m soak
-	@$(BIN)/python benchmarks/web.py --load
+	@$(BIN)/python benchmarks/web.py --load --team
+	@$(BIN)/python benchmarks/sessions.py --crowds
 
 bench: $(READY) $(BROWSER) $(POSTGRES)  ## speed beside scikit-learn and the peers, and what questions bring (about 20 minutes)
 	@echo "== benchmarks: speed beside the peers, memory, imports, plans, budgets, similarity, noise, sessions, the page (about 21 minutes)"

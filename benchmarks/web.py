@@ -1,7 +1,9 @@
-"""The page: from a key press to the next question in a browser; 20 annotators at once.
+"""The page: from a key press to the next question in a browser; 20 annotators at once, and a team.
 
 `--keys` answers Iris to its end in chromium. `--load` lets 20 annotators answer for 60 seconds, as
 the page's script does, and compares what was confirmed to them with what the database holds.
+`--team` lets 50 annotators do so who think for two seconds over each question, in a file and in
+PostgreSQL.
 """
 
 import argparse
@@ -27,6 +29,8 @@ FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage
          "--no-first-run", "--disable-background-networking", "--disable-component-update",
          "--disable-sync"]  # fmt: skip
 ANNOTATORS = 20
+TEAM, THINKING = 50, 2.0  # people, seconds over a question
+HELPERS = Path(__file__).parent.parent / "tests" / "helpers"
 SECONDS = 60.0
 ROWS = 20_000  # two questions about every other one: more than can be answered in the time
 # Times a key press until the next question is in the page and a frame was drawn after it.
@@ -87,12 +91,13 @@ def keys(folder: Path) -> None:
 
 
 class Annotator(threading.Thread):
-    """Somebody who answers as quickly as the page allows, over one connection."""
+    """Somebody who answers over one connection, as quickly as the page allows or after thinking."""
 
-    def __init__(self, address: str, name: str, until: float) -> None:
+    def __init__(self, address: str, name: str, until: float, thinking: float = 0.0) -> None:
         super().__init__(daemon=True)
         self.name = name
         self.until = until
+        self.thinking = thinking
         self.times: list[float] = []
         self.confirmed: dict[int, float] = {}
         self.errors: list[str] = []
@@ -108,6 +113,7 @@ class Annotator(threading.Thread):
         self._cookie = f"askmeans_token={token}; askmeans_name={self.name}"
         _, page, _ = self._request("GET", "/", None)
         while time.monotonic() < self.until:
+            time.sleep(rng.uniform(0.0, 2.0 * self.thinking))
             question = re.search(
                 r'data-session="(\w+)" .*data-question="(\d+)" data-key="([^"]+)"', page
             )
@@ -147,17 +153,29 @@ class Annotator(threading.Thread):
         return status, self._file.read(length).decode(), token
 
 
-def load(folder: Path) -> None:
-    """Print how 20 annotators fare at once, and that nothing was lost or counted twice."""
-    path = folder / "load.db"
+def team(folder: Path) -> None:
+    """Print how a team fares that thinks, in a file and in PostgreSQL."""
+    load(str(folder / "team.db"), TEAM, THINKING, "SQLite, ")
+    sys.path.insert(0, str(HELPERS))
+    import postgres  # type: ignore[import-not-found]  # of the tests
+
+    if postgres.binaries() is None:
+        print("PostgreSQL is not installed (tools/install-postgres.sh): not measured")
+        return
+    with postgres.running(safe=True) as server:
+        load(server.create(), TEAM, THINKING, "PostgreSQL, ")
+
+
+def load(path: str, annotators: int = ANNOTATORS, thinking: float = 0.0, note: str = "") -> None:
+    """Print how many annotators fare at once, and that nothing was lost or counted twice."""
     X = np.random.default_rng(0).normal(size=(ROWS, 2))
     sessions.create(
         path, X, n_clusters=3, cluster_names=["a", "b", "c"],
         strategy=TwoPhase(sample_size=ROWS // 2), random_state=0,
     ).close()  # fmt: skip
-    with serving("serve", str(path)) as address:
+    with serving("serve", path) as address:
         until = time.monotonic() + SECONDS
-        people = [Annotator(address, f"ann{place}", until) for place in range(ANNOTATORS)]
+        people = [Annotator(address, f"ann{place}", until, thinking) for place in range(annotators)]
         for person in people:
             person.start()
         for person in people:
@@ -172,23 +190,28 @@ def load(folder: Path) -> None:
     assert dict(kept) == confirmed, "an answer was lost, or is another one"
     middle, high = np.percentile(times, [50, 95])
     print(
-        f"{ANNOTATORS} annotators for {SECONDS:.0f} s: {len(kept)} answers, "
+        f"{note}{annotators} annotators for {SECONDS:.0f} s, {thinking:.0f} s of thinking: "
+        f"{len(kept)} answers, "
         f"{len(kept) / SECONDS:.0f} per second, answer and next question median {middle:.0f} ms, "
         f"p95 {high:.0f} ms; no error, none lost, none twice"
     )
 
 
 def main() -> None:
-    """Run what was asked for; both, where nothing was."""
+    """Run what was asked for; all, where nothing was."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--keys", action="store_true")
     parser.add_argument("--load", action="store_true")
+    parser.add_argument("--team", action="store_true")
     chosen = parser.parse_args()
+    everything = not (chosen.keys or chosen.load or chosen.team)
     with tempfile.TemporaryDirectory() as folder:
-        if chosen.keys or not chosen.load:
+        if chosen.keys or everything:
             keys(Path(folder))
-        if chosen.load or not chosen.keys:
-            load(Path(folder))
+        if chosen.load or everything:
+            load(f"{folder}/load.db")
+        if chosen.team or everything:
+            team(Path(folder))
 
 
 if __name__ == "__main__":
