@@ -20,7 +20,7 @@ def test_the_weights_are_those_of_a_fine_grid():
     rng = np.random.default_rng(0)
     B = rng.normal(size=(2, 5))
     A, prior = B @ B.T, np.array([0.3, 0.7])
-    w = stacked(A, prior, 0.4)
+    w = stacked(A[None], prior, np.array([0.4]))[0]
     grid = np.linspace(1e-6, 1 - 1e-6, 20_001)
     W = np.stack([grid, 1 - grid])
     loss = np.einsum("in,ij,jn->n", W, A, W) + 0.4 * (W * np.log(W / prior[:, None])).sum(axis=0)
@@ -29,7 +29,24 @@ def test_the_weights_are_those_of_a_fine_grid():
 
 def test_without_evidence_the_prior_stands():
     prior = np.array([0.2, 0.5, 0.3])
-    assert_allclose(stacked(np.ones((3, 3)), prior, 1.0), prior, atol=1e-4)
+    found = stacked(np.ones((1, 3, 3)), prior, np.ones(1))
+    assert_allclose(found[0], prior, atol=1e-4)
+
+
+@given(st.integers(0, 1000), st.floats(-3.0, 1.0))
+def test_many_weights_at_once_are_each_the_best(seed, log_caution):
+    rng = np.random.default_rng(seed)
+    B = rng.normal(size=(3, 6, 8)) * np.exp(rng.normal(size=(6, 1)))
+    A, prior, caution = B @ B.transpose(0, 2, 1), rng.dirichlet(np.ones(6)), 10.0**log_caution
+    unit = np.array([np.diag(a).min() for a in A])
+    W = stacked(A, prior, caution * unit)
+    assert_allclose(W.sum(axis=1), 1.0)
+    for a, u, w in zip(A, unit, W, strict=True):
+        # Of a convex loss: it is nowhere lower on the way to any model alone.
+        ways = np.vstack([w, 0.999 * w + 0.001 * np.eye(6)])
+        losses = np.einsum("si,ij,sj->s", ways, a, ways) / u
+        losses += caution * (ways * np.log(ways / prior)).sum(axis=1)
+        assert losses[0] <= losses.min() + 1e-6 * (1.0 + abs(losses[0]))
 
 
 @given(st.floats(0.5, 50.0), st.integers(0, 1000))

@@ -276,7 +276,7 @@ class Belief:
             return self.n_clusters + 1
         expected = self.stack.pool[:, -1] > 0.5
         expected[self.asked[self.elsewhere]] = True
-        Z = self.pool.Z @ self.pool.axes
+        Z = self.pool.principal
         return self.n_clusters + n_hidden_groups(Z[expected], int(self.elsewhere.sum()))
 
     def _hedged(self, rows: Floats) -> Floats:

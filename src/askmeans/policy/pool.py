@@ -10,11 +10,11 @@ from scipy.linalg import eigh
 from scipy.spatial import cKDTree
 
 from askmeans.fuzzy import lloyd
-from askmeans.fuzzy.model import closed_form_memberships
+from askmeans.fuzzy.model import memberships_from_distances
 from askmeans.fuzzy.ties import without_last_bits
 from askmeans.items import ItemSet
 
-__all__ = ["Pool", "Standard"]
+__all__ = ["Pool", "Standard", "quick_distances"]
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -33,6 +33,42 @@ def principal_axes(Z: Floats, count: int) -> Floats:
     d = Z.shape[1]
     _, vectors = eigh(Z.T @ Z / len(Z), subset_by_index=(d - count, d - 1))
     return np.ascontiguousarray(vectors[:, ::-1])
+
+
+def quick_distances(Z: Floats, W: Floats) -> Floats:
+    """Squared distances by a matrix product: of centred points, where little is lost by it."""
+    D: Floats = (Z**2).sum(axis=1)[:, None] - 2.0 * (Z @ W.T) + (W**2).sum(axis=1)
+    return np.maximum(D, 0.0, out=D)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Narrow:
+    """Items along few principal axes, and what is left of their squared lengths.
+
+    Squared distances to means of many items are those along the axes and what is left: across
+    the axes such means are hardly away from the middle.
+    """
+
+    middle: Floats
+    axes: Floats | None  # None: there are few features, and nothing is left
+    points: Floats
+    rest: Floats
+
+    @classmethod
+    def of(cls, X: Floats) -> "Narrow":
+        """Of these items."""
+        middle = X.mean(axis=0)
+        centred = X - middle
+        if X.shape[1] <= _WIDE:
+            return cls(middle=middle, axes=None, points=centred, rest=np.zeros(len(X)))
+        axes = principal_axes(centred, _WIDE)
+        points = centred @ axes
+        rest = (centred**2).sum(axis=1) - (points**2).sum(axis=1)
+        return cls(middle=middle, axes=axes, points=points, rest=np.maximum(rest, 0.0))
+
+    def __call__(self, X: Floats) -> Floats:
+        """Other items along the same axes."""
+        return X - self.middle if self.axes is None else (X - self.middle) @ self.axes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,6 +141,16 @@ class Pool:
         return principal_axes(self.Z, _WIDEST)
 
     @cached_property
+    def principal(self) -> Floats:
+        """The pool along the principal axes of the common scale."""
+        return self.Z @ self.axes
+
+    @cached_property
+    def narrow(self) -> "Narrow":
+        """The pool along the principal axes of the scale given, few enough to iterate over."""
+        return Narrow.of(self.X)
+
+    @cached_property
     def free(self) -> tuple[Floats, float]:
         """Centres and fuzzifier of the fit without questions."""
         found = self._fit(self.X)
@@ -121,10 +167,21 @@ class Pool:
         return found.centers, found.fuzzifier
 
     @cached_property
+    def free_distances(self) -> Floats:
+        """Squared distances of the pool to the centres of the fit without questions."""
+        middle = self.narrow.middle
+        return quick_distances(self.X - middle, self.free[0] - middle)
+
+    @cached_property
+    def free_scaled_distances(self) -> Floats:
+        """The same in the common scale."""
+        assert self.free_scaled is not None
+        return quick_distances(self.Z, self.free_scaled[0])
+
+    @cached_property
     def free_memberships(self) -> Floats:
         """Memberships of the pool by the fit without questions."""
-        centers, fuzzifier = self.free
-        return closed_form_memberships(self.X, centers, fuzzifier)
+        return memberships_from_distances(self.free_distances, self.free[1])
 
     @cached_property
     def typical(self) -> list[int]:
@@ -165,4 +222,4 @@ class Pool:
     @cached_property
     def tree(self) -> cKDTree:
         """Neighbours in the common scale, along the principal axes."""
-        return cKDTree(self.Z @ self.axes)
+        return cKDTree(self.principal)

@@ -6,11 +6,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 
 from askmeans.floats import default_float_errors
 from askmeans.items import ItemSet
-from askmeans.policy.models.rows import softmax
 from askmeans.policy.models.training import MANY, Fitted, Predict, Training
 
 __all__ = ["HeldOut", "Stack", "sharpened", "stack_models"]
@@ -20,11 +18,11 @@ Floats = NDArray[np.float64]
 # on label distributions, our own targets and real labels, by leaving out one after the other.
 SOFT = {
     "unsupervised": 0.3, "local optimum": 0.3, "scaled": 0.3, "metric": 0.3, "mixture": 0.3,
-    "discriminant": 0.3, "logistic 30": 0.3, "smooth": 1.0, "graph": 1.0, "ridge": 1.0,
+    "logistic 30": 0.3, "smooth": 1.0, "graph": 1.0, "ridge": 1.0,
     "typical": 1.0, "forest": 1.0,
 }  # fmt: skip
 HARD = {
-    "unsupervised": 1.0, "local optimum": 0.6, "scaled": 1.0, "mixture": 1.0, "discriminant": 1.0,
+    "unsupervised": 1.0, "local optimum": 0.6, "scaled": 1.0, "mixture": 1.0,
     "logistic 30": 1.0, "smooth": 0.5, "graph": 0.5, "forest": 1.0,
 }  # fmt: skip
 # How near to the prior weights stay: by the loss of so many items of the best model; for hard
@@ -37,6 +35,7 @@ _UNSUPPORTED = 1e-6  # the weight of the others
 _ADDED = 0.25  # items whose error is added to what was seen
 _LEAST = 0.03  # a model with less weight is left out
 _DIGITS = 4  # of a weight
+_NEWTON = 50  # steps at most
 _POWERS = (0.25, 0.5, 0.7, 0.85, 1.0, 1.2, 1.5, 2.0, 2.5, 3.0)  # of doubt, for errors
 _USUAL_POWER, _USUAL_OF_HARD = 1.4, 0.7  # mistakes come where nobody doubts, too
 _SHARPNESS = (0.75, 1.0, 1.4, 2.0, 3.0, 5.0, 10.0, 50.0)
@@ -89,11 +88,13 @@ class Stacked:
 
 def sharpened(U: Floats, sharpness: float) -> Floats:
     """Memberships raised to a power and made to sum to one again."""
-    U = np.clip(U, 0.0, 1.0)
+    V = np.array(U.T, order="C")  # sums over few clusters are quicker along the first axis
+    np.clip(V, 0.0, 1.0, out=V)
     if sharpness != 1.0:
-        U = (U / np.maximum(U.max(axis=1, keepdims=True), 1e-300)) ** sharpness
-    rows: Floats = U / U.sum(axis=1, keepdims=True)
-    return rows
+        V /= np.maximum(V.max(axis=0), 1e-300)
+        V **= sharpness
+    V /= V.sum(axis=0)
+    return V.T
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,22 +115,22 @@ class HeldOut:
             weight=self.weight[chosen],
         )  # fmt: skip
 
-    def stack(self, near: Floats | None = None) -> tuple[Floats, float]:
+    def stack(self) -> tuple[Floats, float]:
         """Weights of the models, and how much to sharpen their mean; by what was told alone."""
+        return stack_all([self])[0]
+
+    def losses(self) -> tuple[Floats, float]:
+        """Squared errors of every two models together, and how near to the prior to stay."""
         left = np.where(self.known, self.outs - self.Y, 0.0)
-        A = np.einsum("i,mik,nik->mn", self.weight, left, left)
+        left = (left * np.sqrt(self.weight)[:, None]).reshape(len(left), -1)
+        A = left @ left.T
         n, least = len(self.Y), float(np.diag(A).min())
         if self.hard:  # a few answers of all or nothing may be predicted by luck
-            caution = CAUTION * least / n + LUCK / n**2
-        else:  # soft ones hardly, unless nothing explains them
-            away = np.where(self.known, self.Y - np.average(self.Y, 0, self.weight), 0.0)
-            total = float(self.weight @ np.square(away).sum(axis=1))
-            caution = CAUTION * (1.0 + CHANCE * min(1.0, least / max(total, 1e-12))) * least / n
-        w = stacked(A, self.prior / self.prior.sum(), caution, near)
-        w[w < _LEAST] = 0.0
-        w = np.round(w / w.sum(), _DIGITS)  # nothing shall hang on where a search has stopped
-        w /= w.sum()
-        return w, self.sharpness(np.tensordot(w, self.outs, 1))
+            return A, CAUTION * least / n + LUCK / n**2
+        # Soft ones hardly, unless nothing explains them.
+        away = np.where(self.known, self.Y - np.average(self.Y, 0, self.weight), 0.0)
+        total = float(self.weight @ np.square(away).sum(axis=1))
+        return A, CAUTION * (1.0 + CHANCE * min(1.0, least / max(total, 1e-12))) * least / n
 
     def sharpness(self, mean: Floats) -> float:
         """The power with the least absolute error; few answers stay near 1."""
@@ -142,6 +143,20 @@ class HeldOut:
             if off < least - 1e-12:
                 best, least = candidate, off
         return best
+
+
+def stack_all(parts: list[HeldOut], near: Floats | None = None) -> list[tuple[Floats, float]]:
+    """Weights and sharpness by each part; weights are looked for from `near`."""
+    prior = parts[0].prior / parts[0].prior.sum()
+    losses, cautions = zip(*(part.losses() for part in parts), strict=True)
+    W = stacked(np.stack(losses), prior, np.array(cautions), near)
+    W[W < _LEAST] = 0.0
+    # Nothing shall hang on where a search has stopped.
+    W = np.round(W / W.sum(axis=1, keepdims=True), _DIGITS)
+    W /= W.sum(axis=1, keepdims=True)
+    return [
+        (w, part.sharpness(np.tensordot(w, part.outs, 1))) for w, part in zip(W, parts, strict=True)
+    ]
 
 
 def stack_models(fitted: list[Fitted], training: Training) -> Stack:
@@ -181,9 +196,9 @@ def stack_models(fitted: list[Fitted], training: Training) -> Stack:
 def _honest_errors(held: HeldOut, folds: NDArray[np.intp], *, near: Floats) -> Floats:
     """The stack's error on each answer, with weights and sharpness from the other folds only."""
     errors = np.empty(len(held.Y))
-    for fold in np.unique(folds):
-        inside = folds == fold
-        w, sharpness = held.part(inside if inside.all() else ~inside).stack(near)
+    inner = [folds == fold for fold in np.unique(folds)]
+    parts = [held.part(inside if inside.all() else ~inside) for inside in inner]
+    for inside, (w, sharpness) in zip(inner, stack_all(parts, near), strict=True):
         found = sharpened(np.tensordot(w, held.outs[:, inside], 1), sharpness)
         errors[inside] = _mean_error(found, held.Y[inside], held.known[inside])
     return errors
@@ -238,25 +253,33 @@ def _mean_error(found: Floats, Y: Floats, known: NDArray[np.bool_]) -> Floats:
     return mean
 
 
-def stacked(A: Floats, prior: Floats, caution: float, near: Floats | None = None) -> Floats:
-    """Weights on the simplex that minimise w'Aw + caution KL(w, prior), looked for from `near`."""
-    start = np.log(prior if near is None else np.maximum(near, 1e-3))
-    unit = max(float(np.diag(A).min()), 1e-9)  # the best alone, so that what matters is about 1
-    A, caution = A / unit, caution / unit
+def stacked(A: Floats, prior: Floats, caution: Floats, near: Floats | None = None) -> Floats:
+    """Weights on the simplex that minimise w'Aw + caution KL(w, prior), for every A.
 
-    def loss(z: Floats) -> tuple[float, Floats]:
-        w = softmax(z[None])[0]
-        logs = np.log(np.maximum(w, 1e-300) / prior)
-        value = float(w @ A @ w) + caution * float(w @ logs)
-        g = 2.0 * A @ w + caution * logs
-        return value, w * (g - float(w @ g))
-
-    found = minimize(
-        loss, start, jac=True, method="L-BFGS-B", bounds=[(-20.0, 20.0)] * len(prior),
-        options={"maxiter": 200, "ftol": 1e-10},
-    )  # fmt: skip
-    weights: Floats = softmax(found.x[None])[0]
-    return weights
+    By Newton's method from `near`. What falls is held as by the barrier of an interior point
+    method, so that a weight that vanishes does not push others.
+    """
+    m, each = len(prior), np.arange(len(prior))
+    unit = np.maximum(A[:, each, each].min(axis=1), 1e-9)  # the best alone, so that this is about 1
+    A, caution = A / unit[:, None, None], np.maximum(caution / unit, 1e-4)[:, None]
+    w = np.repeat((prior if near is None else np.maximum(near, 1e-3))[None], len(A), axis=0)
+    w /= w.sum(axis=1, keepdims=True)
+    for _ in range(_NEWTON):
+        gradient = 2.0 * np.einsum("aij,aj->ai", A, w) + caution * np.log(w / prior)
+        above = gradient - (w * gradient).sum(axis=1, keepdims=True)
+        H = 2.0 * A
+        H[:, each, each] += np.maximum(caution, above) / w
+        step, shift = np.moveaxis(
+            np.linalg.solve(H, np.stack([gradient, np.ones((len(A), m))], axis=2)), 2, 0
+        )
+        step -= step.sum(axis=1, keepdims=True) / shift.sum(axis=1, keepdims=True) * shift
+        new = np.maximum(w - step, np.maximum(0.1 * w, 1e-7))
+        new /= new.sum(axis=1, keepdims=True)
+        moved = float(np.abs(new - w).max())
+        w = new
+        if moved < 1e-6:
+            break
+    return w
 
 
 def _doubt(w: Floats, parts: Floats, mean: Floats, sharpness: float) -> Floats:

@@ -29,7 +29,28 @@ def test_iterations_end_where_lloyds_end():
         X, 3, fuzzifier=1.7, init=start, n_init=1, max_iter=300, tol=1e-9, weights=np.empty(0),
         rng=rng,
     )  # fmt: skip
-    assert_allclose(iterate(X, start, 1.7, 300), found.centers, atol=1e-3)
+    starts = np.stack([start[::-1], start])
+    ends = iterate(X, np.zeros(120), starts, np.array([1.2, 1.7]), 300)
+    assert_allclose(ends[1], found.centers, atol=1e-3)
+    alone = iterate(X, np.zeros(120), starts[:1], 1.2, 300)
+    assert_allclose(ends[0], alone[0], atol=1e-3)
+
+
+def test_with_many_features_few_axes_lead_to_the_same_optimum():
+    rng = np.random.default_rng(0)
+    labels = np.arange(300) % 3
+    X = 6.0 * rng.normal(size=(3, 150))[labels] / np.sqrt(75) + rng.normal(size=(300, 150))
+    pool = Pool(as_items(X), 3, 2.0, rng)
+    rows = np.arange(12)
+    training = Training.of(rows, np.eye(3)[labels[rows]], np.ones(12), np.full(12, 25.0))
+    centers, fuzzifier = local_centers(pool, training)
+    assert pool.narrow.points.shape[1] < 150
+    exact = iterate(X, np.zeros(300), centers[None], fuzzifier, 100)[0]
+    assert_allclose(
+        closed_form_memberships(X, centers, fuzzifier),
+        closed_form_memberships(X, exact, fuzzifier),
+        atol=0.01,
+    )
 
 
 def test_weights_of_features_are_learnt_from_answers():

@@ -3,15 +3,18 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy.stats import multivariate_normal
 from sklearn.covariance import ledoit_wolf
 from sklearn.datasets import make_moons
 from sklearn.linear_model import LogisticRegression
 
 from askmeans.items import as_items
-from askmeans.policy.models.discriminant import discriminant, shrunk_covariance
+from askmeans.policy.models.discriminant import learn_discriminant, shrunk_covariance
+from askmeans.policy.models.forest import forest
 from askmeans.policy.models.graph import Graph, spread
-from askmeans.policy.models.logistic import logistic
-from askmeans.policy.models.mixture import mixture
+from askmeans.policy.models.logistic import learn_logistic, logistic
+from askmeans.policy.models.mixture import maximise, mixture, quadratic
+from askmeans.policy.models.rows import span
 from askmeans.policy.models.training import Training
 from askmeans.policy.pool import Pool
 
@@ -44,14 +47,38 @@ def test_soft_labels_count_by_their_share(study):
         training.stratum_size,
     )
     assert_allclose(logistic(pool, thirds, looseness=1.0).pool, 1 / 3, atol=1e-3)
-    assert_allclose(discriminant(pool, thirds).pool, 1 / 3, atol=1e-9)
+    assert_allclose(learn_discriminant(pool, thirds).of(pool.Z), 1 / 3, atol=1e-9)
 
 
 def test_the_covariance_is_shrunk_as_ledoit_and_wolf_do():
     residuals = np.random.default_rng(0).normal(size=(40, 15)) * np.linspace(1.0, 4.0, 15)
     expected, share = ledoit_wolf(residuals, assume_centered=True)
     assert 0.05 < share < 0.95
-    assert_allclose(shrunk_covariance(residuals, 40.0, 15), expected, atol=0.02)
+    quartic = float((np.square(residuals).sum(axis=1) ** 2).sum())
+    found = shrunk_covariance(residuals.T @ residuals, quartic, 40.0, 15)
+    assert_allclose(found, expected, atol=0.02)
+    # Of more dimensions than items the same is found where the items are.
+    residuals = np.pad(residuals[:8], ((0, 0), (0, 5)))
+    expected, share = ledoit_wolf(residuals, assume_centered=True)
+    assert 0.05 < share < 0.95
+    axes = span(residuals)
+    inside = residuals @ axes
+    quartic = float((np.square(inside).sum(axis=1) ** 2).sum())
+    found = shrunk_covariance(inside.T @ inside, quartic, 8.0, 20)
+    assert_allclose(found, axes.T @ expected @ axes, atol=0.02)
+
+
+@pytest.mark.parametrize("d", [4, 60])
+def test_models_that_are_linear_have_no_slope_across_what_answers_span(d):
+    rng = np.random.default_rng(0)
+    labels = np.arange(200) % 2
+    X = rng.normal(size=(200, d)) + 2.0 * labels[:, None]
+    pool, training = known(X, labels, np.arange(12), 2)
+    across = np.linalg.svd(pool.Z[:12])[2][12:]  # none where there are few features
+    regression = learn_logistic(pool, training, looseness=1.0)
+    for model in (learn_discriminant(pool, training), regression):
+        assert_allclose(across @ model.slope, 0.0, atol=1e-6)
+        assert (model.of(pool.Z).argmax(axis=1) == labels).mean() > 0.9
 
 
 def test_a_mixture_learns_shapes_that_one_covariance_cannot():
@@ -59,11 +86,49 @@ def test_a_mixture_learns_shapes_that_one_covariance_cannot():
     labels = np.arange(400) % 2
     X = rng.normal(size=(400, 2)) * np.where(labels[:, None] == 0, [0.3, 0.3], [3.0, 3.0])
     pool, training = known(X, labels, np.arange(16), 2)
-    wrong = {
-        model.__name__: (model(pool, training).pool.argmax(axis=1) != labels).mean()
-        for model in (mixture, discriminant)
-    }
-    assert wrong["mixture"] < 0.1 < 0.2 < wrong["discriminant"]
+    found = mixture(pool, training)
+    linear = learn_discriminant(pool, training).of(pool.Z)
+    assert (found.pool.argmax(axis=1) != labels).mean() < 0.1
+    assert (linear.argmax(axis=1) != labels).mean() > 0.2
+    assert_allclose(found.predict(pool.X), found.pool, atol=1e-9)
+
+
+def test_a_mixture_has_the_posteriors_of_normal_densities():
+    rng = np.random.default_rng(0)
+    P = rng.normal(size=(50, 3)) * [1.0, 2.0, 0.5] + 1.0
+    R = rng.dirichlet([1.0, 1.0], size=50)
+    logits = quadratic(P) @ maximise(R.T @ quadratic(P), P.var(axis=0)).T
+    expected = []
+    for r in R.T:
+        S = np.cov(P.T, aweights=r, ddof=0)
+        share = 4.0 / (r.sum() + 4.0)
+        S = (1 - share) * S + np.diag(share * np.diag(S) + 0.02 * P.var(axis=0))
+        mean = r @ P / r.sum()
+        expected.append(np.log(r.sum()) + multivariate_normal(mean, S).logpdf(P))
+    assert_allclose(np.diff(logits, axis=1), np.diff(np.transpose(expected), axis=1), atol=1e-6)
+
+
+def test_a_forest_is_told_nothing_of_an_answer_by_trees_that_saw_it(study):
+    pool, training, U = study
+    lots = np.random.default_rng(0).integers(3, size=len(training.rows))  # nothing predicts these
+    even = np.ones(len(lots))
+    drawn = Training.of(training.rows, np.eye(3)[lots], even, even)
+    found = forest(pool, drawn)
+    assert (found.pool[drawn.rows].argmax(axis=1) == lots).mean() > 0.9
+    assert (found.held_out.argmax(axis=1) == lots).mean() < 0.6
+    found = forest(pool, training)
+    assert (found.held_out.argmax(axis=1) == training.Y.argmax(axis=1)).mean() > 0.8
+    assert (found.pool.argmax(axis=1) == U.argmax(axis=1)).mean() > 0.8
+    assert_allclose(found.predict(pool.X), found.pool, atol=1e-9)
+
+
+def test_answers_that_weigh_nothing_do_not_make_a_tree(study):
+    pool, training, _ = study
+    weight = np.where(np.arange(24) < 12, 1.0, 1e-9)
+    upside_down = np.where(weight[:, None] < 0.5, training.Y[:, ::-1], training.Y)
+    found = forest(pool, Training.of(training.rows, upside_down, weight, training.stratum_size))
+    right = found.pool[training.rows].argmax(axis=1) == training.Y.argmax(axis=1)
+    assert right[12:].mean() > 0.7
 
 
 def test_answers_spread_along_moons():
@@ -72,4 +137,15 @@ def test_answers_spread_along_moons():
     pool, training = known(X, labels, rows, 2)
     found = spread(pool, training, Graph(pool))
     assert (found.pool.argmax(axis=1) == labels).mean() > 0.95
-    assert (discriminant(pool, training).pool.argmax(axis=1) == labels).mean() < 0.93
+    assert (learn_discriminant(pool, training).of(pool.Z).argmax(axis=1) == labels).mean() < 0.93
+
+
+def test_columns_of_the_graph_are_computed_once_and_in_any_order():
+    X, labels = make_moons(100, noise=0.05, random_state=0)
+    pool, training = known(X, labels, np.arange(10), 2)
+    graph = Graph(pool)
+    spread(pool, known(X, labels, [7, 3, 50], 2)[1], graph)
+    assert_allclose(
+        spread(pool, training, graph).pool, spread(pool, training, Graph(pool)).pool, atol=1e-9
+    )
+    assert graph.columns(0).shape == (100, 11)

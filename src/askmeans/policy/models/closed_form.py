@@ -1,22 +1,22 @@
 """Fuzzy k-means as a model: the unsupervised fit with names, and fits that answers lead to."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment, minimize
 
-from askmeans.fuzzy.model import closed_form_memberships, squared_distances
+from askmeans.fuzzy.model import closed_form_memberships, memberships_from_distances
 from askmeans.items import ItemSet
 from askmeans.policy.models.rows import softmax
 from askmeans.policy.models.training import Fitted, Predict, Training, cross_validated
-from askmeans.policy.pool import Pool, Standard
+from askmeans.policy.pool import Pool, Standard, quick_distances
 
 __all__ = ["ClosedForm", "InMetric", "in_metric", "local", "name_clusters", "named", "scaled"]
 
 Floats = NDArray[np.float64]
 _FOLD_STEPS = 20  # of Lloyd's iterations, for what one fold is compared by
+_GRID = 11  # fuzzifiers that are compared at once
 _STEPS, _FURTHER_STEPS = 15, 6  # of a metric's fit; of one fold's that goes on from the first
 
 
@@ -47,7 +47,14 @@ class InMetric:
 
     def __call__(self, X: NDArray[np.floating]) -> Floats:
         """Memberships of any items."""
-        return _in_metric(self.scale(X), self.centers, self.theta)
+        return self.of(self.scale(X))
+
+    def of(self, Z: Floats) -> Floats:
+        """Memberships of items in the common scale."""
+        weights = np.exp(self.theta[:-1] / 2)
+        alpha = 1.0 + float(np.exp(-self.theta[-1]))
+        D = quick_distances(Z * weights, self.centers * weights)
+        return memberships_from_distances(D, alpha)
 
 
 def name_clusters(U: Floats, told: Floats) -> NDArray[np.intp]:
@@ -63,70 +70,82 @@ def name_clusters(U: Floats, told: Floats) -> NDArray[np.intp]:
 
 def named(pool: Pool, training: Training) -> Fitted:
     """The fit without questions: its clusters named, its fuzzifier fitted, by the answers."""
-    return _closed_form("unsupervised", pool, training, pool.free, lambda _: pool.free)
+    return _refinable("unsupervised", pool.free, _ClosedForms(training, pool.free_distances))
 
 
 def scaled(pool: Pool, training: Training, found: tuple[Floats, float]) -> Fitted:
     """The fit without questions in the common scale."""
-
-    def learn(_: Pool, part: Training) -> InMetric:
-        centers, fuzzifier = _named(pool.Z[part.rows], part.Y, *found)
-        theta = np.append(np.zeros(pool.Z.shape[1]), -np.log(fuzzifier - 1.0))
-        return InMetric(scale=pool.scaled, centers=centers, theta=theta)
-
-    return cross_validated("scaled", learn, pool, training)
+    forms = _ClosedForms(training, pool.free_scaled_distances)
+    names, fuzzifier = forms.named(found[1])
+    theta = np.append(np.zeros(pool.Z.shape[1]), -np.log(fuzzifier - 1.0))
+    return Fitted(
+        name="scaled",
+        pool=forms.memberships(names, fuzzifier),
+        held_out=forms.held_out(found[1]),
+        predict=InMetric(scale=pool.scaled, centers=found[0][names], theta=theta),
+    )
 
 
 def local(pool: Pool, training: Training) -> Fitted:
     """The closed form at the optimum that the answers lead to."""
-    found = local_centers(pool, training)
-
-    def find(part: Training) -> tuple[Floats, float]:
-        return iterate(pool.X[pool.few], _start(pool, part), found[1], _FOLD_STEPS), found[1]
-
-    return _closed_form("local optimum", pool, training, found, find)
+    centers, fuzzifier = found = local_centers(pool, training)
+    narrow, few, middle = pool.narrow, pool.few, pool.narrow.middle
+    forms = _ClosedForms(training, quick_distances(pool.X - middle, centers - middle))
+    splits = training.splits()
+    if splits:
+        starts = np.stack([_start(pool, part) for _, part in splits])
+        near = iterate(narrow.points[few], narrow.rest[few], starts, fuzzifier, _FOLD_STEPS)
+        rows = training.rows
+        forms.by_fold = _distances(narrow.points[rows], narrow.rest[rows], near).swapaxes(1, 2)
+    return _refinable("local optimum", found, forms)
 
 
 def local_centers(pool: Pool, training: Training) -> tuple[Floats, float]:
     """Lloyd's iterations from centres that the answers tell: the optimum the expert means."""
-    Y, X, start = training.Y, pool.X[training.rows], _start(pool, training)
-    few = pool.X[pool.few]
-    (near, fuzzifier), least = pool.free, np.inf
-    for alpha in sorted({pool.free[1], 1.5, 1.2, 1.05}):
-        found = iterate(few, start, alpha, 60)
-        U = closed_form_memberships(X, found, alpha)
-        off = np.where(training.known, np.abs(U - Y), 0.0)
-        loss = float((training.sample_weight[:, None] * off).sum())
-        if loss < least:
-            near, fuzzifier, least = found, alpha, loss
+    narrow, few, rows = pool.narrow, pool.few, training.rows
+    alphas = np.array(sorted({pool.free[1], 1.5, 1.2, 1.05}))
+    start = np.repeat(_start(pool, training)[None], len(alphas), axis=0)
+    found = iterate(narrow.points[few], narrow.rest[few], start, alphas, 60)
+    D = _distances(narrow.points[rows], narrow.rest[rows], found)
+    U = _powers(D, alphas)[0].swapaxes(1, 2)
+    off = np.where(training.known, np.abs(U - training.Y), 0.0)
+    best = int(np.argmin((training.sample_weight[:, None] * off).sum(axis=(1, 2))))
+    near, alpha = found[best : best + 1], float(alphas[best])
     if len(few) < len(pool):
-        near = iterate(pool.X, near, fuzzifier, 20)
-    return near, fuzzifier
+        near = iterate(narrow.points, narrow.rest, near, alpha, 20)
+    # Once more with all features.
+    W = _powers(_distances(narrow.points, narrow.rest, near), np.array([alpha]))[1][0]
+    return (W @ pool.X) / np.maximum(W.sum(axis=1), 1e-300)[:, None], alpha
 
 
 def _start(pool: Pool, training: Training) -> Floats:
-    """Centres that the answers tell; those of the fit without questions where they tell nothing."""
-    Y, X = training.Y, pool.X[training.rows]
-    centers, fuzzifier = pool.free
-    start = centers[name_clusters(closed_form_memberships(X, centers, fuzzifier), Y)].copy()
+    """Centres that the answers tell; those of the fit without questions where they tell nothing.
+
+    Along the axes that the pool is narrow in.
+    """
+    Y, rows = training.Y, training.rows
+    start = pool.narrow(pool.free[0])[name_clusters(pool.free_memberships[rows], Y)]
     weights = training.stratum_size * training.sample_weight
     mass = weights @ Y
     seen = mass > 1e-9
-    start[seen] = ((Y * weights[:, None]).T @ X)[seen] / mass[seen, None]
+    start[seen] = ((Y * weights[:, None]).T @ pool.narrow.points[rows])[seen] / mass[seen, None]
     return start
 
 
-def iterate(X: Floats, centers: Floats, alpha: float, steps: int) -> Floats:
-    """Lloyd's iterations for fuzzy k-means on a few thousand items."""
-    norms = (X**2).sum(axis=1)[:, None]
-    tiny = 1e-12 * max(float(norms.mean()), 1e-300)
-    scale = np.sqrt(X.var(axis=0).sum())
+def iterate(
+    points: Floats, rest: Floats, centers: Floats, alpha: Floats | float, steps: int
+) -> Floats:
+    """Lloyd's iterations for fuzzy k-means on a few thousand items, from several starts at once.
+
+    `rest` is what is left of squared distances, `centers` (starts x k x d); each start may have a
+    fuzzifier of its own.
+    """
+    alphas = np.broadcast_to(np.asarray(alpha, dtype=np.float64), len(centers))
+    scale = np.sqrt(points.var(axis=0).sum())
     for _ in range(steps):
-        D = np.maximum(norms - 2.0 * (X @ centers.T) + (centers**2).sum(axis=1), tiny)
-        U = (D.min(axis=1, keepdims=True) / D) ** (1.0 / (alpha - 1.0))
-        U /= U.sum(axis=1, keepdims=True)
-        W = U**alpha
-        new = (W.T @ X) / np.maximum(W.sum(axis=0), 1e-300)[:, None]
+        W = _powers(_distances(points, rest, centers), alphas)[1]
+        sums = (W.reshape(-1, len(points)) @ points).reshape(centers.shape)
+        new = sums / np.maximum(W.sum(axis=2), 1e-300)[..., None]
         moved = float(np.abs(new - centers).max())
         centers = new
         if moved < 1e-5 * scale:
@@ -134,63 +153,107 @@ def iterate(X: Floats, centers: Floats, alpha: float, steps: int) -> Floats:
     return centers
 
 
-def _closed_form(
-    name: str,
-    pool: Pool,
-    training: Training,
-    found: tuple[Floats, float],
-    find: Callable[[Training], tuple[Floats, float]],
-) -> Fitted:
-    """The closed form at centres found; `find` finds them from a part of the training."""
+def _distances(points: Floats, rest: Floats, centers: Floats) -> Floats:
+    """Squared distances, by start, cluster and item; never 0."""
+    norms = (points**2).sum(axis=1) + rest
+    flat = centers.reshape(-1, points.shape[1])
+    D = (flat**2).sum(axis=1)[:, None] - 2.0 * (flat @ points.T) + norms
+    np.maximum(D, 1e-12 * max(float(norms.mean()), 1e-300), out=D)
+    return np.reshape(D, (*centers.shape[:2], len(points)))
 
-    def learn(_: Pool, part: Training) -> ClosedForm:
-        which = found if part is training else find(part)
-        centers, fuzzifier = _named(pool.X[part.rows], part.Y, *which)
-        return ClosedForm(centers=centers, fuzzifier=fuzzifier)
 
-    fitted = cross_validated(name, learn, pool, training)
-    form = fitted.predict
-    assert isinstance(form, ClosedForm)
-    centers, fuzzifier = form.centers, form.fuzzifier
+def _powers(D: Floats, alphas: Floats) -> tuple[Floats, Floats]:
+    """Memberships of the closed form at these distances, and their powers that weigh items."""
+    logs = np.log(D)
+    logs -= logs.min(axis=1, keepdims=True)
+    logs *= (-1.0 / (alphas - 1.0))[:, None, None]
+    U = np.exp(logs)
+    total = U.sum(axis=1, keepdims=True)
+    U /= total
+    logs -= np.log(total)
+    logs *= alphas[:, None, None]
+    return U, np.exp(logs)
+
+
+class _ClosedForms:
+    """Closed forms at given squared distances, named and with a fuzzifier by the answers."""
+
+    def __init__(self, training: Training, D: Floats) -> None:
+        self.training = training
+        self.D = D  # of the pool
+        self.by_fold: Floats | None = None  # of the answered items, where folds have others
+
+    def named(self, fuzzifier: float) -> tuple[NDArray[np.intp], float]:
+        """Which column each cluster is, and the fuzzifier that all answers support."""
+        return _named(self.D[self.training.rows], self.training.Y, fuzzifier)
+
+    def memberships(self, names: NDArray[np.intp], fuzzifier: float) -> Floats:
+        """Memberships of the pool."""
+        return memberships_from_distances(self.D[:, names], fuzzifier)
+
+    def held_out(self, fuzzifier: float) -> Floats:
+        """What each answered item gets from the other folds."""
+        training = self.training
+        held_out = np.full_like(training.Y, 1.0 / training.Y.shape[1])
+        D = self.D[training.rows]
+        for i, (inside, part) in enumerate(training.splits()):
+            D = D if self.by_fold is None else self.by_fold[i]
+            names, fitted = _named(D[~inside], part.Y, fuzzifier)
+            held_out[inside] = memberships_from_distances(D[inside][:, names], fitted)
+        return held_out
+
+
+def _refinable(name: str, found: tuple[Floats, float], forms: _ClosedForms) -> Fitted:
+    """The closed form at centres found, which all items can move."""
+    names, fuzzifier = forms.named(found[1])
+    centers = found[0][names]
 
     def refine(items: ItemSet) -> Predict:
         moved = items.refine_centers(centers, found[1])
         return ClosedForm(centers=moved, fuzzifier=fuzzifier)
 
-    return replace(fitted, refine=refine)
+    return Fitted(
+        name=name,
+        pool=forms.memberships(names, fuzzifier),
+        held_out=forms.held_out(found[1]),
+        predict=ClosedForm(centers=centers, fuzzifier=fuzzifier),
+        refine=refine,
+    )
 
 
-def _named(X: Floats, Y: Floats, centers: Floats, fuzzifier: float) -> tuple[Floats, float]:
-    """These centres, named by the answers, with the fuzzifier that they support."""
-    centers = centers[name_clusters(closed_form_memberships(X, centers, fuzzifier), Y)]
-    fitted = _fit_fuzzifier(X, centers, Y)
+def _named(D: Floats, Y: Floats, fuzzifier: float) -> tuple[NDArray[np.intp], float]:
+    """Which column each cluster is, by the answers, and the fuzzifier that they support."""
+    names = name_clusters(memberships_from_distances(D, fuzzifier), Y)
+    fitted = _fit_fuzzifier(D[:, names], Y)
     # A few answers move it only a little from where it was.
     share = len(Y) / (len(Y) + 5.0)
     moved = np.exp((1 - share) * np.log(fuzzifier - 1.0) + share * np.log(fitted - 1.0))
-    return centers, 1.0 + float(moved)
+    return names, 1.0 + float(moved)
 
 
-def _fit_fuzzifier(X: Floats, centers: Floats, Y: Floats) -> float:
+def _fit_fuzzifier(D: Floats, Y: Floats) -> float:
     """The fuzzifier from 1.02 to 20 at which the closed form comes closest to whole rows.
 
     As `askmeans.scores.fit_fuzzifier`, by grids of values at once: it is called for every fold.
     """
-    logs = np.log(np.maximum(squared_distances(X, centers), 1e-300))
-    logs -= logs.min(axis=1, keepdims=True)
+    logs = np.log(np.maximum(D, 1e-300)).T  # sums over few clusters are quicker along the first
+    logs -= logs.min(axis=0)
     low, high = np.log(0.02), np.log(19.0)
     for _ in range(3):
-        grid = np.linspace(low, high, 21)
+        grid = np.linspace(low, high, _GRID)
         odds = np.exp(-np.exp(-grid)[:, None, None] * logs)
-        losses = np.square(odds / odds.sum(axis=2, keepdims=True) - Y).sum(axis=(1, 2))
+        odds /= odds.sum(axis=1, keepdims=True)
+        odds -= Y.T
+        losses = np.einsum("gki,gki->g", odds, odds)
         best = int(losses.argmin())
-        low, high = grid[max(best - 1, 0)], grid[min(best + 1, 20)]
+        low, high = grid[max(best - 1, 0)], grid[min(best + 1, _GRID - 1)]
     return 1.0 + float(np.exp(grid[best]))
 
 
 def in_metric(pool: Pool, training: Training) -> Fitted:
     """Fuzzy k-means with the weights of features that the answers tell."""
 
-    def learn(_: Pool, part: Training) -> InMetric:
+    def learn(part: Training) -> InMetric:
         centers, theta = _metric(pool, part, rounds=3 if part is training else 1)
         return InMetric(scale=pool.scaled, centers=centers, theta=theta)
 
@@ -201,7 +264,7 @@ def _metric(pool: Pool, training: Training, *, rounds: int) -> tuple[Floats, Flo
     """Centres and weights of features, in turns."""
     Z, Y, rows = pool.Z, training.Y, training.rows
     few = Z[pool.few] if rounds == 1 else Z
-    d = Z.shape[1]
+    d, none_left = Z.shape[1], np.zeros(len(few))
     weights = training.sample_weight * np.sqrt(training.stratum_size)
     weights = weights / weights.mean()
     theta = np.zeros(d + 1)
@@ -212,36 +275,29 @@ def _metric(pool: Pool, training: Training, *, rounds: int) -> tuple[Floats, Flo
     for _ in range(rounds):
         theta = _fit_metric(Z[rows], Y, weights, centers, theta, _STEPS)
         scale, alpha = np.exp(theta[:d] / 2), 1.0 + np.exp(-theta[d])
-        centers = iterate(few * scale, centers * scale, float(np.clip(alpha, 1.05, 3.0)), 10)
-        centers /= scale
+        near = (centers * scale)[None]
+        centers = iterate(few * scale, none_left, near, np.clip(alpha, 1.05, 3.0), 10)[0] / scale
     steps = _STEPS if rounds > 1 else _FURTHER_STEPS
     return centers, _fit_metric(Z[rows], Y, weights, centers, theta, steps)
-
-
-def _in_metric(Z: Floats, centers: Floats, theta: Floats) -> Floats:
-    """The closed form with log weights and log exponent theta."""
-    scale = np.exp(theta[:-1] / 2)
-    alpha = 1.0 + float(np.exp(-theta[-1]))
-    return closed_form_memberships(Z * scale, centers * scale, alpha)
 
 
 def _fit_metric(
     Z: Floats, Y: Floats, weights: Floats, centers: Floats, start: Floats, steps: int
 ) -> Floats:
     """Log weights and log exponent with the least squared error, kept near even weights."""
-    squares = (Z[:, None, :] - centers[None]) ** 2 + 1e-12  # n x k x d
     d = Z.shape[1]
+    squares = ((Z[:, None, :] - centers[None]) ** 2 + 1e-12).reshape(-1, d)  # of items by clusters
 
     def loss(theta: Floats) -> tuple[float, Floats]:
         scale, p = np.exp(theta[:d]), np.exp(theta[d])
-        D = squares @ scale
+        D = (squares @ scale).reshape(Y.shape)
         logs = np.log(D)
         U = softmax(-p * logs)
         left = U - Y
         value = float(weights @ (left**2).sum(axis=1)) + 0.05 * float(theta @ theta)
         g = 2.0 * weights[:, None] * left
         g = U * (g - (g * U).sum(axis=1, keepdims=True))  # by the logits
-        by_scale = -p * np.einsum("ij,ijf->f", g / D, squares) * scale
+        by_scale = -p * ((g / D).ravel() @ squares) * scale
         by_p = -p * float((g * logs).sum())
         return value, np.append(by_scale, by_p) + 0.1 * theta
 

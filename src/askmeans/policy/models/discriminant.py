@@ -1,47 +1,48 @@
-"""Shrunk linear discriminant analysis on soft labels."""
+"""Shrunk linear discriminant analysis on soft labels: where mixtures start."""
 
 import numpy as np
 from numpy.typing import NDArray
 
-from askmeans.policy.models.rows import LogLinear
-from askmeans.policy.models.training import Fitted, Predict, Training, cross_validated
-from askmeans.policy.pool import Pool
+from askmeans.policy.models.rows import LogLinear, span
+from askmeans.policy.models.training import Training
+from askmeans.policy.pool import Pool, quick_distances
 
-__all__ = ["discriminant", "learn_discriminant"]
+__all__ = ["learn_discriminant"]
 
 Floats = NDArray[np.float64]
 
 
-def discriminant(pool: Pool, training: Training) -> Fitted:
-    """One covariance for all clusters, shrunk towards the unit."""
-    return cross_validated("discriminant", learn_discriminant, pool, training)
-
-
-def learn_discriminant(pool: Pool, training: Training) -> Predict:
+def learn_discriminant(pool: Pool, training: Training) -> LogLinear:
     """Means, a pooled covariance after Ledoit and Wolf, and shares."""
-    Z, Y = pool.Z[training.rows], training.Y * training.sample_weight[:, None]
-    k, d = Y.shape[1], Z.shape[1]
+    axes = span(pool.Z[training.rows])
+    Z, Y = pool.Z[training.rows] @ axes, training.Y * training.sample_weight[:, None]
+    k, d = Y.shape[1], len(axes)
     mass = Y.sum(axis=0)
     there = np.flatnonzero(mass > 1e-9)
-    means = (Y.T @ Z)[there] / mass[there, None]
-    left = [np.sqrt(Y[:, [j]]) * (Z - means[c]) for c, j in enumerate(there)]
-    S = shrunk_covariance(np.concatenate(left), float(mass.sum()), d)
+    Y, mass = Y[:, there], mass[there]
+    means = (Y.T @ Z) / mass[:, None]
+    S = (Z * Y.sum(axis=1)[:, None]).T @ Z - (means * mass[:, None]).T @ means
+    norms = Y * quick_distances(Z, means)  # squared lengths of the residuals
+    S = shrunk_covariance(S, float((norms**2).sum()), float(mass.sum()), d)
     solved = np.linalg.solve(S, means.T)
     slope, intercept = np.zeros((d, k)), np.full(k, -np.inf)
-    slope[:, there] = solved
-    intercept[there] = np.log(mass[there] + 0.5) - 0.5 * (means.T * solved).sum(axis=0)
+    slope[:, there] = axes @ solved
+    intercept[there] = np.log(mass + 0.5) - 0.5 * (means.T * solved).sum(axis=0)
     return LogLinear(scale=pool.scaled, slope=slope, intercept=intercept)
 
 
-def shrunk_covariance(residuals: Floats, mass: float, d: int) -> Floats:
-    """Ledoit and Wolf's estimate from weighted residuals; never singular."""
-    S = residuals.T @ residuals / max(mass, 1.0)
-    mu = max(np.trace(S) / d, 1e-3)
-    target = mu * np.eye(d)
-    distance = float(((S - target) ** 2).sum())
-    norms = (residuals**2).sum(axis=1)
-    quartic = float((norms**2).sum()) / max(mass, 1.0)
-    noise = max(0.0, quartic - float((S**2).sum())) / max(mass, 1.0)
+def shrunk_covariance(squares: Floats, quartic: float, mass: float, d: int) -> Floats:
+    """Ledoit and Wolf's estimate from sums of residuals' squares; never singular.
+
+    `quartic` is the sum of the fourth powers of the residuals' lengths; of d dimensions there are
+    those that residuals lie in.
+    """
+    mass = max(mass, 1.0)
+    S = squares / mass
+    mu = max(float(np.trace(S)) / d, 1e-3)
+    target = mu * np.eye(len(S))
+    distance = float(((S - target) ** 2).sum()) + mu**2 * (d - len(S))
+    noise = max(0.0, quartic / mass - float((S**2).sum())) / mass
     share = 1.0 if distance <= 0.0 else min(1.0, noise / distance)
     share = max(share, 0.01)
     shrunk: Floats = share * target + (1.0 - share) * S

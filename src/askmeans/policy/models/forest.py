@@ -1,7 +1,7 @@
 """Randomised trees: the flexible model, for many answers."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,13 +9,11 @@ from numpy.typing import NDArray
 from askmeans.policy.models.training import Fitted, Training
 from askmeans.policy.pool import Pool, Standard
 
-if TYPE_CHECKING:
-    from sklearn.ensemble import ExtraTreesRegressor
-
 __all__ = ["forest"]
 
 Floats = NDArray[np.float64]
 _TREES = 30
+_FEATURES = 24  # that a split is chosen among at most
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,34 +21,41 @@ class Forest:
     """The mean of many trees."""
 
     scale: Standard
-    trees: "ExtraTreesRegressor"
+    trees: tuple[Any, ...]  # scikit-learn's trees themselves: its estimators check what is checked
     n_clusters: int
 
     def __call__(self, X: NDArray[np.floating]) -> Floats:
         """Memberships of any items."""
-        return self.of(self.scale(X))
+        return np.asarray(np.mean(self.each(self.scale(X)), axis=0))
 
-    def of(self, Z: Floats) -> Floats:
-        """Memberships of items in the common scale."""
-        return np.reshape(self.trees.predict(Z), (len(Z), self.n_clusters))
+    def each(self, Z: Floats) -> Floats:
+        """What every tree says of items in the common scale."""
+        single = Z.astype(np.float32)
+        shape = (len(self.trees), len(Z), self.n_clusters)
+        return np.reshape([tree.predict(single) for tree in self.trees], shape)
 
 
 def forest(pool: Pool, training: Training) -> Fitted:
     """Extremely randomised trees; what each answer gets from trees that did not see it."""
-    from sklearn.ensemble import ExtraTreesRegressor
+    from sklearn import config_context
+    from sklearn.tree import ExtraTreeRegressor
 
-    k = training.Y.shape[1]
-    trees = ExtraTreesRegressor(
-        _TREES, max_features=0.5, bootstrap=True, oob_score=_no_score, random_state=0
-    ).fit(pool.Z[training.rows], training.Y, sample_weight=training.sample_weight)
-    model = Forest(scale=pool.scaled, trees=trees, n_clusters=k)
-    held_out = np.reshape(trees.oob_prediction_, training.Y.shape)
-    # An answer that every tree saw is told by none.
-    untold = np.abs(held_out.sum(axis=1) - 1.0) > 1e-6
-    held_out = np.where(untold[:, None], 1.0 / k, held_out)
-    return Fitted(name="forest", pool=model.of(pool.Z), held_out=held_out, predict=model)
-
-
-def _no_score(truth: Floats, predicted: Floats) -> float:  # noqa: ARG001 - held-out rows are wanted
-    """Nothing: only what each answer gets from the trees that did not see it is wanted."""
-    return 0.0
+    Z, Y, rng = pool.Z[training.rows].astype(np.float32), training.Y, np.random.default_rng(0)
+    (n, k), weight = Y.shape, training.sample_weight
+    # Each tree learns from a bootstrap sample, in which answers that weigh more come more often.
+    samples = rng.choice(n, (_TREES, n), p=weight / weight.sum())
+    most = max(1, min(Z.shape[1] // 2, _FEATURES))
+    trees = []
+    with config_context(skip_parameter_validation=True, assume_finite=True):
+        for i, rows in enumerate(samples):
+            tree = ExtraTreeRegressor(max_features=most, random_state=i)
+            trees.append(tree.fit(Z[rows], Y[rows], check_input=False).tree_)
+    model = Forest(scale=pool.scaled, trees=tuple(trees), n_clusters=k)
+    each = model.each(pool.Z)
+    unseen = np.ones((_TREES, n), dtype=bool)
+    unseen[np.arange(_TREES)[:, None], samples] = False
+    held_out = np.full_like(Y, 1.0 / k)  # an answer that every tree saw is told by none
+    told = unseen.any(axis=0)
+    sums = np.einsum("ti,tik->ik", unseen, each[:, training.rows])
+    held_out[told] = sums[told] / unseen.sum(axis=0)[told, None]
+    return Fitted(name="forest", pool=each.mean(axis=0), held_out=held_out, predict=model)

@@ -25,7 +25,7 @@ class Graph:
     def __init__(self, pool: Pool, restraints: tuple[float, ...] = (0.003, 0.03)) -> None:
         n = len(pool)
         count = min(_NEIGHBOURS, n - 1)
-        points = pool.Z @ pool.axes
+        points = pool.principal
         distances, neighbours = nearest(pool.tree, points, count + 1)
         distances, neighbours = distances[:, 1:], neighbours[:, 1:]
         # Each item's own scale: the distance to its last neighbour (self-tuning).
@@ -38,20 +38,33 @@ class Graph:
         root = diags_array(1.0 / np.sqrt(np.maximum(degree, 1e-12)))
         laplacian = diags_array(np.ones(n)) - root @ A @ root
         self._solvers = [splu((laplacian + diags_array(np.full(n, r))).tocsc()) for r in restraints]
-        self._columns: list[dict[int, Floats]] = [{} for _ in restraints]
+        self._places: dict[int, int] = {}  # of items whose columns are known
+        self._columns = [np.empty((n, 0)) for _ in restraints]
 
-    def kernels(self, rows: NDArray[np.intp]) -> list[Floats]:
-        """Columns of the kernels for these items, scaled to mean 1 on the diagonal."""
+    def places(self, rows: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Where the kernels' columns for these items stand; new ones are computed."""
+        new = [row for row in rows.tolist() if row not in self._places]
+        if new:
+            unit = np.zeros((self._columns[0].shape[0], len(new)))
+            unit[new, np.arange(len(new))] = 1.0
+            for i, solver in enumerate(self._solvers):
+                self._columns[i] = np.hstack([self._columns[i], solver.solve(unit)])
+            first = len(self._places)
+            self._places |= {row: first + i for i, row in enumerate(new)}
+        return np.array([self._places[row] for row in rows.tolist()], dtype=np.intp)
+
+    def columns(self, which: int) -> Floats:
+        """All columns of a kernel that are known."""
+        return self._columns[which]
+
+    def inner(self, rows: NDArray[np.intp]) -> list[tuple[Floats, float]]:
+        """Kernels between these items, scaled to mean 1 on the diagonal; and by what."""
+        places = self.places(rows)
         out = []
-        for solver, known in zip(self._solvers, self._columns, strict=True):
-            new = [int(row) for row in rows if int(row) not in known]
-            if new:
-                unit = np.zeros((solver.shape[0], len(new)))
-                unit[new, np.arange(len(new))] = 1.0
-                for row, column in zip(new, solver.solve(unit).T, strict=True):
-                    known[row] = column
-            K = np.column_stack([known[int(row)] for row in rows])
-            out.append(K / max(float(np.mean(K[rows, np.arange(len(rows))])), 1e-12))
+        for columns in self._columns:
+            K = columns[np.ix_(rows, places)]
+            unit = max(float(np.mean(np.diag(K))), 1e-12)
+            out.append(((K + K.T) / (2.0 * unit), unit))
         return out
 
 
@@ -82,13 +95,14 @@ def nearest(tree: cKDTree, points: Floats, count: int) -> tuple[Floats, NDArray[
 
 def spread(pool: Pool, training: Training, graph: Graph) -> Fitted:
     """A Gaussian process along the graph; other items take the mean of their neighbours."""
-    columns = graph.kernels(training.rows)
     mean = prior_mean(training)
-    inner = [(K[training.rows] + K[training.rows].T) / 2 for K in columns]
+    kernels, units = zip(*graph.inner(training.rows), strict=True)
     which, coefficients, held_out = best_process(
-        inner, (0.01, 0.1), training.Y - mean, training.sample_weight
+        list(kernels), (0.01, 0.1), training.Y - mean, training.sample_weight
     )
-    U = onto_simplex(columns[which] @ coefficients + mean)
-
+    columns = graph.columns(which)
+    by_column = np.zeros((columns.shape[1], training.Y.shape[1]))
+    by_column[graph.places(training.rows)] = coefficients / units[which]
+    U = onto_simplex(columns @ by_column + mean)
     predict = Neighbours(scale=pool.scaled, axes=pool.axes, tree=pool.tree, memberships=U)
     return Fitted(name="graph", pool=U, held_out=onto_simplex(held_out + mean), predict=predict)

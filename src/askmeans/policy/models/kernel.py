@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
 from askmeans.fuzzy.simplex import onto_simplex
-from askmeans.policy.models.rows import quick_distances
 from askmeans.policy.models.training import Fitted, Training
-from askmeans.policy.pool import Pool, Standard
+from askmeans.policy.pool import Pool, Standard, quick_distances
 
 __all__ = ["best_process", "prior_mean", "ridge", "smooth"]
 
@@ -32,8 +31,13 @@ class Smooth:
 
     def __call__(self, X: NDArray[np.floating]) -> Floats:
         """Memberships of any items."""
-        K = np.exp(-0.5 * quick_distances(self.scale(X), self.Z) / self.width)
-        return onto_simplex(K @ self.coefficients + self.mean)
+        return self.of(self.scale(X))
+
+    def of(self, Z: Floats) -> Floats:
+        """Memberships of items in the common scale."""
+        K = quick_distances(Z, self.Z)
+        K *= -0.5 / self.width
+        return onto_simplex(np.exp(K, out=K) @ self.coefficients + self.mean)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +50,11 @@ class OntoSimplex:
 
     def __call__(self, X: NDArray[np.floating]) -> Floats:
         """Memberships of any items."""
-        return onto_simplex(self.scale(X) @ self.slope + self.intercept)
+        return self.of(self.scale(X))
+
+    def of(self, Z: Floats) -> Floats:
+        """Memberships of items in the common scale."""
+        return onto_simplex(Z @ self.slope + self.intercept)
 
 
 def leave_one_out(C: Floats, Y: Floats) -> tuple[Floats, Floats]:
@@ -100,7 +108,7 @@ def smooth(pool: Pool, training: Training) -> Fitted:
     )
     return Fitted(
         name="smooth",
-        pool=predict(pool.X),
+        pool=predict.of(pool.Z),
         held_out=onto_simplex(held_out + mean),
         predict=predict,
     )
@@ -120,7 +128,7 @@ def ridge(pool: Pool, training: Training) -> Fitted:
     predict = OntoSimplex(scale=pool.scaled, slope=slope, intercept=intercept)
     return Fitted(
         name="ridge",
-        pool=predict(pool.X),
+        pool=predict.of(pool.Z),
         held_out=onto_simplex(held_out + mean),
         predict=predict,
     )

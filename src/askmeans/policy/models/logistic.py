@@ -1,13 +1,11 @@
 """Multinomial logistic regression on soft labels."""
 
-from functools import partial
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from askmeans.policy.models.rows import LogLinear
-from askmeans.policy.models.training import Fitted, Predict, Training, cross_validated
+from askmeans.policy.models.rows import LogLinear, span
+from askmeans.policy.models.training import Fitted, Training, cross_validated
 from askmeans.policy.pool import Pool
 
 __all__ = ["learn_logistic", "logistic"]
@@ -18,12 +16,22 @@ Floats = NDArray[np.float64]
 def logistic(pool: Pool, training: Training, *, looseness: float) -> Fitted:
     """Logistic regression; `looseness` is the inverse of its ridge."""
     name = f"logistic {looseness:g}"
-    return cross_validated(name, partial(learn_logistic, looseness=looseness), pool, training)
+    axes = span(pool.Z[training.rows])
+
+    def learn(part: Training) -> LogLinear:
+        return _learn(pool, part, axes, looseness)
+
+    return cross_validated(name, learn, pool, training)
 
 
-def learn_logistic(pool: Pool, training: Training, *, looseness: float) -> Predict:
-    """Coefficients by L-BFGS."""
-    Z, Y, w = pool.Z[training.rows], training.Y, training.sample_weight
+def learn_logistic(pool: Pool, training: Training, *, looseness: float) -> LogLinear:
+    """Logistic regression on all of the training."""
+    return _learn(pool, training, span(pool.Z[training.rows]), looseness)
+
+
+def _learn(pool: Pool, training: Training, axes: Floats, looseness: float) -> LogLinear:
+    """Coefficients by L-BFGS, along axes that all items to learn from lie in."""
+    Z, Y, w = pool.Z[training.rows] @ axes, training.Y, training.sample_weight
     d, k = Z.shape[1], Y.shape[1]
     seen = (w @ Y) > 1e-9
     masked = np.where(seen, 0.0, -np.inf)
@@ -46,4 +54,4 @@ def learn_logistic(pool: Pool, training: Training, *, looseness: float) -> Predi
     found = minimize(loss, start.ravel(), jac=True, method="L-BFGS-B",
                      options={"maxiter": 40, "ftol": 1e-6})  # fmt: skip
     B = found.x.reshape(d + 1, k)
-    return LogLinear(scale=pool.scaled, slope=B[:d], intercept=B[d] + masked)
+    return LogLinear(scale=pool.scaled, slope=axes @ B[:d], intercept=B[d] + masked)

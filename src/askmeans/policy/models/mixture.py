@@ -4,84 +4,94 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import solve_triangular
 
 from askmeans.policy.models.discriminant import learn_discriminant
 from askmeans.policy.models.rows import softmax
-from askmeans.policy.models.training import Fitted, Predict, Training, cross_validated
+from askmeans.policy.models.training import Fitted, Training
 from askmeans.policy.pool import Pool, Standard
 
-__all__ = ["mixture"]
+__all__ = ["maximise", "mixture", "quadratic"]
 
 Floats = NDArray[np.float64]
-Parameters = tuple[Floats, Floats, Floats]  # shares, means, Cholesky factors
 _ITERATIONS = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mixture:
-    """Posteriors of a Gaussian mixture along the principal axes."""
+    """Posteriors of a Gaussian mixture along the principal axes: their logits are quadratic."""
 
     scale: Standard
     axes: Floats
-    parameters: Parameters
+    coefficients: Floats
 
     def __call__(self, X: NDArray[np.floating]) -> Floats:
         """Memberships of any items."""
-        return _posteriors(self.scale(X) @ self.axes, self.parameters)
+        return softmax(quadratic(self.scale(X) @ self.axes) @ self.coefficients.T)
+
+
+def quadratic(P: Floats) -> Floats:
+    """One, every coordinate, and the products of each two: all that normal densities depend on."""
+    a, b = np.triu_indices(P.shape[1])
+    return np.hstack([np.ones((len(P), 1)), P, P[:, a] * P[:, b]])
 
 
 def mixture(pool: Pool, training: Training) -> Fitted:
     """EM from a discriminant analysis; answered items keep their memberships."""
+    whole = _learn(pool, [training], np.arange(len(pool)))[0]
+    Q = quadratic(pool.principal)
+    held_out = np.full_like(training.Y, 1.0 / training.Y.shape[1])
+    splits = training.splits()
+    if splits:
+        found = _learn(pool, [part for _, part in splits], pool.few)
+        for (inside, _), coefficients in zip(splits, found, strict=True):
+            held_out[inside] = softmax(Q[training.rows[inside]] @ coefficients.T)
+    return Fitted(
+        name="mixture",
+        pool=softmax(Q @ whole.T),
+        held_out=held_out,
+        predict=Mixture(scale=pool.scaled, axes=pool.axes, coefficients=whole),
+    )
 
-    def learn(_: Pool, part: Training) -> Predict:
-        among = np.arange(len(pool)) if part is training else pool.few
-        return _learn(pool, part, np.union1d(among, part.rows))
 
-    return cross_validated("mixture", learn, pool, training)
-
-
-def _learn(pool: Pool, training: Training, among: NDArray[np.intp]) -> Predict:
-    """Expectation and maximisation, in turns, over some items of the pool."""
-    P = pool.Z[among] @ pool.axes
-    R = learn_discriminant(pool, training)(pool.X[among])
-    told = np.searchsorted(among, training.rows)
-    R[told] = training.Y
+def _learn(pool: Pool, parts: list[Training], among: NDArray[np.intp]) -> Floats:
+    """Logits' coefficients for each part, by EM over some items of the pool and the answered."""
+    among = np.union1d(among, np.concatenate([part.rows for part in parts]))
+    P = pool.principal[among]
+    Q = quadratic(P)
+    common = pool.principal.var(axis=0)
+    told = [(i, np.searchsorted(among, part.rows), part.Y.T) for i, part in enumerate(parts)]
+    Z = pool.Z[among]
+    R = np.stack([learn_discriminant(pool, part).of(Z).T for part in parts])
     for _ in range(_ITERATIONS):
-        parameters = _maximise(P, R)
-        new = _posteriors(P, parameters)
-        new[told] = training.Y
+        for i, rows, Y in told:
+            R[i][:, rows] = Y
+        coefficients = maximise((R.reshape(-1, len(P)) @ Q).reshape(*R.shape[:2], -1), common)
+        new = coefficients @ Q.T  # by part, cluster, item
+        new -= new.max(axis=1, keepdims=True)
+        np.exp(new, out=new)
+        new /= new.sum(axis=1, keepdims=True)
         moved = float(np.abs(new - R).mean())
         R = new
         if moved < 1e-4:
             break
-    return Mixture(scale=pool.scaled, axes=pool.axes, parameters=parameters)
+    return coefficients
 
 
-def _maximise(P: Floats, R: Floats) -> Parameters:
-    """Shares, means and Cholesky factors of covariances, shrunk to their diagonal."""
-    d = P.shape[1]
-    mass = R.sum(axis=0) + 1e-9
-    means = (R.T @ P) / mass[:, None]
-    common = P.var(axis=0)
-    factors = np.empty((R.shape[1], d, d))
-    for j in range(R.shape[1]):
-        left = P - means[j]
-        S = (R[:, [j]] * left).T @ left
-        few = d + 1.0
-        diagonal = np.diag(S).copy()
-        share = few / (mass[j] + few)
-        S = (1.0 - share) * S / mass[j]
-        S[np.diag_indices(d)] += share * (diagonal / mass[j]) + 0.02 * common + 1e-9
-        factors[j] = np.linalg.cholesky(S)
-    return mass / mass.sum(), means, factors
-
-
-def _posteriors(P: Floats, parameters: Parameters) -> Floats:
-    """Memberships of items."""
-    shares, means, factors = parameters
-    logits = np.empty((len(P), len(shares)))
-    for j, (mean, L) in enumerate(zip(means, factors, strict=True)):
-        white = solve_triangular(L, (P - mean).T, lower=True)
-        logits[:, j] = np.log(shares[j]) - np.log(np.diag(L)).sum() - 0.5 * (white**2).sum(axis=0)
-    return softmax(logits)
+def maximise(moments: Floats, common: Floats) -> Floats:
+    """Logits' coefficients from sums of quadratic terms, covariances shrunk to their diagonal."""
+    d = len(common)
+    a, b = np.triu_indices(d)
+    mass = moments[..., 0] + 1e-9
+    means = moments[..., 1 : d + 1] / mass[..., None]
+    S = np.empty((*mass.shape, d, d))
+    S[..., a, b] = moments[..., d + 1 :] / mass[..., None] - means[..., a] * means[..., b]
+    S[..., b, a] = S[..., a, b]
+    diagonal = np.maximum(np.einsum("...ii->...i", S), 0.0)
+    share = ((d + 1.0) / (mass + d + 1.0))[..., None]
+    S *= (1.0 - share)[..., None]
+    S[..., np.arange(d), np.arange(d)] += share * diagonal + 0.02 * common + 1e-9
+    precision = np.linalg.inv(S)
+    slope = np.einsum("...ij,...j->...i", precision, means)
+    constant = np.log(mass) - 0.5 * np.linalg.slogdet(S)[1] - 0.5 * (slope * means).sum(axis=-1)
+    products = -precision[..., a, b] * np.where(a == b, 0.5, 1.0)
+    return np.concatenate([constant[..., None], slope, products], axis=-1)

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from askmeans.policy.pool import Standard
 
-__all__ = ["LogLinear", "quick_distances", "softmax"]
+__all__ = ["LogLinear", "softmax", "span"]
 
 Floats = NDArray[np.float64]
 
@@ -19,10 +19,10 @@ def softmax(logits: Floats) -> Floats:
     return odds
 
 
-def quick_distances(Z: Floats, W: Floats) -> Floats:
-    """Squared distances by a matrix product: for the common scale, where little is lost by it."""
-    D: Floats = (Z**2).sum(axis=1)[:, None] - 2.0 * (Z @ W.T) + (W**2).sum(axis=1)
-    return np.maximum(D, 0.0, out=D)
+def span(Z: Floats) -> Floats:
+    """Axes of the space that these items span: a ridge leaves no slope across it."""
+    n, d = Z.shape
+    return np.eye(d) if d <= n else np.linalg.qr(Z.T)[0]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,4 +35,8 @@ class LogLinear:
 
     def __call__(self, X: NDArray[np.floating]) -> Floats:
         """Memberships of any items."""
-        return softmax(self.scale(X) @ self.slope + self.intercept)
+        return self.of(self.scale(X))
+
+    def of(self, Z: Floats) -> Floats:
+        """Memberships of items in the common scale."""
+        return softmax(Z @ self.slope + self.intercept)

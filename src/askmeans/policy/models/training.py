@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +11,7 @@ from askmeans.fuzzy.ties import without_last_bits
 from askmeans.items import ItemSet
 from askmeans.policy.pool import Pool
 
-__all__ = ["Fitted", "Learner", "Training", "cross_validated"]
+__all__ = ["Fitted", "Training", "cross_validated"]
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -67,6 +68,11 @@ class Training:
         others = (self.sample_weight @ self.Y)[strongest] - own
         return np.asarray((others >= 0.5) | (self.Y.max(axis=1) < 0.5))
 
+    def splits(self) -> list[tuple[NDArray[np.bool_], "Training"]]:
+        """Which rows each fold has, and all others to learn from; none of a single row."""
+        inside = [self.folds == fold for fold in np.unique(self.folds)]
+        return [(rows, self.part(~rows)) for rows in inside if not rows.all()]
+
     def part(self, chosen: NDArray[np.bool_]) -> "Training":
         """Some of it."""
         return Training(
@@ -90,17 +96,22 @@ class Fitted:
     refine: Callable[[ItemSet], Predict] | None = None
 
 
-Learner = Callable[[Pool, Training], Predict]
+class InCommonScale(Protocol):
+    """A model that can be asked of items as they are, and of items in the common scale."""
+
+    def __call__(self, X: NDArray[np.floating]) -> Floats: ...
+
+    def of(self, Z: Floats) -> Floats:
+        """Memberships of items in the common scale."""
+        ...
 
 
-def cross_validated(name: str, learn: Learner, pool: Pool, training: Training) -> Fitted:
+def cross_validated(
+    name: str, learn: Callable[[Training], InCommonScale], pool: Pool, training: Training
+) -> Fitted:
     """Learn from all of the training, and from all but each fold."""
-    predict = learn(pool, training)
-    held_out = np.empty_like(training.Y)
-    for fold in np.unique(training.folds):
-        inside = training.folds == fold
-        if inside.all():
-            held_out[:] = 1.0 / training.Y.shape[1]
-            break
-        held_out[inside] = learn(pool, training.part(~inside))(pool.X[training.rows[inside]])
-    return Fitted(name=name, pool=predict(pool.X), held_out=held_out, predict=predict)
+    predict = learn(training)
+    held_out = np.full_like(training.Y, 1.0 / training.Y.shape[1])
+    for inside, part in training.splits():
+        held_out[inside] = learn(part).of(pool.Z[training.rows[inside]])
+    return Fitted(name=name, pool=predict.of(pool.Z), held_out=held_out, predict=predict)
