@@ -17,7 +17,9 @@ from askmeans import ActiveFuzzyKMeans, FuzzyKMeans, Stratified, run
 from askmeans.exceptions import MissingClusterWarning
 from askmeans.metrics import membership_error
 from askmeans.oracles import NoisyOracle, QuantizedOracle, TableOracle
-from askmeans.queries import Ledger, MembershipQueries
+from askmeans.policy import stratified
+from askmeans.policy.evidence import told_by
+from askmeans.queries import GroupQueries, Ledger, MembershipQueries
 
 LOADERS = {"iris": load_iris, "wine": load_wine, "cancer": load_breast_cancer}
 
@@ -384,3 +386,24 @@ def test_answers_about_items_outside_the_pool_lead_to_the_same_whenever_they_cam
         each.learn(ledger.history)
     assert going_on.propose(10) == resumed.propose(10)
     assert_allclose(going_on.clustering().memberships, resumed.clustering().memberships, atol=0.0)
+
+
+def test_an_answer_between_milestones_makes_no_table_of_what_was_told(target, monkeypatch):
+    counted = []
+
+    def counting(answers, n_clusters):
+        counted.append(len(answers))
+        return told_by(answers, n_clusters)
+
+    monkeypatch.setattr(stratified, "told_by", counting)
+    X, U = target
+    items, ledger = np.arange(60), Ledger()
+    policy = Stratified().policy(X, 3, fuzzifier=2.0, rng=np.random.default_rng(0), ask="group")
+    for item in items:
+        ledger.record(GroupQueries([item], 3), U[[item]])
+        policy.learn(ledger.history)
+        first = policy.propose(1)
+        assert policy.settled == (policy.batch_size == 0)
+        assert policy.propose(1) == first
+    assert counted == sorted(set(counted))  # once per milestone
+    assert len(counted) < 15

@@ -7,7 +7,6 @@ Not in the paper. Rules of this file:
   an item counts, too.
 """
 
-import hashlib
 import math
 import threading
 from collections.abc import Iterator, Set
@@ -24,6 +23,7 @@ from askmeans.fuzzy.simplex import ROUNDING
 from askmeans.fuzzy.ties import without_last_bits
 from askmeans.items import ItemSet
 from askmeans.policy.annotators import drift_notes
+from askmeans.policy.asked import Asked, digest
 from askmeans.policy.belief import EXACT, Belief, Scale
 from askmeans.policy.elsewhere import is_elsewhere
 from askmeans.policy.ensemble import Ensemble, one_thread
@@ -67,17 +67,18 @@ class StratifiedPolicy:
         self.settings = settings
         self.n_clusters = self.k = settings.n_clusters
         self._answers = Answers()
-        self._asked: set[Question] = set()
+        self._asked = Asked()
         self._beliefs: dict[bytes, Belief] = {}
         self._ranking: _Ranking | None = None
-        self._errors: dict[bytes, tuple[float, float, float]] = {}  # with a band, by what was told
+        self._ranked: Answers | None = None  # that the ranking is up to date with
+        self._errors: dict[bytes, tuple[float, float, float]] = {}  # with a band, by answers
         self._learning = threading.Lock()  # of models: one thread learns, others do not wait
         self._grounds: dict[tuple[bytes, int], tuple[Ensemble, Strata]] = {}
 
     def learn(self, answers: Answers) -> None:
         """Take note of all answers that stand; models are learnt when they are needed."""
         self._answers = answers
-        self._asked = {q for batch in answers.batches for q in batch.queries.questions()}
+        self._asked.update(answers)
 
     @default_float_errors()
     def propose(
@@ -150,13 +151,13 @@ class StratifiedPolicy:
 
     def _estimate(self, answers: Answers) -> ErrorEstimate:
         """What these answers tell of the error; learnt once, and apart from what is in use."""
-        told = told_by(answers, self.k)
-        key = _digest(told)
+        key = digest(answers)
         if key not in self._errors:
             with self._learning:
                 grounds = self._grounds
                 belief = self._beliefs.get(key)
                 if belief is None:
+                    told = told_by(answers, self.k)
                     belief = Belief(*self._ground(told), told, self.settings.scale)
                 self._errors[key] = (belief.estimated_error, *belief.error_band)
                 self._grounds = grounds or self._grounds
@@ -199,7 +200,7 @@ class StratifiedPolicy:
 
     def _ended(self) -> str | None:
         """Whether as many items were asked about as wanted: "max_items", or "items" for all."""
-        asked = len({question.items for question in self._asked})
+        asked = self._asked.n_items
         most = self.settings.max_items
         if asked >= self.items.n:
             return "items"
@@ -221,9 +222,9 @@ class StratifiedPolicy:
 
     def _belief(self, answers: Answers) -> Belief:
         """What these answers tell; the last few beliefs are remembered."""
-        told = told_by(answers, self.k)
-        key = _digest(told)
+        key = digest(answers)
         if key not in self._beliefs:
+            told = told_by(answers, self.k)
             ensemble, strata = self._ground(told)
             belief = Belief(ensemble, strata, told, self.settings.scale)
             while len(self._beliefs) > 2:
@@ -254,11 +255,14 @@ class StratifiedPolicy:
         if self._learning.acquire(blocking=self._ranking is None):
             try:
                 answers = self._answers
-                belief = self._belief(answers.first(self._milestones(len(answers))[-1]))
-                if self._ranking is None or self._ranking.belief is not belief:
-                    self._ranking = _Ranking(belief, self.settings)
-                    told = _digest(belief.told)
-                    self._errors[told] = (belief.estimated_error, *belief.error_band)
+                if self._ranked is not answers:
+                    learnt = answers.first(self._milestones(len(answers))[-1])
+                    belief = self._belief(learnt)
+                    if self._ranking is None or self._ranking.belief is not belief:
+                        self._ranking = _Ranking(belief, self.settings)
+                        error = belief.estimated_error, *belief.error_band
+                        self._errors[digest(learnt)] = error
+                    self._ranked = answers
             finally:
                 self._learning.release()
         assert self._ranking is not None
@@ -481,11 +485,3 @@ def _different(questions: Iterator[Question]) -> Iterator[Question]:
         if question not in seen:
             seen.add(question)
             yield question
-
-
-def _digest(told: Told) -> bytes:
-    """What tells one state of knowledge from another."""
-    digest = hashlib.blake2b(digest_size=16)
-    for array in (told.items, told.times, told.place, told.cluster, told.value):
-        digest.update(np.ascontiguousarray(array).tobytes())
-    return digest.digest()

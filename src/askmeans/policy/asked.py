@@ -1,0 +1,98 @@
+"""Which questions were answered, kept up to date as answers come and go."""
+
+import hashlib
+from collections import Counter
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from askmeans.queries import ME, Answers, MembershipQueries, Question
+
+__all__ = ["Asked", "digest"]
+
+Integers = NDArray[np.int64]
+
+Key = TypeVar("Key")
+_KINDS = ("membership", "group", "pair", "triplet")
+
+
+class Asked:
+    """The questions of a table of answers; of one that has the same start only the rest costs."""
+
+    def __init__(self) -> None:
+        self._keys: Integers = np.empty((0, 6), dtype=np.int64)
+        self._listed: list[Question] = []
+        self._times: Counter[Question] = Counter()
+        self._items: Counter[tuple[int, ...]] = Counter()
+
+    def __contains__(self, question: Question) -> bool:
+        return question in self._times
+
+    def __len__(self) -> int:
+        return len(self._times)
+
+    @property
+    def n_items(self) -> int:
+        """How many items were asked about; of pairs and triplets, how many of these."""
+        return len(self._items)
+
+    def update(self, answers: Answers) -> None:
+        """Have the questions of these answers, and no others."""
+        keys = _keys(answers)
+        shared = min(len(keys), len(self._keys))
+        other = np.flatnonzero((keys[:shared] != self._keys[:shared]).any(axis=1))
+        same = int(other[0]) if len(other) else shared
+        for question in self._listed[same:]:
+            _take_away(self._times, question)
+            _take_away(self._items, question.items)
+        new = _questions(answers, same)
+        self._listed[same:] = new
+        self._times.update(new)
+        self._items.update(question.items for question in new)
+        self._keys = keys
+
+
+def digest(answers: Answers) -> bytes:
+    """What tells one table of answers from another, however it is split into batches."""
+    keys, values, names = (hashlib.blake2b(digest_size=16) for _ in range(3))
+    keys.update(_keys(answers).tobytes())
+    for batch in answers.batches:
+        values.update(np.ascontiguousarray(batch.values).tobytes())
+        who = batch.annotators or (ME,) * len(batch.queries)
+        names.update("\0".join((*who, "")).encode())
+    return b"".join(part.digest() for part in (keys, values, names))
+
+
+def _keys(answers: Answers) -> Integers:
+    """Kind, items, cluster and repeat of every question; -1 where there is none."""
+    keys = np.full((len(answers), 6), -1, dtype=np.int64)
+    start = 0
+    for batch in answers.batches:
+        queries = batch.queries
+        rows = keys[start : start + len(queries)]
+        start += len(queries)
+        # A row of an answer is as long as there are groups: that is part of its kind.
+        rows[:, 0] = 10 * int(np.prod(queries.shape[1:])) + _KINDS.index(queries.kind)
+        rows[:, 1 : 1 + queries.width] = np.sort(queries.item_table, axis=1)
+        if isinstance(queries, MembershipQueries):
+            rows[:, 4] = queries.clusters
+        rows[:, 5] = queries.repeat
+    return keys
+
+
+def _questions(answers: Answers, start: int) -> list[Question]:
+    """The questions from this answer on."""
+    found: list[Question] = []
+    for batch in answers.batches:
+        if start < len(batch.queries):
+            found += batch.queries.take(slice(start, None)).questions()
+        start = max(0, start - len(batch.queries))
+    return found
+
+
+def _take_away(counts: Counter[Key], key: Key) -> None:
+    """Count one less; what is not there any more is not counted."""
+    counts[key] -= 1
+    if not counts[key]:
+        del counts[key]
