@@ -16,6 +16,7 @@ from askmeans.metrics.assumptions import (
     rho_pure,
     rho_weight,
 )
+from askmeans.metrics.reliability import annotator_alphas, krippendorff_alpha
 from askmeans.metrics.validity import (
     fukuyama_sugeno,
     objective,
@@ -25,6 +26,7 @@ from askmeans.metrics.validity import (
 )
 
 __all__ = [
+    "annotator_alphas",
     "are_centers_consistent",
     "beta",
     "center_error",
@@ -32,6 +34,7 @@ __all__ = [
     "gamma",
     "is_monotone",
     "is_solution",
+    "krippendorff_alpha",
     "largest_inversion",
     "match_clusters",
     "matched_accuracy",
