@@ -4,16 +4,18 @@ A row of one group has 1 there; several groups have shares, which sum to at most
 1 is in none of these; a row of zeros is in none at all, a row of NaN is "cannot say".
 """
 
+import itertools
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any
 
 from askmeans.checks import whole_number
 from askmeans.exceptions import AnswerError
 
-__all__ = ["NONE", "Row", "as_row", "mean_row", "numbered_text", "parse_row", "row_text"]
+__all__ = ["NONE", "Row", "as_row", "difference", "largest_difference", "mean_row", "numbered_text",
+           "parse_row", "row_text"]  # fmt: skip
 
 NONE = "none"  # of these
 Row = tuple[float, ...]
@@ -258,3 +260,18 @@ def _called(text: str, names: Sequence[str], allowed: Sequence[int]) -> int | No
         return number if number in allowed else None
     found = [j for j in allowed if names[j].casefold() == f"group {text}".casefold()]
     return found[0] if found else None
+
+
+def difference(one: float | Row, other: float | Row) -> float:
+    """How far two answers are apart, from 0 to 1: of rows half the sum, with what is in none."""
+    if not isinstance(one, tuple) or not isinstance(other, tuple):
+        assert not isinstance(one, tuple)
+        assert not isinstance(other, tuple)
+        return abs(one - other)
+    apart = [a - b for a, b in itertools.zip_longest(one, other, fillvalue=0.0)]
+    return 0.5 * float(sum(map(abs, apart)) + abs(sum(apart)))
+
+
+def largest_difference(answers: Iterable[float | Row]) -> float:
+    """How far the two answers are apart that differ most; 0 of one."""
+    return max((difference(a, b) for a, b in itertools.combinations(answers, 2)), default=0.0)

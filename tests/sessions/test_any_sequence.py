@@ -43,6 +43,8 @@ STEP = st.one_of(
     st.tuples(st.just("add group"), WHO, st.none()),
     st.tuples(st.just("merge"), WHO, st.integers(0, 3)),
     st.tuples(st.just("undo groups"), WHO, st.none()),
+    st.tuples(st.just("adjudicate"), WHO, st.one_of(VALUE, st.none())),
+    st.tuples(st.just("opinions"), WHO, st.integers(1, 3)),
 )
 REFUSED = (BudgetError, KeyConflictError, ParameterError, QueryError, SessionError)
 STRATEGIES = {
@@ -83,7 +85,8 @@ class Team:
 
     def do(self, what, who, detail):
         session = self.open[who]
-        if what in ("tell", "tell any", "change") and session.config.ask == "group":
+        answers = ("tell", "tell any", "change", "adjudicate")
+        if what in answers and session.config.ask == "group" and detail is not None:
             detail = dict(enumerate(GROUP[detail]))
             if not all(session.group_number(group) == group for group in detail):
                 return  # one of the two is part of another
@@ -120,6 +123,10 @@ class Team:
             session.merge_groups(into, other, annotator=who)
         elif what == "undo groups":
             session.undo(event=session.last_regrouping(), annotator=who)
+        elif what == "adjudicate":
+            session.adjudicate(1, detail, annotator=who)
+        elif what == "opinions":
+            session.want_opinions(1, detail, annotator=who)
         elif what == "crash":
             session.close()
             self.open[who] = sessions.open(self.path)
@@ -201,10 +208,11 @@ def what_is_kept_up_is_what_the_log_says(session):
         assert session._results._exemplars.rows(cluster, 1000) == rows
 
 
-def nobody_holds_what_another_holds(session, annotations):
+def nobody_holds_what_another_holds(session):
     now, leases = session._store.leases(1)
     held = [lease.question for lease in leases if lease.until > now]
-    assert all(held.count(number) <= annotations for number in session._runtime.open())
+    wanted = session._runtime.state.wanted
+    assert all(held.count(number) <= wanted(number) for number in session._runtime.open())
 
 
 SOAK = bool(os.environ.get("ASKMEANS_SOAK"))
@@ -258,7 +266,7 @@ def check(path, end_leases, kind, steps):
         from_nothing = picture(fresh)
         for session in team.open.values():
             assert picture(session) == from_nothing
-            nobody_holds_what_another_holds(session, kind[0])
+            nobody_holds_what_another_holds(session)
             what_is_kept_up_is_what_the_log_says(session)
         standing = [(r.annotator, r.question, r.value) for r in fresh.history() if r.kind != "skip"]
         assert sorted(map(repr, standing)) == sorted(map(repr, team.kept))

@@ -124,6 +124,8 @@ def register(app: typer.Typer) -> None:
     app.command()(upgrade)
     app.command()(backup)
     app.command()(copy)
+    app.command()(agreement)
+    app.command()(adjudicate)
     app.command()(audit)
     app.command()(pseudonym)
 
@@ -146,6 +148,16 @@ def _clusters(text: str) -> int | str:
     except ValueError as error:
         told = f"'{text[:60]}' is no whole number, nor 'auto'."
         raise typer.BadParameter(told, param_hint="'-k' / '--clusters'") from error
+
+
+def _annotations(text: str) -> int | tuple[int, int]:
+    """A number of people, or from how many to how many."""
+    least, dash, most = text.partition("-")
+    try:
+        return (int(least), int(most)) if dash else int(least)
+    except ValueError as error:
+        told = f"'{text[:60]}' is no number, nor two as in 2-4."
+        raise typer.BadParameter(told, param_hint="'--annotations'") from error
 
 
 def _listed(text: str | None) -> list[str] | None:
@@ -187,7 +199,12 @@ def init(
     levels: Annotated[
         int | None, typer.Option(help="How many points the answers' scale has.")
     ] = None,
-    annotations: Annotated[int, typer.Option(help="How many people answer each question.")] = 1,
+    annotations: Annotated[
+        str,
+        typer.Option(
+            help="How many people answer each question; 2-4: two, up to four where they disagree."
+        ),
+    ] = "1",
     fuzzifier: Annotated[float, typer.Option(help="How soft the clusters are, from 1.")] = 2.0,
     seed: Annotated[int, typer.Option(help="Seed of the questions' choice.")] = 0,
     names: Annotated[str | None, typer.Option(help="Names of the clusters, a,b,c.")] = None,
@@ -223,7 +240,7 @@ def init(
             strategy=strategy,
             budget=budget,
             levels=levels,
-            annotations=annotations,
+            annotations=_annotations(annotations),
             fuzzifier=fuzzifier,
             seed=seed,
             cluster_names=_listed(names),
@@ -496,3 +513,34 @@ def pseudonym(
 
     database, person = _words(words, "DB", "PERSON")
     auditing.pseudonymize(database, name, person, pseudonym, annotator)
+
+
+def agreement(
+    database: Database,
+    n: Annotated[int, typer.Option("-n", "--questions", help="How many to list at most.")] = 10,
+    name: Name = None,
+    json: Json = False,
+) -> None:
+    """Tell how far people agree, who differs from whom, and on which questions."""
+    from askmeans.cli import opinions
+
+    opinions.agreement(database, name, n, as_json=json)
+
+
+def adjudicate(
+    words: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="[DB] QUESTION VALUE",
+            help="As for tell; VALUE 'back' takes a decision back.",
+        ),
+    ],
+    annotator: Annotated[str, typer.Option(help="Who decides.")] = "me",
+    name: Name = None,
+    json: Json = False,
+) -> None:
+    """Decide a question that people answered differently: the decision counts instead."""
+    from askmeans.cli import opinions
+
+    database, question, value = _words(words, "DB", "QUESTION", "VALUE")
+    opinions.adjudicate(database, name, (question, value), annotator, as_json=json)

@@ -32,7 +32,7 @@ class InitOptions:
     strategy: str
     budget: int | None
     levels: int | None
-    annotations: int
+    annotations: int | tuple[int, int]
     fuzzifier: float
     seed: int
     cluster_names: list[str] | None
@@ -94,7 +94,7 @@ def _report(options: InitOptions, session: Session, n: int, columns: list[Column
     questions = None if forecast is None else forecast.n_queries
     if questions is not None and options.budget is not None:
         questions = min(questions, options.budget)
-    answers = None if questions is None else questions * options.annotations
+    answers = None if questions is None else questions * session.config.annotations
     minutes = None if answers is None else answers * options.seconds_per_question / 60.0
     rounds = None if forecast is None else forecast.n_rounds
     error = None if forecast is None else forecast.expected_error

@@ -32,7 +32,7 @@ from askmeans.shares import parse_row, row_text
 
 __all__ = ["Regroup", "after_undo", "ask", "backup", "budget", "copy", "describe", "is_unsure",
            "named", "opened", "parse_value", "pause", "rename", "say_database", "show_json",
-           "status", "take_in", "tell", "undo", "upgrade"]  # fmt: skip
+           "status", "take_in", "tell", "undo", "upgrade", "whole"]  # fmt: skip
 
 _CONFLICTS = 10  # shown at most
 
@@ -141,7 +141,7 @@ def tell(
     """Take an answer in."""
     check_name(annotator, "annotator", "askmeans tell")
     with closing(opened(database, name, as_json=as_json)) as session:
-        number = _whole(question, "QUESTION")
+        number = whole(question, "QUESTION")
         if value.strip().lower() == "skip":
             receipt = session.skip(number, annotator=annotator, key=key)
         else:
@@ -260,7 +260,7 @@ def take_in(database: str, name: str | None, file: Path, *, as_json: bool) -> No
 def rename(database: str, name: str | None, cluster: str, text: str) -> None:
     """Rename a group."""
     with closing(opened(database, name)) as session:
-        session.rename(_whole(cluster, "CLUSTER"), text)
+        session.rename(whole(cluster, "CLUSTER"), text)
         say(f"clusters: {'; '.join(session.cluster_names)}")
 
 
@@ -310,7 +310,7 @@ def _group(text: str) -> int | str:
 def budget(database: str, name: str | None, number: str) -> None:
     """Allow another number of questions."""
     with closing(opened(database, name)) as session:
-        session.set_budget(_whole(number, "N"))
+        session.set_budget(whole(number, "N"))
         report = session.status()
         say(f"{report.answered} of a budget of {report.budget} answered; {report.state}.")
 
@@ -400,7 +400,7 @@ def after_undo(undone: Undone, names: list[str]) -> str:
     )
 
 
-def _whole(text: str, what: str) -> int:
+def whole(text: str, what: str) -> int:
     """A whole number."""
     number = whole_number(text.strip())
     if number is None:

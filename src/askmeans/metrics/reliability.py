@@ -96,7 +96,7 @@ def _coded(ratings: ArrayLike, level: str) -> tuple[NDArray[np.intp], NDArray[np
             "The ratings must have shape (n_annotators, n_items), or with level='interval' "
             f"(n_annotators, n_items, n_groups). Got shape {table.shape} and level={level!r}."
         )
-    table = table.reshape(*table.shape[:2], -1)
+    table = table[:, :, None] if table.ndim == 2 else table
     told = ~np.isnan(table).any(axis=2)
     told &= told.sum(axis=0) >= 2  # one alone says nothing of agreement
     values, found = np.unique(table[told], axis=0, return_inverse=True)

@@ -4,6 +4,7 @@ from askmeans.clients import from_client
 from askmeans.sessions.auditing import AuditRecord
 from askmeans.sessions.display import Item
 from askmeans.sessions.opening import create, names, open  # noqa: A004 - the pinned name
+from askmeans.sessions.opinions import Agreement, Disagreement, PairAgreement
 from askmeans.sessions.reports import (
     Change,
     Estimate,
@@ -19,12 +20,15 @@ from askmeans.sessions.reports import (
 from askmeans.sessions.session import Session
 
 __all__ = [
+    "Agreement",
     "AuditRecord",
     "Change",
+    "Disagreement",
     "Estimate",
     "Group",
     "Holding",
     "Item",
+    "PairAgreement",
     "Question",
     "Receipt",
     "Session",

@@ -386,9 +386,9 @@ class Assignment:
         """Open questions that somebody holds, or held, or that want another opinion."""
         state, runtime = self.runtime.state, self.runtime
         wanting: set[int] = set()
-        if state.annotations > 1:
+        if state.wants_several:
             answered = {number for number in state.answered if not state.is_settled(number)}
-            wanting = answered | leases.others.keys()
+            wanting = answered | {n for n in leases.others if state.wanted(n) > 1}
         found = [
             number
             for group in (leases.own, leases.once - leases.own, wanting - leases.once)
@@ -417,7 +417,7 @@ class Assignment:
         numbers = {*leases.own, *leases.others}
         numbers |= {e.question for e in state.given_by(leases.annotator)
                     if e.kind is EventKind.SKIP and e.question is not None}  # fmt: skip
-        if state.annotations > 1:
+        if state.wants_several:
             numbers |= {number for number in state.answered if not state.is_settled(number)}
         return {runtime.question(number) for number in numbers}
 
@@ -430,7 +430,7 @@ class Assignment:
         mine = state.mine(number, leases.annotator)
         if not self.runtime.is_open(number) or (mine is not None and mine.kind in ANSWERS):
             return False
-        wanted = state.annotations - len(state.answers(number))
+        wanted = state.wanted(number) - len(state.answers(number))
         return number in leases.own or leases.others[number] < wanted
 
     def _costs(self, question: Asked, leases: _Leases) -> bool:

@@ -35,6 +35,7 @@ class Config:
     budget: int | None
     levels: int | None
     annotations: int
+    most_annotations: int | None  # where people disagree
     fuzzifier: float
     seed: int
     lease_seconds: float
@@ -76,13 +77,14 @@ class Config:
             )
         if levels is not None:  # with the paper's strategies they only say which answers there are
             check_number(levels, "levels", _OWNER, integer=True, minimum=2)
-        check_number(annotations, "annotations", _OWNER, integer=True, minimum=1)
+        least, most = _annotations(annotations)
         check_positive(lease_seconds, "lease_seconds", _OWNER)
         decisive = spec.to_json() | {"levels": None if levels is None else int(levels)}
         del decisive["repeats"]  # a session has annotations
         return cls(
             **decisive,
-            annotations=int(annotations),
+            annotations=least,
+            most_annotations=most,
             lease_seconds=float(lease_seconds),
             cluster_names=check_names(cluster_names, int(n_clusters)),
             typical=None,
@@ -134,6 +136,22 @@ class Config:
         made = self.spec().make(X)
         assert isinstance(made, Generator)
         return made
+
+
+def _annotations(told: Any) -> tuple[int, int | None]:
+    """How many answers each question gets, and how many where people disagree."""
+    pair = tuple(told) if isinstance(told, tuple | list) else (told,)
+    for number in pair:
+        check_number(number, "annotations", _OWNER, integer=True, minimum=1)
+    if len(pair) == 1:
+        return int(pair[0]), None
+    if len(pair) != 2 or not 2 <= pair[0] <= pair[1]:
+        raise ParameterError(
+            f"The 'annotations' parameter of {_OWNER} must be a number, or two: how many answers "
+            "each question gets, from 2, and how many at most where people disagree. "
+            f"Got {told!r:.60} instead."
+        )
+    return int(pair[0]), int(pair[1])
 
 
 def check_names(names: Any, n_clusters: int) -> list[str] | None:

@@ -26,12 +26,14 @@ import numpy as np
 from askmeans.checks import check_name
 from askmeans.clients import current_client
 from askmeans.exceptions import ParameterError
-from askmeans.shares import mean_row
+from askmeans.shares import largest_difference, mean_row
 from askmeans.text import is_clean
 
 __all__ = ["ANSWERS", "CHANGES", "IMPORTED", "MOVES", "Event", "EventKind", "NewEvent", "Standing",
            "State", "Value", "as_key", "check_annotator"]  # fmt: skip
 
+# How far answers must be apart to want another: more than half of an item is put elsewhere.
+DISAGREEING = 0.5
 IMPORTED = "held"  # the annotator of imported answers
 
 
@@ -57,6 +59,8 @@ class EventKind(StrEnum):
     REGROUP = "regroup"  # takes back that a group was added or merged
     PIN = "pin"  # an item shall be shown as an example of a group, or no longer
     OPTION = "option"  # the owner decided something about the page
+    ADJUDICATE = "adjudicate"  # an answer in the place of people's, or that one taken back
+    OPINIONS = "opinions"  # so many answers are wanted to a question
     PSEUDONYM = "pseudonym"  # somebody has another name in all events before
 
 
@@ -108,7 +112,7 @@ class NewEvent:
     target : int or None
         For an undo, the number of the event taken back; for a rename, the cluster; for rows, the
         part of the data; for a budget, the number of questions; for a new group its number, for a
-        merge the one that goes on; for a pin the group.
+        merge the one that goes on; for a pin the group; for opinions, how many are wanted.
     text : str or None
         A cluster's new name; a pseudonym; "off" for a pin that ends; an option's name and value
         as JSON.
@@ -140,8 +144,11 @@ class Event(NewEvent):
 class State:
     """What the events up to `last` come to."""
 
-    def __init__(self, annotations: int = 1, budget: int | None = None) -> None:
+    def __init__(
+        self, annotations: int = 1, budget: int | None = None, most: int | None = None
+    ) -> None:
         self.annotations = annotations
+        self._most = most  # annotations, where people disagree
         self.budget = budget  # most questions to answer; None for any number
         self.last = 0
         self.paused = False
@@ -163,6 +170,8 @@ class State:
         self._mine: dict[tuple[int, str], Event] = {}  # (question, annotator) -> what stands
         self._stacks: dict[str, list[Event]] = {}  # annotator -> what they may undo, in order
         self._counts: dict[str, Counter[str]] = {}  # annotator -> kinds of those
+        self._decided: dict[int, Event] = {}  # question -> what counts instead of its answers
+        self._wanted: dict[int, int] = {}  # question -> answers wanted, where those are others
         # (question, annotator) -> answers that moved up when they undid theirs
         self._behind: dict[tuple[int, str], set[int]] = {}
 
@@ -181,6 +190,12 @@ class State:
                 self.by_key[event.key] = self._mine[event.question, event.annotator]
             elif event.kind is EventKind.UNDO:
                 self._take_back(event)
+            elif event.kind is EventKind.ADJUDICATE:
+                self._decide(event)
+            elif event.kind is EventKind.OPINIONS:
+                assert event.question is not None
+                self._wanted[event.question] = event.target or 0
+                self.n_changes += 1
             elif event.question is not None:
                 self._give(event)
             elif event.kind in (EventKind.PAUSE, EventKind.RESUME):
@@ -216,6 +231,8 @@ class State:
     def stands(self, event: Event) -> bool:
         """Whether an event is an answer that was not taken back."""
         assert event.question is not None
+        if event.question in self._decided:
+            return self._decided[event.question] == event
         return event.kind in ANSWERS and self._mine.get((event.question, event.annotator)) == event
 
     def may(self, kind: EventKind, question: int, annotator: str) -> bool:
@@ -243,30 +260,60 @@ class State:
         return len(self._answers.get(question, ()))
 
     def evidence(self) -> list[Event]:
-        """Every answer that stands, in the order of the log."""
-        every = (event for answers in self._answers.values() for event in answers)
-        return sorted(every, key=lambda event: event.id)
+        """Every answer that stands, in the order of the log; of a decided question the decision."""
+        every = [
+            event
+            for question, answers in self._answers.items()
+            if question not in self._decided
+            for event in answers
+        ]
+        return sorted([*every, *self._decided.values()], key=lambda event: event.id)
+
+    def decision(self, question: int) -> Event | None:
+        """What was decided about a question that people answered."""
+        return self._decided.get(question)
+
+    def wanted(self, question: int) -> int:
+        """How many answers a question wants: one more as long as those it has disagree."""
+        wanted = max(self.annotations, self._wanted.get(question, 0))
+        if self._most is None or self._most <= wanted:
+            return wanted
+        said = [e.value for e in self._answers.get(question, ()) if e.value is not None]
+        while wanted < self._most and len(said) >= wanted:
+            if largest_difference(said[:wanted]) <= DISAGREEING:
+                break
+            wanted += 1
+        return wanted
+
+    @property
+    def wants_several(self) -> bool:
+        """Whether any question wants more than one answer."""
+        return self.annotations > 1 or bool(self._wanted) or self._most is not None
 
     def answers(self, question: int) -> list[Event]:
         """The answers that settle a question, or will; not those that came after."""
+        if question in self._decided:
+            return [self._decided[question]]
         taken = []
         for event in self._answers.get(question, ()):
             taken.append(event)
-            if event.kind is EventKind.HELD or len(taken) == self.annotations:
+            if event.kind is EventKind.HELD or len(taken) == self.wanted(question):
                 break
         return taken
 
     def is_settled(self, question: int) -> bool:
-        """Whether it has as many answers as wanted."""
+        """Whether it has as many answers as wanted, or was decided."""
+        if question in self._decided:
+            return True
         given = self._answers.get(question)
         if not given:
             return False
-        return len(given) >= self.annotations or any(e.kind is EventKind.HELD for e in given)
+        return len(given) >= self.wanted(question) or any(e.kind is EventKind.HELD for e in given)
 
     def has_place(self, question: int, annotator: str) -> bool:
         """Whether somebody's answer would count, as the one did that they undid."""
         undone = (question, annotator) in self._behind
-        return undone and self._place(question, annotator) < self.annotations
+        return undone and self._place(question, annotator) < self.wanted(question)
 
     def value(self, question: int) -> Value:
         """The answer to a settled question; NaN where nobody could say, of rows the mean."""
@@ -341,6 +388,16 @@ class State:
             self._answers.setdefault(event.question, []).insert(where, event)
             self._behind.pop(place, None)
             self._count(event.question)
+
+    def _decide(self, event: Event) -> None:
+        """A decision about a question, or that it is taken back."""
+        assert event.question is not None
+        self.n_changes += 1
+        before = self._decided.pop(event.question, None)
+        if before is not None:
+            self.undone.add(before.id)
+        if event.value is not None:
+            self._decided[event.question] = event
 
     def _take_back(self, undo: Event) -> None:
         """An undo."""

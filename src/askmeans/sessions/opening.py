@@ -36,7 +36,7 @@ def create(
     strategy: Any = "auto",
     budget: int | None = None,
     levels: int | None = None,
-    annotations: int = 1,
+    annotations: int | tuple[int, int] = 1,
     fuzzifier: float = 2.0,
     random_state: Any = None,
     name: str = "main",
@@ -77,8 +77,9 @@ def create(
         Most different questions to answer.
     levels : int or None, default=None
         How many points the answers' scale has.
-    annotations : int, default=1
-        How many annotators answer each question; a plan of the paper gets the median.
+    annotations : int or tuple of int, default=1
+        How many annotators answer each question; a plan of the paper gets the median. (2, 4) asks
+        two, and up to four where more than half of what they say differs.
     fuzzifier : float, default=2.0
         Alpha of the clustering that people have in mind, at least 1.
     random_state : int, numpy Generator or None, default=None

@@ -64,7 +64,7 @@ class Runtime:
         self.config = config
         self.rows = rows
         self.lock = threading.RLock()
-        self.state = State(config.annotations, config.budget)
+        self.state = self._new_state()
         self.found: Found | None = None  # the last result
         self._questions: dict[int, Question] = {}
         self._numbers: dict[Question, int] = {}
@@ -79,6 +79,11 @@ class Runtime:
         self.know(store.questions(record.id))
         self.refresh()
 
+    def _new_state(self) -> State:
+        """What no events come to."""
+        config = self.config
+        return State(config.annotations, config.budget, config.most_annotations)
+
     def refresh(self) -> None:
         """Take in what happened since."""
         with self.lock:
@@ -87,13 +92,13 @@ class Runtime:
     def take(self, events: Sequence[Event]) -> None:
         """Fold events in; the whole log anew where names in it were replaced."""
         if any(event.kind is EventKind.PSEUDONYM for event in events) and self.state.last:
-            self.state = State(self.config.annotations, self.config.budget)
+            self.state = self._new_state()
             self._table = None
             events = self.store.events(self.record.id)
         try:
             self.state.fold(events)
         except BaseException:  # half folded: read the log anew
-            self.state = State(self.config.annotations, self.config.budget)
+            self.state = self._new_state()
             self._table = None
             raise
 

@@ -1,0 +1,71 @@
+"""`askmeans agreement` and `askmeans adjudicate`: several opinions of one question."""
+
+import dataclasses
+import math
+from contextlib import closing
+
+from askmeans.cli.printing import say
+from askmeans.cli.sessions import is_unsure, opened, parse_value, show_json, whole
+from askmeans.exceptions import AnswerError
+from askmeans.sessions import Disagreement, Session
+from askmeans.shares import row_text
+
+__all__ = ["adjudicate", "agreement"]
+
+
+def agreement(database: str, name: str | None, n: int, *, as_json: bool) -> None:
+    """Print how far people agree, and where they do not."""
+    with closing(opened(database, name, as_json=as_json)) as session:
+        report, listed = session.agreement(), session.disagreements(n)
+        if as_json:
+            questions = [dataclasses.asdict(each) for each in listed]
+            show_json(session, {**dataclasses.asdict(report), "disagreements": questions})
+            return
+        if math.isnan(report.alpha):
+            say(f"Nothing to compare yet: {report.questions} questions have several answers.")
+            return
+        say(f"Krippendorff's alpha: {report.alpha:.3f}, of {report.questions} questions")
+        for title, alphas in (("person", report.by_person), ("group", report.by_group)):
+            for who, alpha in alphas.items():
+                if not math.isnan(alpha):
+                    say(f"  {title} {who}: {alpha:.3f}")
+        for pair in report.pairs:
+            one, other = pair.people
+            say(f"  {one} and {other}: {pair.difference:.2f} apart, {pair.questions} questions")
+        for each in listed:
+            say(_line(session, each))
+
+
+def _line(session: Session, found: Disagreement) -> str:
+    """A question that people answered differently."""
+    names = session.cluster_names
+    items = ", ".join(session.item(row).label for row in found.items)
+
+    def shown(value: object) -> str:
+        return row_text(value, names) if isinstance(value, tuple) else f"{value:g}"
+
+    said = "; ".join(f"{who}: {shown(value)}" for who, value in found.answers.items())
+    decided = "" if found.decided is None else f"; decided: {shown(found.decided)}"
+    return f"question {found.question} ({items}): {said}{decided}"
+
+
+def adjudicate(
+    database: str, name: str | None, told: tuple[str, str], annotator: str, *, as_json: bool
+) -> None:
+    """Take a decision in."""
+    with closing(opened(database, name, as_json=as_json)) as session:
+        number, text = whole(told[0], "QUESTION"), told[1].strip()
+        value = None
+        if text.lower() != "back":
+            value = parse_value(session, session.question(number), text)
+            if value is None or is_unsure(value):
+                raise AnswerError(
+                    "VALUE must be an answer to the question, as in `askmeans tell`, or 'back'. "
+                    f"Got {text!r:.60} instead."
+                )
+        receipt = session.adjudicate(number, value, annotator=annotator)
+        if as_json:
+            show_json(session, dataclasses.asdict(receipt))
+        else:
+            say("Decided; it counts instead of the answers." if value is not None
+                else "Taken back; the answers count again.")  # fmt: skip

@@ -1,0 +1,39 @@
+"""Several opinions on the command line."""
+
+import json
+
+from askmeans import sessions
+
+
+def test_agreement_is_told_and_a_question_decided(askmeans, tmp_path):
+    path = tmp_path / "s.db"
+    with sessions.create(path, [[1.0], [2.0], [8.0]], n_clusters=2, annotations=2, random_state=0,
+                         items=["pea", "bean", "melon"], cluster_names=["small", "large"]
+                         ) as session:  # fmt: skip
+        said = askmeans("agreement", path, cwd=tmp_path).stdout
+        assert "Nothing to compare yet" in said
+        for row, values in ((0, (0, 0)), (1, (0, 1)), (2, (1, 1))):
+            question = session.add_question("group", (row,), None)
+            for name, value in zip(("Ada", "Bo"), values, strict=True):
+                session.tell(question.id, value, annotator=name)
+    lines = askmeans("agreement", path, cwd=tmp_path).stdout.splitlines()
+    assert lines[1] == "Krippendorff's alpha: 0.444, of 3 questions"
+    assert "  Ada and Bo: 0.33 apart, 3 questions" in lines
+    assert lines[-1] == "question 2 (bean): Ada: small; Bo: large"
+    askmeans("adjudicate", path, "2", "small", cwd=tmp_path)
+    report = json.loads(askmeans("agreement", path, "--json", cwd=tmp_path).stdout)
+    assert report["disagreements"][0]["decided"] == [1.0, 0.0]
+    said = askmeans("adjudicate", path, "2", "back", cwd=tmp_path).stdout
+    assert "the answers count again" in said
+    failed = askmeans("adjudicate", path, "2", "?", cwd=tmp_path, ok=False)
+    assert "VALUE must be an answer" in failed.stderr
+
+
+def test_annotations_from_two_to_four_are_a_session_s(askmeans, tmp_path):
+    (tmp_path / "d.csv").write_text("a\n1\n2\n8\n9\n")
+    askmeans("init", "s.db", "d.csv", "-k", "2", "--annotations", "2-4", cwd=tmp_path)
+    with sessions.open(tmp_path / "s.db") as session:
+        assert (session.config.annotations, session.config.most_annotations) == (2, 4)
+    failed = askmeans("init", "t.db", "d.csv", "-k", "2", "--annotations", "two", cwd=tmp_path,
+                      ok=False)  # fmt: skip
+    assert failed.returncode == 2

@@ -1,0 +1,167 @@
+"""Several opinions: how far people agree, who is asked again, and who decides."""
+
+import krippendorff
+import numpy as np
+import pytest
+
+from askmeans import TwoPhase, sessions
+from askmeans.exceptions import AnswerError, ParameterError, SessionError
+
+NAMES = ["a", "b", "c"]
+
+
+@pytest.fixture
+def group(make):
+    """A session that asks three people for groups."""
+    return make(strategy="auto", ask="group", annotations=3, cluster_names=NAMES)
+
+
+def say(session, told):
+    """Let people say things: {row: {name: value}}; the questions by row."""
+    asked = {}
+    for row, answers in told.items():
+        asked[row] = session.add_question(session.config.ask, (row,), None).id
+        for name, value in answers.items():
+            session.tell(asked[row], value, annotator=name)
+    return asked
+
+
+TOLD = {
+    0: {"Ada": 0, "Bo": 0, "Cy": 0},
+    1: {"Ada": 1, "Bo": 1, "Cy": 2},
+    2: {"Ada": 2, "Bo": 1, "Cy": 0},
+    3: {"Ada": 2, "Bo": 2},
+    4: {"Cy": 1},
+}
+
+
+def test_alpha_is_that_of_the_krippendorff_package(group):
+    say(group, TOLD)
+    table = np.array([[TOLD[row].get(name, np.nan) for row in range(5)]
+                      for name in ("Ada", "Bo", "Cy")], dtype=float)  # fmt: skip
+    found = group.agreement()
+    peer = krippendorff.alpha(table, level_of_measurement="nominal")
+    assert found.alpha == pytest.approx(peer, abs=1e-12)
+    assert found.questions == 4
+    for number, name in enumerate(NAMES):
+        column = np.where(np.isnan(table), np.nan, table == number)
+        peer = krippendorff.alpha(column, level_of_measurement="interval")
+        assert found.by_group[name] == pytest.approx(peer, abs=1e-12)
+    assert min(found.by_person, key=found.by_person.get) == "Cy"
+
+
+def test_who_differs_from_whom_and_where_is_told(group):
+    asked = say(group, TOLD)
+    pairs = [(pair.people, pair.questions, round(pair.difference, 3))
+             for pair in group.agreement().pairs]  # fmt: skip
+    assert pairs == [(("Ada", "Cy"), 3, 0.667), (("Bo", "Cy"), 3, 0.667), (("Ada", "Bo"), 4, 0.25)]
+    found = group.disagreements()
+    assert [each.question for each in found] == [asked[1], asked[2]]
+    assert found[1].answers == {"Ada": (0, 0, 1), "Bo": (0, 1, 0), "Cy": (1, 0, 0)}
+    assert group.disagreements(1) == found[:1]
+
+
+def test_memberships_are_compared_as_numbers_and_by_their_group(make):
+    session = make(strategy="auto", ask="membership", annotations=2, cluster_names=NAMES)
+    for cluster, values in ((0, (0.0, 0.25)), (0, (1.0, 1.0)), (1, (0.0, 1.0)), (1, (1.0, 0.0))):
+        row = session.status().answered
+        question = session.add_question("membership", (row,), cluster)
+        for name, value in zip(("Ada", "Bo"), values, strict=True):
+            session.tell(question.id, value, annotator=name)
+    found = session.agreement()
+    assert found.by_group["a"] > 0.9 > 0.0 > found.by_group["b"]
+    assert np.isnan(found.by_group["c"])
+    assert [each.difference for each in session.disagreements()] == [1.0, 1.0, 0.25]
+
+
+def test_imported_answers_and_who_cannot_say_are_no_opinions(group):
+    asked = say(group, {0: {"Ada": 0}})
+    group.unsure(asked[0], annotator="Bo")
+    assert group.agreement().questions == 0
+    assert np.isnan(group.agreement().alpha)
+    assert group.disagreements() == []
+
+
+def test_a_decision_counts_instead_of_the_answers_until_it_is_taken_back(group, again):
+    asked = say(group, TOLD)
+    before = group.result()
+    receipt = group.adjudicate(asked[2], "b", annotator="owner")
+    other = again(group)
+    for session in (group, other):
+        result = session.result()
+        assert result.memberships[2].argmax() == 1
+        assert result.memberships[2, 1] > 0.99
+        history = [(a.annotator, a.value) for a in result.history if a.items == (2,)]
+        assert history == [("owner", (0.0, 1.0, 0.0))]
+        assert not any(r.counts for r in session.history() if r.question == asked[2])
+        assert [d.decided for d in session.disagreements()] == [None, (0.0, 1.0, 0.0)]
+    assert receipt.kind == "adjudicate"
+    group.adjudicate(asked[2], None)
+    assert group.result().memberships.tolist() == before.memberships.tolist()
+    assert group.result().memberships.tolist() == other.result().memberships.tolist()
+    assert [event.undone for event in group.audit()][-2:] == [True, False]
+
+
+def test_a_plan_goes_on_with_what_was_decided(make, kit):
+    session = make(strategy=TwoPhase(sample_size=6), annotations=2)
+    (question,) = session.ask(annotator="Ada")
+    session.tell(question.id, 0.0, annotator="Ada")
+    assert session.ask(annotator="Bo") == [question]
+    session.adjudicate(question.id, 1.0)
+    assert session.ask(annotator="Bo") != [question]
+    kit.answer(session, annotator="Ada")
+    kit.answer(session, annotator="Bo")
+    (kept,) = [a for a in session.result().history if (a.items, a.cluster) == (
+        question.items, question.cluster)]  # fmt: skip
+    assert kept.value == 1.0
+
+
+def test_what_cannot_be_decided_is_refused_and_changes_nothing(group):
+    asked = say(group, {0: {"Ada": 0}})
+    free = group.add_question("group", (7,), None).id
+    before = group.last_event
+    with pytest.raises(SessionError, match="an answer to decide"):
+        group.adjudicate(free, 1)
+    with pytest.raises(SessionError, match="a decision to take back"):
+        group.adjudicate(asked[0], None)
+    with pytest.raises(AnswerError):
+        group.adjudicate(asked[0], 9)
+    assert group.last_event == before
+
+
+def test_more_opinions_of_one_question_can_be_wanted(make):
+    session = make(strategy="auto", ask="group", cluster_names=NAMES)
+    (question,) = session.ask(annotator="Ada")
+    session.tell(question.id, 0, annotator="Ada")
+    session.want_opinions(question.id, 3)
+    assert session.ask(annotator="Bo") == session.ask(annotator="Cy") == [question]
+    assert session.ask(annotator="Di") != [question]  # both that are wanted are with somebody
+    session.tell(question.id, 0, annotator="Bo")
+    assert not session.tell(question.id, 1, annotator="Cy").late
+    assert session.ask(annotator="Ada") != [question]
+    assert session.status().answered == 1
+
+
+def test_where_two_disagree_others_are_asked_up_to_the_most(make, again):
+    session = make(strategy="auto", ask="group", annotations=(2, 4), cluster_names=NAMES)
+    (first,) = session.ask(annotator="Ada")
+    assert session.ask(annotator="Bo") == [first]
+    session.tell(first.id, 0, annotator="Ada")
+    session.tell(first.id, 0, annotator="Bo")
+    assert session.ask(annotator="Cy") != [first]  # they agree
+    session.leave(annotator="Cy")
+    (second,) = session.ask(annotator="Ada")
+    session.tell(second.id, 0, annotator="Ada")
+    assert session.ask(annotator="Bo") == [second]
+    session.tell(second.id, {0: 0.25, 2: 0.75}, annotator="Bo")
+    for name in ("Cy", "Di"):
+        assert again(session).ask(annotator=name) == [second]
+        assert not session.tell(second.id, 1, annotator=name).late
+    assert session.ask(annotator="Ed") != [second]
+    assert session.tell(second.id, 1, annotator="Ed").late
+
+
+@pytest.mark.parametrize("annotations", [0, (1, 3), (3, 2), (2, 3, 4), (2, "3"), "2-3"])
+def test_what_is_no_number_of_annotations_is_refused(tmp_path, annotations):
+    with pytest.raises(ParameterError, match="'annotations' parameter"):
+        sessions.create(tmp_path / "s.db", [[0.0], [1.0]], n_clusters=2, annotations=annotations)
