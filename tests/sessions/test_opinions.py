@@ -3,6 +3,7 @@
 import krippendorff
 import numpy as np
 import pytest
+from last_bits import same_but_for_rounding
 
 from askmeans import TwoPhase, sessions
 from askmeans.exceptions import AnswerError, ParameterError, SessionError
@@ -97,8 +98,8 @@ def test_a_decision_counts_instead_of_the_answers_until_it_is_taken_back(group, 
         assert [d.decided for d in session.disagreements()] == [None, (0.0, 1.0, 0.0)]
     assert receipt.kind == "adjudicate"
     group.adjudicate(asked[2], None)
-    assert group.result().memberships.tolist() == before.memberships.tolist()
-    assert group.result().memberships.tolist() == other.result().memberships.tolist()
+    for session in (group, other):
+        same_but_for_rounding(session.result().memberships, before.memberships)
     assert [event.undone for event in group.audit()][-2:] == [True, False]
 
 
