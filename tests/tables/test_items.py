@@ -1,13 +1,17 @@
 """Items from tables: features that weigh alike, and a recipe that does the same to new rows."""
 
 import json
+from contextlib import closing
 
 import numpy as np
 import pandas as pd
 import pytest
 from PIL import Image
 
+from askmeans import ActiveFuzzyKMeans, sessions
 from askmeans.exceptions import DataError, ParameterError
+from askmeans.metrics import matched_accuracy
+from askmeans.oracles import TableOracle
 from askmeans.tables import Recipe, apply_recipe, read_items
 
 N = 40
@@ -207,3 +211,32 @@ def test_an_encoding_that_leaves_nothing_to_cluster_by_is_told(tmp_path):
     (tmp_path / "d.csv").write_bytes("\n".join(lines).encode("shift_jis"))
     with pytest.raises(DataError, match=r"column to cluster by.*d.csv is not UTF-8"):
         read_items(tmp_path / "d.csv")
+
+
+def test_a_session_takes_items_as_they_are_and_what_is_said_besides_goes_before(tmp_path, frame):
+    items = read_items(tmp_path / "d.csv", id="key")
+    with closing(sessions.create(tmp_path / "a.db", items, n_clusters=2)) as session:
+        assert session.item(3).id == "k3"
+        assert session.item(3).image == "3.png"
+        assert session.config.feature_names == items.recipe.feature_names
+        assert Recipe.from_json(session.config.recipe) == items.recipe
+    ids = [f"other{row}" for row in range(len(frame))]
+    with closing(sessions.create(tmp_path / "b.db", items, n_clusters=2, ids=ids)) as session:
+        assert session.item(3).id == "other3"
+
+
+@pytest.mark.parametrize("tells", ["message", "size"])
+def test_answers_teach_which_kind_of_column_tells_the_groups(tells):
+    rng = np.random.default_rng(0)
+    groups, others = rng.integers(2, size=60), rng.integers(2, size=60)
+    words = ["parcel courier late", "battery charger power"]
+    topics = groups if tells == "message" else others
+    table = {
+        "message": [f"{words[topic]} {rng.integers(99)} again" for topic in topics],
+        "size": rng.normal(size=60) + 3 * (groups if tells == "size" else others),
+        "colour": rng.choice(["red", "blue"], 60),
+    }
+    model = ActiveFuzzyKMeans(
+        2, oracle=TableOracle.from_labels(groups), ask="group", budget=30, random_state=0
+    ).fit(read_items(table).features)
+    assert matched_accuracy(groups, model.labels_) > 0.85  # half of them were asked

@@ -13,7 +13,7 @@ from askmeans.sessions import Session, create
 from askmeans.sessions.config import Config
 from askmeans.sessions.store import shown
 from askmeans.spec import SIMILARITIES
-from askmeans.tables import Column, Items, Recipe, apply_recipe, listed_columns
+from askmeans.tables import Column, Recipe, apply_recipe, listed_columns
 from askmeans.tables.encoders import Number, Scaling
 from askmeans.tables.reading import read_table
 
@@ -51,9 +51,8 @@ def run(options: InitOptions) -> None:
         say(listed_columns(items.recipe.columns))
     session = create(
         options.database,
-        items.features,
+        items,
         n_clusters=options.n_clusters,
-        items=items.shown,
         cluster_names=options.cluster_names,
         ask=options.ask,
         strategy=options.strategy,
@@ -63,27 +62,9 @@ def run(options: InitOptions) -> None:
         fuzzifier=options.fuzzifier,
         random_state=options.seed,
         name=options.name,
-        ids=_ids(items, options.table.id),
-        text=_first(items, "text"),
-        image=_first(items, "image"),
-        folder=items.folder,
-        feature_names=items.recipe.feature_names,
-        units=items.recipe.units,
-        recipe=items.recipe,
     )
     with closing(session):
         _report(options, session, len(items.ids), items.recipe.columns)
-
-
-def _ids(items: Items, column: str | None) -> list[str] | None:
-    """What the items are called; None where their numbers are those of the rows."""
-    return items.ids if column is not None or len(items.ids) <= items.rows[-1] else None
-
-
-def _first(items: Items, kind: str) -> str | None:
-    """The first column of a kind that people see."""
-    found = [c.name for c in items.recipe.columns if c.kind == kind and c.name in items.shown]
-    return found[0] if found else None
 
 
 def _report(options: InitOptions, session: Session, n: int, columns: list[Column]) -> None:

@@ -55,9 +55,9 @@ def create(
     ----------
     url : str or Path
         A path, sqlite:///PATH or postgresql://USER@HOST/NAME.
-    X : array-like of shape (n_items, n_features), or path of a .npy file
+    X : array-like of shape (n_items, n_features), path of a .npy file, or askmeans.tables.Items
         The numbers to cluster. They are copied into the database; of a file above 256 MiB the path
-        and a checksum are kept.
+        and a checksum are kept. `Items` also have what is shown, ids, names and the recipe.
     n_clusters : int or "auto"
         Number of clusters. "auto" starts from two, or from as many as have names, and adds a group
         whenever enough items belong to none of them; where groups are asked for.
@@ -133,12 +133,23 @@ def create(
         lease_seconds=lease_seconds, cluster_names=cluster_names,
     )  # fmt: skip
     _check_name(name)
-    features = None if feature_names is None else [str(feature) for feature in feature_names]
+    table = {
+        "items": items, "ids": ids, "text": text, "image": image, "folder": folder,
+        "feature_names": feature_names, "units": units, "recipe": recipe,
+    }  # fmt: skip
+    if hasattr(X, "session_options"):  # tables' Items: what is given besides goes before
+        table = X.session_options | {
+            key: value for key, value in table.items() if value is not None
+        }
+        X = X.features
+    names = table["feature_names"]
+    features = None if names is None else [str(feature) for feature in names]
     for feature in features or ():
         check_text(feature, "The name of a feature")
     matrix, part = make_part(
-        X, 0, items=items, ids=ids, feature_names=features, text=text, image=image,
-        folder=None if folder is None else str(Path(folder).absolute()),
+        X, 0, items=table["items"], ids=table["ids"], feature_names=features,
+        text=table["text"], image=table["image"],
+        folder=None if table["folder"] is None else str(Path(table["folder"]).absolute()),
     )  # fmt: skip
     check_enough_items(len(matrix), config.n_clusters, "sessions.create")
     policy, _ = quietly(lambda: config.make_policy(matrix))  # refuses what it cannot do, before
@@ -146,8 +157,9 @@ def create(
     if config.cluster_names is None and config.ask not in SIMILARITIES:
         typical = strongest_items(quietly(policy.clustering)[0], matrix, _EXEMPLARS)
     config = replace(
-        config, typical=typical, feature_names=features, units=_units(units, matrix.shape[1]),
-        recipe=None if recipe is None else recipe.to_json(),
+        config, typical=typical, feature_names=features,
+        units=_units(table["units"], matrix.shape[1]),
+        recipe=None if table["recipe"] is None else table["recipe"].to_json(),
     )  # fmt: skip
     store = open_store(url, make=True)
     try:

@@ -61,6 +61,29 @@ class Items:
     notes: list[str]
     folder: Path | None
 
+    @property
+    def session_options(self) -> dict[str, Any]:
+        """What `sessions.create` takes beside the features; it finds this itself.
+
+        Examples
+        --------
+        >>> items = read_items({"size": [1.0, 2.0, 8.0], "name": ["pea", "bean", "leek"]})
+        >>> items.session_options["feature_names"]
+        ['size']
+        """
+        numbered = self.recipe.id is None and len(self.ids) == self.rows[-1] + 1
+        kinds = {c.kind: c.name for c in reversed(self.recipe.columns) if c.name in self.shown}
+        return {
+            "items": self.shown,
+            "ids": None if numbered else self.ids,
+            "text": kinds.get("text"),
+            "image": kinds.get("image"),
+            "folder": self.folder,
+            "feature_names": self.recipe.feature_names,
+            "units": self.recipe.units,
+            "recipe": self.recipe,
+        }
+
 
 def read_items(
     data: Any,
