@@ -1,12 +1,15 @@
-"""The page: from a key press to the next question in a browser; 20 annotators at once, and a team.
+"""The page: from a key press to the next question, large pictures, a crowd, many items.
 
-`--keys` answers Iris to its end in chromium. `--load` lets 20 annotators answer for 60 seconds, as
-the page's script does, and compares what was confirmed to them with what the database holds.
+`--keys` answers 60 of the demo's faces in chromium. `--pictures` shows cards with pictures of
+4,000 x 3,000 pixels. `--crowd` lets ten people answer group questions until the budget ends.
+`--results` shows the results of 100,000 items. `--load` lets 20 annotators answer for 60 seconds,
+as the page's script does, and compares what was confirmed to them with what the database holds.
 `--team` lets 50 annotators do so who think for two seconds over each question, in a file and in
 PostgreSQL.
 """
 
 import argparse
+import math
 import os
 import re
 import shutil
@@ -19,6 +22,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlencode
 
 import numpy as np
@@ -32,6 +36,9 @@ ANNOTATORS = 20
 TEAM, THINKING = 50, 2.0  # people, seconds over a question
 HELPERS = Path(__file__).parent.parent / "tests" / "helpers"
 SECONDS = 60.0
+CARDS = 60
+CROWD, BUDGET = 10, 200
+MANY = 100_000
 ROWS = 20_000  # two questions about every other one: more than can be answered in the time
 # Times a key press until the next question is in the page and a frame was drawn after it.
 WATCH = """
@@ -61,33 +68,121 @@ def serving(*arguments: str) -> Iterator[str]:
         process.wait()
 
 
-def keys(folder: Path) -> None:
-    """Print how long the next question takes, on Iris."""
+@contextmanager
+def browsing(address: str) -> Iterator[Any]:
+    """A page in chromium on which somebody has begun to answer."""
     from playwright.sync_api import sync_playwright
 
     chromium = shutil.which(os.environ.get("CHROMIUM", "chromium"))
-    with serving("demo", "--web", "--out", str(folder)) as address, sync_playwright() as started:
+    with sync_playwright() as started:
         browser = started.chromium.launch(executable_path=chromium, args=FLAGS)
         page = browser.new_page()
         page.goto(f"{address}/name")
         page.fill("#name", "ann")
         page.click("button.main")
         page.wait_for_selector("#question[data-ready]", state="attached")
+        yield page
+        browser.close()
+
+
+def keys(folder: Path) -> None:
+    """Print how long the next question takes, on the demo's faces."""
+    with (
+        serving("demo", "--web", "--out", str(folder)) as address,
+        browsing(address) as page,
+    ):
         page.evaluate(WATCH)
-        place = 0
-        while page.get_attribute("#question", "data-question"):
+        for place in range(CARDS):
             page.wait_for_selector("#question[data-ready]", state="attached")
             count = page.evaluate("times.length")
-            page.keyboard.press("15"[place % 2])
-            page.wait_for_function("n => times.length > n", arg=count)
-            place += 1
+            page.keyboard.press("1234"[place % 4])
+            while page.evaluate("times.length") == count:
+                page.wait_for_timeout(5)
         times = page.evaluate("times")
-        browser.close()
     middle, high = np.percentile(times, [50, 95])
     print(
-        f"key press to the next question, Iris, {len(times)} answers: median {middle:.0f} ms, "
+        f"key press to the next question, faces, {len(times)} answers: median {middle:.0f} ms, "
         f"p95 {high:.0f} ms"
     )
+
+
+def pictures(folder: Path) -> None:
+    """Print how long cards with large pictures take until all is there."""
+    from PIL import Image
+
+    images = folder / "images"
+    images.mkdir()
+    for place in range(40):
+        noise = Image.effect_noise((800, 600), 80).resize((4000, 3000)).convert("RGB")
+        noise.save(images / f"{place}.jpg", quality=90)
+    path = folder / "pictures.db"
+    X = [[float(place % 2), place / 40.0] for place in range(40)]
+    sessions.create(
+        path, X, n_clusters=2, items=[{"file": f"{place}.jpg"} for place in range(40)],
+        image="file", folder=images, random_state=0,
+    ).close()  # fmt: skip
+    with serving("serve", str(path)) as address, browsing(address) as page:
+        for what in ("the first time", "again"):
+            times = []
+            for _ in range(8):
+                began = time.perf_counter()
+                page.goto(address, wait_until="load")  # with all its pictures
+                times.append((time.perf_counter() - began) * 1000.0)
+                page.wait_for_selector("#question[data-ready]", state="attached")
+                if what == "the first time":
+                    page.keyboard.press("s")
+                    page.wait_for_timeout(400)
+            count = page.locator(".grouping img").count()
+            print(
+                f"card with {count} pictures of 4,000 x 3,000, {what}: median "
+                f"{np.median(times):.0f} ms, most {max(times):.0f} ms"
+            )
+
+
+def crowd(folder: Path) -> None:
+    """Print whether ten people have to wait before the budget ends."""
+    path = folder / "crowd.db"
+    rng = np.random.default_rng(0)
+    X = 3.0 * np.eye(4)[rng.integers(4, size=2000)] + rng.normal(size=(2000, 4))
+    sessions.create(path, X, n_clusters=4, budget=BUDGET, random_state=0).close()
+    with serving("serve", str(path)) as address:
+        people = [Grouper(address, f"ann{place}", math.inf) for place in range(CROWD)]
+        for person in people:
+            person.start()
+        for person in people:
+            person.join()
+    times = np.array([t for person in people for t in person.times]) * 1000.0
+    errors = [error for person in people for error in person.errors]
+    early = [n for n in map(int, (e for e in errors if e.isdigit())) if n < BUDGET - CROWD + 1]
+    assert not [error for error in errors if not error.isdigit()], errors[:3]
+    middle, high = np.percentile(times, [50, 95])
+    print(
+        f"{CROWD} people until a budget of {BUDGET}: {len(times)} answers, {len(early)} of them "
+        f"waited before the last questions were handed out; answer and next question median "
+        f"{middle:.0f} ms, p95 {high:.0f} ms"
+    )
+
+
+def results(folder: Path) -> None:
+    """Print how long the results of many items take."""
+    path = folder / "many.db"
+    rng = np.random.default_rng(0)
+    kinds = rng.integers(4, size=MANY)
+    X = 3.0 * np.eye(4)[kinds] + rng.normal(size=(MANY, 4))
+    with sessions.create(path, X, n_clusters=4, random_state=0) as session:
+        for _ in range(20):
+            (question,) = session.ask()
+            session.tell(question.id, int(kinds[question.items[0]]))
+    with serving("serve", str(path)) as address, browsing(address) as page:
+        for what in ("the first time", "again"):
+            began = time.perf_counter()
+            page.goto(f"{address}/results")
+            while page.locator("svg.scatter").count() == 0:
+                page.wait_for_timeout(200)
+                page.goto(f"{address}/results")
+            seconds = time.perf_counter() - began
+            told = page.locator(".map figcaption b").inner_text()
+            print(f"results of {MANY:,} items, {what}: {seconds:.1f} s ({told})")
 
 
 class Annotator(threading.Thread):
@@ -118,9 +213,9 @@ class Annotator(threading.Thread):
                 r'data-session="(\w+)" .*data-question="(\d+)" data-key="([^"]+)"', page
             )
             if question is None:
-                self.errors.append("no question")
+                self.end(page)
                 return
-            value = float(rng.integers(5)) / 4
+            value = self.value(rng)
             fields = {"token": token, "session": question[1], "annotator": self.name,
                       "question": question[2], "key": question[3], "value": value}  # fmt: skip
             began = time.perf_counter()
@@ -130,6 +225,14 @@ class Annotator(threading.Thread):
                 self.confirmed[int(question[2])] = value
             else:
                 self.errors.append(f"{status} {page[:200]}")
+
+    def end(self, _: str) -> None:
+        """There is no question."""
+        self.errors.append("no question")
+
+    def value(self, rng: np.random.Generator) -> Any:
+        """What is answered."""
+        return float(rng.integers(5)) / 4
 
     _cookie = ""
 
@@ -153,9 +256,23 @@ class Annotator(threading.Thread):
         return status, self._file.read(length).decode(), token
 
 
+class Grouper(Annotator):
+    """Somebody who answers group questions until there is none."""
+
+    def end(self, page: str) -> None:
+        """Note how many were answered when somebody had to wait."""
+        if 'data-state="waiting' in page:
+            counted = re.search(r"<strong>(\d+)</strong> answered", page)
+            self.errors.append(counted[1] if counted else page[:200])
+
+    def value(self, rng: np.random.Generator) -> str:
+        """A group."""
+        return f"group-{rng.integers(4)}"
+
+
 def team(folder: Path) -> None:
     """Print how a team fares that thinks, in a file and in PostgreSQL."""
-    load(str(folder / "team.db"), TEAM, THINKING, "SQLite, ")
+    people_at_once(str(folder / "team.db"), TEAM, THINKING, "SQLite, ")
     sys.path.insert(0, str(HELPERS))
     import postgres  # type: ignore[import-not-found]  # of the tests
 
@@ -163,10 +280,17 @@ def team(folder: Path) -> None:
         print("PostgreSQL is not installed (tools/install-postgres.sh): not measured")
         return
     with postgres.running(safe=True) as server:
-        load(server.create(), TEAM, THINKING, "PostgreSQL, ")
+        people_at_once(server.create(), TEAM, THINKING, "PostgreSQL, ")
 
 
-def load(path: str, annotators: int = ANNOTATORS, thinking: float = 0.0, note: str = "") -> None:
+def load(folder: Path) -> None:
+    """Print how 20 annotators fare at once who do not think."""
+    people_at_once(str(folder / "load.db"))
+
+
+def people_at_once(
+    path: str, annotators: int = ANNOTATORS, thinking: float = 0.0, note: str = ""
+) -> None:
     """Print how many annotators fare at once, and that nothing was lost or counted twice."""
     X = np.random.default_rng(0).normal(size=(ROWS, 2))
     sessions.create(
@@ -198,20 +322,16 @@ def load(path: str, annotators: int = ANNOTATORS, thinking: float = 0.0, note: s
 
 
 def main() -> None:
-    """Run what was asked for; all, where nothing was."""
+    """Run what was asked for; everything, where nothing was."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--keys", action="store_true")
-    parser.add_argument("--load", action="store_true")
-    parser.add_argument("--team", action="store_true")
-    chosen = parser.parse_args()
-    everything = not (chosen.keys or chosen.load or chosen.team)
-    with tempfile.TemporaryDirectory() as folder:
-        if chosen.keys or everything:
-            keys(Path(folder))
-        if chosen.load or everything:
-            load(f"{folder}/load.db")
-        if chosen.team or everything:
-            team(Path(folder))
+    parts = (keys, pictures, crowd, results, load, team)
+    for part in parts:
+        parser.add_argument(f"--{part.__name__}", action="store_true", help=part.__doc__)
+    chosen = vars(parser.parse_args())
+    for part in parts:
+        if chosen[part.__name__] or not any(chosen.values()):
+            with tempfile.TemporaryDirectory() as folder:
+                part(Path(folder))
 
 
 if __name__ == "__main__":

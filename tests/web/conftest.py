@@ -1,5 +1,6 @@
 """Sessions served on loopback, and a real browser to answer them with."""
 
+import json
 import socket
 import sys
 import threading
@@ -7,14 +8,18 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
+import pandas as pd
 import pytest
 import uvicorn
 from browsers import find_browser
 from missing_parts import need
 from playwright.sync_api import Error, expect, sync_playwright
 from sklearn.datasets import load_iris
+from soaking import in_soak
 
 from askmeans import TwoPhase, sessions
+from askmeans.tables import read_items
 from askmeans.web import create_app
 
 ROOT = Path(__file__).parents[2]
@@ -47,6 +52,31 @@ def make_fruit(path, **options):
     }
     X = [[float(place)] for place in range(len(FRUIT))]
     return sessions.create(path, X, **{**given, **options})
+
+
+PRODUCTS = {
+    "coffee": "espresso grinder mug filter roast beans barista crema kettle",
+    "garden": "spade hose seeds pruning lawn pot trellis compost rake",
+    "cycling": "saddle pedal chain tyre helmet brake bell gears pump",
+    "office": "lamp drawer monitor keyboard chair cable stand mouse desk",
+}
+
+
+def make_products(path, n=300, **options):
+    """Short texts about products of four kinds, some between two; what to answer to each."""
+    rng = np.random.default_rng(0)
+    words = [told.split() for told in PRODUCTS.values()]
+    texts, answers = [], []
+    for kind in rng.integers(len(words), size=n).tolist():
+        other = int(rng.integers(len(words))) if rng.random() < 0.4 else kind
+        answers.append({kind: 1.0} if other == kind else {kind: 0.6, other: 0.4})
+        first, second = rng.choice(words[kind], size=2, replace=False)
+        look = rng.choice(["sturdy", "light", "new", "classic"])
+        texts.append(f"{first} and {second} set with {rng.choice(words[other])}, {look}.")
+    table = read_items(pd.DataFrame({"text": texts}), text=["text"])
+    given = {"n_clusters": len(words), "items": texts, "random_state": 0} | options
+    sessions.create(path, table.features, **given).close()
+    return answers
 
 
 def make_iris(path, **options):
@@ -134,7 +164,7 @@ def axe():
 
 @pytest.fixture
 def sit_down(browser):
-    """Open a desk under a name; returns its page. Errors in the browser fail the test."""
+    """Start answering under a name; returns the page. Errors in the browser fail the test."""
     contexts, errors = [], []
 
     def sit(address, name="ann", **options):
@@ -167,6 +197,39 @@ def picture_of():
     return keep
 
 
+DESK, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
+LOOKS = {
+    "light": {"color_scheme": "light", "viewport": DESK},
+    "dark": {"color_scheme": "dark", "viewport": DESK},
+    "phone-light": {"color_scheme": "light", "viewport": PHONE, "has_touch": True},
+    "phone-dark": {"color_scheme": "dark", "viewport": PHONE, "has_touch": True},
+}
+
+
+@pytest.fixture(params=["light", *(in_soak(name) for name in LOOKS if name != "light")])
+def look(request):
+    """A name and what a browser needs for it."""
+    return request.param, LOOKS[request.param]
+
+
+@pytest.fixture
+def check(axe, picture_of):
+    """Look for violations on the page as it is, and keep a picture of it."""
+
+    def run(page, name, **options):
+        page.wait_for_timeout(150)  # let colours change to their end
+        picture_of(page, name, **options)
+        if not page.evaluate("'axe' in window"):
+            page.evaluate(axe)  # as a tool, which the page's policy lets in
+        found = page.evaluate("axe.run()")
+        told = [(v["id"], [n["html"] for n in v["nodes"]]) for v in found["violations"]]
+        assert not told, json.dumps(told, indent=1)
+        assert page.locator("h1").count() == 1
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), name
+
+    return run
+
+
 def question_of(page):
     return page.get_attribute("#question", "data-question")
 
@@ -184,6 +247,6 @@ def tools():
     """The functions above, for the tests: they cannot import a conftest."""
     return SimpleNamespace(
         FRUIT=FRUIT, SCREENSHOTS=SCREENSHOTS, answer=answer, make_fruit=make_fruit,
-        make_iris=make_iris, question_of=question_of, serving=serving, token_of=token_of,
-        using=using,
+        make_iris=make_iris, make_products=make_products, question_of=question_of,
+        serving=serving, token_of=token_of, using=using,
     )  # fmt: skip

@@ -3,48 +3,15 @@
 The first of these looks in `make test`, all four in `make soak`.
 """
 
-import json
-
 import numpy as np
 import pytest
 from PIL import Image, ImageDraw
 from playwright.sync_api import expect
-from soaking import in_soak
 
 from askmeans import TwoPhase, sessions
 from askmeans.sessions import SessionState
 
 DESK, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
-LOOKS = {
-    "light": {"color_scheme": "light", "viewport": DESK},
-    "dark": {"color_scheme": "dark", "viewport": DESK},
-    "phone-light": {"color_scheme": "light", "viewport": PHONE, "has_touch": True},
-    "phone-dark": {"color_scheme": "dark", "viewport": PHONE, "has_touch": True},
-}
-
-
-@pytest.fixture(params=["light", *(in_soak(name) for name in LOOKS if name != "light")])
-def look(request):
-    """A name and what a browser needs for it."""
-    return request.param, LOOKS[request.param]
-
-
-@pytest.fixture
-def check(axe, picture_of):
-    """Look for violations on the page as it is, and keep a picture of it."""
-
-    def run(page, name, **options):
-        page.wait_for_timeout(150)  # let colours change to their end
-        picture_of(page, name, **options)
-        if not page.evaluate("'axe' in window"):
-            page.evaluate(axe)  # as a tool, which the page's policy lets in
-        found = page.evaluate("axe.run()")
-        told = [(v["id"], [n["html"] for n in v["nodes"]]) for v in found["violations"]]
-        assert not told, json.dumps(told, indent=1)
-        assert page.locator("h1").count() == 1
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), name
-
-    return run
 
 
 def answer_all(session, annotator, value=0.5):
@@ -150,7 +117,7 @@ def test_pairs_texts_and_images_are_accessible_and_images_zoom(
         expect(page.locator("h1")).to_contain_text("How similar are")
         expect(page.locator(".meaning")).to_contain_text("both land in the same one")
         boxes = [box.bounding_box() for box in page.locator("article.item").all()]
-        on_phone = options["viewport"] is PHONE
+        on_phone = options["viewport"] == PHONE
         assert (boxes[0]["x"] == boxes[1]["x"]) == on_phone  # stacked, or else side by side
         assert (boxes[0]["y"] == boxes[1]["y"]) == (not on_phone)
         assert page.locator(".differs abbr").count() > 0  # marked by more than colour
@@ -182,7 +149,7 @@ def test_three_items_stand_side_by_side_or_stacked(look, tmp_path, sit_down, che
         expect(page.locator(".meaning")).to_contain_text("all three land in the same one")
         boxes = [box.bounding_box() for box in page.locator("article.item").all()]
         assert len(boxes) == 3
-        assert len({box["y" if options["viewport"] is DESK else "x"] for box in boxes}) == 1
+        assert len({box["y" if options["viewport"] == DESK else "x"] for box in boxes}) == 1
         check(page, f"triplet-{name}")
 
 
@@ -229,7 +196,7 @@ def test_a_group_card_with_six_groups_is_in_sight_and_accessible(
     make_groups(tmp_path / "groups.db", 6, **shown)
     with tools.serving(tmp_path / "groups.db") as address:
         page = sit_down(address, **options)
-        other = DESK if options["viewport"] is PHONE else PHONE
+        other = DESK if options["viewport"] == PHONE else PHONE
         for viewport in (other, options["viewport"]):
             page.set_viewport_size(viewport)
             assert in_sight(page) == 8, viewport

@@ -156,7 +156,7 @@ def test_who_waits_keeps_the_focus_and_hears_nothing_twice(address, database, si
         )
         session.tell(taken[0].id, 0.5, annotator="bob")
         expect(page.locator(".counts strong")).to_have_text("1")  # the counts are new
-        assert page.evaluate("document.activeElement.textContent") == "See the results"
+        assert page.evaluate("document.activeElement.textContent") == "r See the results"
         assert page.evaluate("heard") == 0
 
 
@@ -220,12 +220,13 @@ def test_two_annotators_never_get_the_same_question(address, database, sit_down,
 
 
 @pytest.mark.parametrize("script", [True, False])
-def test_who_stops_sees_the_picture_and_leaves_the_questions_to_others(
+def test_who_stops_is_thanked_sees_the_results_and_leaves_the_questions_to_others(
     address, database, sit_down, tools, script
 ):
     page = sit_down(address, "ann", java_script_enabled=script)
     question = int(tools.question_of(page))
     page.get_by_role("button", name="Stop here").click()
+    expect(page.locator(".thanks")).to_contain_text("Thank you, ann")
     expect(page.locator("svg.scatter circle").first).to_be_visible()
     with sessions.open(database) as session:
         assert session.ask(annotator="bob")[0].id == question
@@ -427,17 +428,17 @@ def test_help_is_a_key_away_and_explains_with_items_of_the_data(address, sit_dow
     assert tools.question_of(page) == "1"
 
 
-def test_the_picture_follows_the_answers_and_leads_to_reasons(
+def test_the_results_follow_the_answers_and_leads_to_reasons(
     address, database, sit_down, tools, picture_of
 ):
     page = sit_down(address)
     question = int(tools.question_of(page))
     page.goto(f"{address}/results")
-    expect(page.locator("#result")).to_contain_text("from 0 answers")
+    expect(page.locator(".facts")).to_contain_text("Answers0")
     with sessions.open(database) as session:
         row = session.question(question).items[0]
         session.tell(question, 0.75, annotator="bob")
-    expect(page.locator("#result")).to_contain_text("from 1 answer:")
+    expect(page.locator(".facts")).to_contain_text("Answers1")
     page.locator(f'svg.scatter a[href="/items/{row}"] circle').click()
     expect(page.locator("h1")).to_have_text(tools.FRUIT[row])
     expect(page.locator("main")).to_contain_text("bob answered “¾”")

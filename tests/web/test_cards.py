@@ -1,9 +1,13 @@
 """What a card shows: marks where items differ, places of numbers, the row of an item."""
 
+import re
+from dataclasses import replace
+
 import pytest
 
 from askmeans import sessions
 from askmeans.web.cards import Cards
+from askmeans.web.context import AppContext
 
 
 @pytest.fixture
@@ -123,3 +127,18 @@ def test_every_group_has_its_colour_its_key_and_examples_in_a_line(tmp_path, too
         assert small.color != large.color
         (view,) = large.typical
         assert view.line == f"{view.name}: " + " · ".join(cell.value for cell in view.cells)
+
+
+def test_a_relative_question_has_its_item_between_the_two_others(session):
+    question = sessions.Question(id=1, kind="relative", items=(0, 1, 2), cluster=None)
+    context = AppContext(session, 0.0)
+    card = context.assignments.cards.card(question, "ann")
+    view = replace(context.assignments.view("ann"), card=card)
+    html = context.render(
+        "question.html", view=view, result_view=None, said="", failed=False, token="", mark="",
+        options=session.options, session=session,
+    )  # fmt: skip
+    shown = re.findall(r'<article class="item[^"]*" aria-label="([^"]+)"', html)
+    assert shown == ["left: cherry", "middle: plum", "right: grape"]
+    assert "more like the left or the right one?" in html
+    context.result_views.close()

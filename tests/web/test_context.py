@@ -7,7 +7,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from askmeans import TwoPhase, sessions
-from askmeans.web import api, create_app, pages
+from askmeans.web import api, create_app, result_pages
 from askmeans.web.models import ResultOut
 
 WAITING = 60  # more than the server has threads
@@ -31,7 +31,7 @@ class Arrivals:
 @pytest.mark.parametrize("path", ["/api/result", "/results", "/items/0", "/export/all.json"])
 def test_answers_pass_while_many_wait_for_a_slow_result(database, tools, monkeypatch, path):
     monkeypatch.setattr(api, "_WAIT", 600.0)
-    monkeypatch.setattr(pages, "_WAIT", 600.0)
+    monkeypatch.setattr(result_pages, "_WAIT", 600.0)
     app = create_app(database, settle_seconds=0.0)
     session, go_on = app.state.context.session, threading.Event()
     result = session.result
@@ -66,7 +66,7 @@ def test_answers_pass_while_many_wait_for_a_slow_result(database, tools, monkeyp
 
 @pytest.mark.parametrize(
     ("path", "writer"),
-    [("/api/result", (api, "result_json")), ("/export/all.json", (pages, "export"))],
+    [("/api/result", (api, "result_json")), ("/export/all.json", (result_pages, "export"))],
 )
 def test_a_result_is_written_out_once_for_every_event(client, monkeypatch, path, writer):
     written = []

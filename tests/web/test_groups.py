@@ -123,4 +123,4 @@ def test_a_group_is_added_on_the_page(client, database, tools):
         assert session.cluster_names == ["small", "large", "huge"]
     page = client.get("/").text
     assert 'value="group-2" data-key="3"' in page
-    assert 'value="2">huge</option>' in client.get("/results").text
+    assert ">huge<" in client.get("/results").text

@@ -74,20 +74,18 @@ def test_where_there_is_no_result_people_answer_on_and_are_told_why(session, mon
     views.close()
 
 
-def test_clusters_have_typical_and_ambiguous_items_and_sizes(session):
+def test_groups_have_typical_items_and_sizes(session):
     views = ResultViews(session)
     view = views.latest(60.0)
     views.close()
-    assert sum(cluster.size for cluster in view.clusters) == pytest.approx(6.0)
-    for cluster in view.clusters:
-        values = [share.value for share in cluster.typical]
+    assert sum(group.size for group in view.groups) == pytest.approx(6.0)
+    assert [group.name for group in view.groups] == ["a", "b", "c"]
+    for group in view.groups:
+        values = [share.value for share in group.typical]
         assert values == sorted(values, reverse=True)
-        own = view.result.memberships.argmax(axis=1) == cluster.number
-        strongest = view.result.memberships[own, cluster.number]
+        own = view.result.memberships.argmax(axis=1) == group.number
+        strongest = view.result.memberships[own, group.number]
         assert values[:1] == sorted(strongest)[-1:]  # none where nothing belongs there most
-        for share in cluster.ambiguous:
-            row = sorted(view.result.memberships[share.row])
-            assert row[-1] - row[-2] < 0.5
 
 
 def test_rows_above_one_and_people_who_disagree_are_told(session):

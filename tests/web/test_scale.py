@@ -35,3 +35,10 @@ def test_values_are_said_shortly_and_with_their_word():
     assert say_fully(0.75, "membership") == "“mostly” (¾)"
     assert say_fully(0.6, "membership") == "“0.6”"
     assert say_fully(None, "pairwise") == "“cannot say”"
+
+
+def test_a_relative_answer_is_one_side_the_other_or_both():
+    points = points_of("relative", None)
+    assert [(p.key, p.value) for p in points] == [("1", 1.0), ("2", 0.5), ("3", 0.0)]
+    assert say_fully(1.0, "relative") == "“more like the left”"
+    assert say_fully(None, "relative") == "“cannot say”"

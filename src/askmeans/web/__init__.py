@@ -5,6 +5,7 @@ from askmeans.exceptions import MissingExtraError
 try:
     import fastapi  # noqa: F401  # only to say clearly what is missing
     import jinja2  # noqa: F401
+    import markdown_it  # noqa: F401
     import uvicorn  # noqa: F401
 except ModuleNotFoundError as error:
     raise MissingExtraError(

@@ -107,6 +107,18 @@ class Assignments:
             receipt = session.tell(question, value, annotator=annotator, key=key)
         return self._said(receipt)
 
+    def decide(self, question: Question, annotator: str, value: Any) -> str:
+        """Keep what somebody says of an item that they chose themselves, in words for people."""
+        receipt = self.session.change(question.id, value, annotator=annotator)
+        said = say(receipt.value, self.session.group_names)
+        return f"Saved: {self.session.item(question.items[0]).label} is “{said}”."
+
+    def into_new_group(self, question: int, annotator: str, key: str, name: str) -> str:
+        """Add a group, and put the item of a question into it."""
+        number = self.session.add_group(name, annotator=annotator)
+        receipt = self.session.change(question, number, annotator=annotator, key=key)
+        return f"There is a group {name} now. {self._said(receipt)}"
+
     def change(self, question: int, annotator: str, key: str, value: Any) -> str:
         """Put another answer in the place of one's own; the same again changes nothing."""
         session = self.session

@@ -1,7 +1,7 @@
 """What a person sees of a question: its items side by side, what differs, the row it belongs to."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -106,6 +106,7 @@ class Cards:
 
     def __init__(self, session: Session) -> None:
         self._session = session
+        self.predict: Callable[[int], Sequence[float] | None] = lambda _: None
         self._ranges, self._naming = _columns(session)
 
     def card(
@@ -120,7 +121,10 @@ class Cards:
         items = tuple(self.item(number) for number in question.items)
         if question.kind == "group":
             return Card(
-                question=question, items=items, choices=self._choices(question), before=before
+                question=question,
+                items=items,
+                before=before,
+                choices=self.choices(question.items, self._likely(question.items[0])),
             )
         if question.kind != "membership":
             return Card(question=question, items=self._marked(items), before=before)
@@ -138,12 +142,20 @@ class Cards:
             before=before,
         )
 
-    def _choices(self, question: Question) -> tuple[Choice, ...]:
-        """The groups to choose from, each with items that tell what it is."""
+    def choices(
+        self, items: tuple[int, ...], likely: Sequence[float] | None = None
+    ) -> tuple[Choice, ...]:
+        """The groups that an item may belong to, each with items that tell what it is.
+
+        The likeliest come first where it is told how likely each is.
+        """
         found = []
         groups = self._session.groups
-        for place, (group, color) in enumerate(zip(groups, colors_of(len(groups)), strict=True)):
-            rows = self._session.exemplars(group.number, n=_TYPICAL, without=question.items)
+        listed = list(zip(groups, colors_of(len(groups)), strict=True))
+        if likely is not None and len(likely) == len(groups):
+            listed = [listed[j] for j in sorted(range(len(groups)), key=lambda j: -likely[j])]
+        for place, (group, color) in enumerate(listed):
+            rows = self._session.exemplars(group.number, n=_TYPICAL, without=items)
             found.append(
                 Choice(
                     group=group.number,
@@ -154,6 +166,10 @@ class Cards:
                 )
             )
         return tuple(found)
+
+    def _likely(self, row: int) -> Sequence[float] | None:
+        """How likely each group is for an item, where the owner lets the likeliest come first."""
+        return self.predict(row) if self._session.options["predicted_first"] else None
 
     def item(self, row: int) -> ItemView:
         """One item."""

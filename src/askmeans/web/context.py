@@ -1,7 +1,7 @@
 """What all routes share: the session, its assignments, its results, and how a page is drawn."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar
@@ -15,8 +15,9 @@ from askmeans.sessions import Session
 from askmeans.web.answering import Assignments
 from askmeans.web.exporting import Bodies
 from askmeans.web.forms import annotator_of
+from askmeans.web.guidelines import as_html
 from askmeans.web.result_views import ResultView, ResultViews
-from askmeans.web.scale import say
+from askmeans.web.scale import say, say_error
 
 __all__ = ["STATIC", "AppContext"]
 
@@ -33,6 +34,7 @@ class AppContext:
         self.assignments = Assignments(session, settle_seconds)
         self.result_views = ResultViews(session)
         self.bodies = Bodies()
+        self.assignments.cards.predict = self._predict
         # Answers are taken by the server's own threads: results never hold those up.
         self._results = ThreadPoolExecutor(max_workers=2, thread_name_prefix="results")
         self._templates = Environment(
@@ -42,7 +44,7 @@ class AppContext:
             trim_blocks=True,
             lstrip_blocks=True,
         )
-        self._templates.filters["say"] = say
+        self._templates.filters |= {"say": say, "error": say_error, "markdown": as_html}
 
     def page(
         self,
@@ -56,21 +58,27 @@ class AppContext:
         """A page; a sentence left for it by the last request is shown once."""
         left = unquote(request.cookies.get("askmeans_said", ""))
         told = {"said": left.removeprefix("!"), "failed": left.startswith("!")}
-        html = self._templates.get_template(template).render(
-            {
-                "session": self.session,
-                "annotator": annotator_of(request),
-                "token": request.state.token,
-                "mark": self.assignments.mark,
-                "path": request.url.path,
-                **told,
-                **values,
-            }
-        )
+        own = {
+            "session": self.session,
+            "annotator": annotator_of(request),
+            "token": request.state.token,
+            "mark": self.assignments.mark,
+            "path": request.url.path,
+        }
+        html = self.render(template, **{**own, **told, **values})
         response = HTMLResponse(html, status_code, headers=headers)
         if left:
             response.delete_cookie("askmeans_said")
         return response
+
+    def render(self, template: str, **values: Any) -> str:
+        """A template with these values."""
+        return self._templates.get_template(template).render(values)
+
+    def _predict(self, row: int) -> Sequence[float] | None:
+        """How likely each group is for an item, by the last result there is."""
+        view = self.result_views.glance()
+        return None if view is None else view.result.memberships[row].tolist()
 
     async def aside(self, work: Callable[[], T]) -> T:
         """Do what concerns results in their own two threads."""

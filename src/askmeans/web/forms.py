@@ -52,10 +52,14 @@ class Form:
 
     def shares(self) -> dict[int, float]:
         """Shares of groups, in percent: fields "share-2" that are filled in."""
-        named = [name for name in self._fields if name.startswith("share-")]
+        told = self.numbered("share-")
+        return {number: self.number(f"share-{number}") / 100.0 for number in told}
+
+    def numbered(self, prefix: str) -> dict[int, str]:
+        """Fields that begin so and end in a number, by that, as far as they are filled in."""
+        named = [name for name in self._fields if name.startswith(prefix)]
         filled = [name for name in named if self._fields[name].strip()]
-        numbers = {name: Form({"n": name.removeprefix("share-")}).whole("n") for name in filled}
-        return {number: self.number(name) / 100.0 for name, number in numbers.items()}
+        return {Form({"n": n.removeprefix(prefix)}).whole("n"): self.text(n) for n in filled}
 
 
 async def _read(request: Request) -> Form:

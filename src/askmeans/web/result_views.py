@@ -12,44 +12,21 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
 from askmeans.exceptions import AskmeansError
 from askmeans.sessions import Session, SessionResult, Status
 from askmeans.web.doubts import Doubt, doubts_of
-from askmeans.web.drawing import Plane, colors_of, heat_map, scatter
+from askmeans.web.drawing import Dot, Plane, error_curve, scatter
 from askmeans.web.errors import tell
+from askmeans.web.forecasting import Outlook, outlook_of
+from askmeans.web.group_views import GroupView, Review, asked_rows, group_views, reviews
+from askmeans.web.people import Agreement, Person, agreement_of, people_of
+from askmeans.web.profiles import Profiles
 
-__all__ = ["ClusterView", "ResultView", "ResultViews", "Share"]
+__all__ = ["ResultView", "ResultViews"]
 
-_TYPICAL = 4
-_AMBIGUOUS = 6
 _NOW_AND_THEN = 10.0  # seconds after which people who answer get a newer estimate
 _LAST_WILL_DO = (TimeoutError, AskmeansError)  # and the page looks again
 _REST = 20.0  # times as long as the last took, so that answering is not slowed down
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Share:
-    """How much an item belongs to something."""
-
-    row: int
-    name: str
-    value: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterView:
-    """A cluster's card."""
-
-    number: int
-    name: str
-    color: str
-    size: float  # the sum of all memberships: items, in parts
-    share: float  # of all items
-    typical: tuple[Share, ...]
-    ambiguous: tuple[Share, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,10 +36,16 @@ class ResultView:
     event: int
     status: Status
     result: SessionResult
-    clusters: tuple[ClusterView, ...]
+    groups: tuple[GroupView, ...]
+    reviews: tuple[Review, ...]
+    people: tuple[Person, ...]
+    agreement: Agreement | None
+    outlook: Outlook | None
     doubts: tuple[Doubt, ...]
     scatter: str
-    heat_map: str
+    curve: str
+    n_drawn: int  # items that the scatter shows
+    n_profiled: int  # items that words and numbers were read from
 
     @property
     def tag(self) -> str:
@@ -75,7 +58,8 @@ class ResultViews:
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self._plane = Plane(session.rows.base)
+        self._plane: Plane | None = None
+        self._profiles: Profiles | None = None
         self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="results")
         self._lock = threading.Lock()
         self._latest: ResultView | None = None
@@ -142,49 +126,47 @@ class ResultViews:
         event = session.last_event
         result = session.result()
         status = session.status(estimate=True)
-        colors = colors_of(len(result.cluster_names))
-        names = [session.item(row).label for row in self._plane.rows]
+        plane, profiles = self._read(len(result.memberships))
+        asked = asked_rows(session)
+        groups = group_views(session, result, profiles, asked)
+        outlook = self._outlook(result)
         return ResultView(
             event=event,
             status=status,
             result=result,
-            clusters=tuple(self._cluster(result, j, colors[j]) for j in range(len(colors))),
+            groups=groups,
+            reviews=reviews(session, result, groups, asked),
+            people=people_of(session, status),
+            agreement=agreement_of(session),
+            outlook=outlook,
             doubts=doubts_of(session, status),
-            scatter=scatter(self._plane, result.memberships, names),
-            heat_map=heat_map(result.memberships, list(result.cluster_names)),
+            scatter=scatter(
+                plane, result.memberships, self._dots(plane), names=result.cluster_names,
+                centers=result.clustering.centers,
+            ),
+            curve="" if outlook is None else error_curve(outlook),
+            n_drawn=len(plane.rows),
+            n_profiled=len(profiles.rows),
+        )  # fmt: skip
+
+    def _read(self, n: int) -> tuple[Plane, Profiles]:
+        """The first n items as drawings and profiles need them; read anew where there are more."""
+        if self._plane is None or self._profiles is None or self._plane.n_items != n:
+            self._plane = Plane(self._session.rows.matrix[:n])
+            self._profiles = Profiles(self._session, n)
+        return self._plane, self._profiles
+
+    def _dots(self, plane: Plane) -> list[Dot]:
+        """What the scatter tells of its items."""
+        items = [self._session.item(row) for row in plane.rows]
+        return [Dot(name=item.label, image=bool(item.image)) for item in items]
+
+    def _outlook(self, result: SessionResult) -> Outlook | None:
+        """The error so far, and what more cards would bring."""
+        config = self._session.config
+        n, k = result.memberships.shape
+        return outlook_of(
+            self._session.error_curve(),
+            n_questions=n if config.ask == "group" else n * max(1, k - 1),
+            precision=config.strategy.get("precision"),
         )
-
-    def _cluster(self, result: SessionResult, number: int, color: str) -> ClusterView:
-        """A cluster's card."""
-        memberships = result.memberships
-        column = memberships[:, number]
-        own = memberships.argmax(axis=1) == number
-        doubtful = np.flatnonzero(own & (_gaps(memberships) < 0.5))
-        doubtful = doubtful[np.argsort(_gaps(memberships)[doubtful], kind="stable")]
-        strongest = np.argsort(-column, kind="stable")
-        strongest = strongest[own[strongest]][:_TYPICAL]  # what belongs elsewhere is not typical
-        return ClusterView(
-            number=number,
-            name=result.cluster_names[number],
-            color=color,
-            size=float(column.sum()),
-            share=float(column.mean()),
-            typical=self._shares(strongest, column),
-            ambiguous=self._shares(doubtful[:_AMBIGUOUS], column),
-        )
-
-    def _shares(self, rows: NDArray[np.intp], column: NDArray[np.float64]) -> tuple[Share, ...]:
-        """Items by name, with their memberships."""
-        return tuple(
-            Share(row=int(row), name=self._session.item(int(row)).label, value=float(column[row]))
-            for row in rows
-        )
-
-
-def _gaps(memberships: NDArray[np.float64]) -> NDArray[np.float64]:
-    """By how much the strongest membership of each item exceeds the next."""
-    if memberships.shape[1] == 1:
-        return np.ones(len(memberships))
-    two = np.sort(memberships, axis=1)[:, -2:]
-    gaps: NDArray[np.float64] = two[:, 1] - two[:, 0]
-    return gaps

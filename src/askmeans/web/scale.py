@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-__all__ = ["Point", "points_of", "say", "say_fully", "slider_step"]
+__all__ = ["Point", "points_of", "say", "say_error", "say_fully", "slider_step"]
 
 Value = float | tuple[float, ...]
 
@@ -13,6 +13,7 @@ _WORDS = {
     "membership": ("not at all", "a little", "half", "mostly", "entirely"),
     "similarity": ("surely not", "unlikely", "even chance", "likely", "surely"),
 }
+_SIDES = ((1.0, "more like the left"), (0.5, "both alike"), (0.0, "more like the right"))
 _FRACTIONS = {0.25: "¼", 0.5: "½", 0.75: "¾"}
 
 
@@ -28,6 +29,11 @@ class Point:
 
 def points_of(ask: str, levels: int | None) -> list[Point]:
     """The buttons; none where the scale is too fine for keys, and the slider does it."""
+    if ask == "relative":
+        return [
+            Point(key=str(place), value=value, shown=word, word=word)
+            for place, (value, word) in enumerate(_SIDES, start=1)
+        ]
     n = _POINTS if levels is None else levels
     if not 2 <= n <= _MOST_BUTTONS:
         return []
@@ -54,8 +60,15 @@ def say(value: Value | None, names: Sequence[str] = ()) -> str:
     return f"{value:.2f}".rstrip("0").rstrip(".")
 
 
+def say_error(error: float) -> str:
+    """An error of memberships as people read it."""
+    return "below 0.01" if error < 0.005 else f"{error:.2f}"
+
+
 def say_fully(value: Value | None, ask: str, names: Sequence[str] = ()) -> str:
     """A value with its word, where it has one."""
+    if ask == "relative" and isinstance(value, float) and value in dict(_SIDES):
+        return f"“{dict(_SIDES)[value]}”"
     word = "" if value is None or isinstance(value, tuple) else _word(value, ask)
     return f"“{word}” ({say(value)})" if word else f"“{say(value, names)}”"
 

@@ -85,6 +85,7 @@ function exchange(html) {
   document.getElementById("next").textContent = heading.textContent; // is read out
   if (!part.dataset.question && location.search) history.replaceState(null, "", "/");
   settle();
+  seek();
   watch();
   return true;
 }
@@ -145,12 +146,12 @@ function submit(event) {
     event.preventDefault();
     leaving = true; // once the answer is kept
   }
-  if (form.id !== "answer" && form.id !== "finer" && form.id !== "undo") return;
+  if (!["answer", "finer", "fresh", "undo", "renaming"].includes(form.id)) return;
   event.preventDefault();
   if (busy || !shownQuestion().dataset.ready) return;
   const body = new URLSearchParams(new FormData(form, event.submitter)).toString();
-  document.getElementById("mix")?.close();
-  if (form.id !== "undo" && location.search) history.replaceState(null, "", "/");
+  for (const box of ["mix", "rename"]) document.getElementById(box)?.close();
+  if (form.id !== "undo" && form.id !== "renaming" && location.search) history.replaceState(null, "", "/");
   send(form.getAttribute("action"), body);
 }
 
@@ -243,6 +244,11 @@ function press(event) {
     document.getElementById("keys").showModal();
     return;
   }
+  if (event.key === "/" && document.getElementById("seek")) {
+    event.preventDefault();
+    document.getElementById("seek").focus();
+    return;
+  }
   if (localStorage.getItem(KEYS) === "off") return;
   const digit = /^Digit([1-9])$/.exec(event.code)?.[1];
   if (event.shiftKey && digit && event.key !== digit) {
@@ -252,12 +258,54 @@ function press(event) {
   }
   if (event.key === "Escape") for (const tile of picked()) pick(tile);
   const key = event.key.toLowerCase();
-  const button = [...document.querySelectorAll("button[data-key]")].find(
+  const button = [...document.querySelectorAll("button[data-key], a[data-key]")].find(
     (candidate) => candidate.dataset.key === key && candidate.offsetParent !== null,
   );
   if (!button || button.disabled) return;
   event.preventDefault();
-  button.form.requestSubmit(button);
+  if (button.form && button.type === "submit") button.form.requestSubmit(button);
+  else button.click();
+}
+
+// What a button opens: a dialog, or the fold that a field is in.
+function opening(event) {
+  const button = event.target.closest("[data-opens]");
+  if (button) {
+    const opened = document.getElementById(button.dataset.opens);
+    if (opened instanceof HTMLDialogElement) return opened.showModal();
+    opened.closest("details").open = true;
+    opened.focus();
+  }
+  const link = event.target.closest("a[data-rename]");
+  if (!link) return;
+  event.preventDefault();
+  const form = document.getElementById("renaming");
+  form.elements.cluster.value = link.dataset.rename;
+  form.elements.name.value = link.closest("li").querySelector("button").dataset.name;
+  document.getElementById("rename").showModal();
+  form.elements.name.select();
+}
+
+// Many groups are found by typing a part of their names; Enter takes the first.
+function seek() {
+  const field = document.getElementById("seek");
+  if (!field) return;
+  const tiles = [...document.querySelectorAll(".choices li")];
+  field.addEventListener("input", () => {
+    const wanted = field.value.trim().toLowerCase();
+    for (const tile of tiles) tile.hidden = !tile.dataset.name.includes(wanted);
+  });
+  field.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") {
+      field.value = "";
+      field.dispatchEvent(new Event("input"));
+      field.blur();
+    }
+    if (event.key !== "Enter" || event.repeat) return;
+    event.preventDefault();
+    const first = tiles.find((tile) => !tile.hidden);
+    if (field.value.trim() && first) first.querySelector("button").click();
+  });
 }
 
 // Look again by itself where there is nothing to answer now.
@@ -351,7 +399,9 @@ function answering() {
     slider.addEventListener("input", tell);
     tell();
   }
+  document.addEventListener("click", opening);
   picking();
+  seek();
   fill();
   centre();
   choose();
@@ -381,7 +431,9 @@ async function follow() {
       const part = new DOMParser()
         .parseFromString(await response.text(), "text/html")
         .getElementById("result");
+      unfold(old, part);
       old.replaceWith(part);
+      document.getElementById("preview").hidden = true;
       document.getElementById("renewed").textContent = "The results were renewed.";
     } catch {
       // The server may come back: look again.
@@ -389,6 +441,41 @@ async function follow() {
   }
 }
 
+// What a dot of the map is, beside the pointer.
+function preview() {
+  const box = document.getElementById("preview");
+  const image = box.querySelector("img");
+  document.addEventListener("pointerover", (event) => {
+    const link = event.target.closest?.(".scatter a");
+    box.hidden = !link;
+    if (!link) return;
+    const title = link.querySelector("title");
+    if (title) {
+      link.setAttribute("aria-label", title.textContent);
+      title.remove(); // else the browser tells it, too
+    }
+    box.querySelector("p").textContent = link.getAttribute("aria-label");
+    image.hidden = !link.dataset.image;
+    if (link.dataset.image) image.src = `/image/${link.dataset.row}?small=true`;
+    const at = link.getBoundingClientRect();
+    const left = Math.min(at.right + 8, innerWidth - box.offsetWidth - 8);
+    box.style.left = `${Math.max(8, left)}px`;
+    box.style.top = `${Math.max(8, Math.min(at.top, innerHeight - box.offsetHeight - 8))}px`;
+  });
+}
+
+// Keys of other pages: buttons and links that say so.
+function shortcuts(event) {
+  if (event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.target.closest("input, textarea, select")) return;
+  if (localStorage.getItem(KEYS) === "off") return;
+  document.querySelector(`[data-key="${CSS.escape(event.key.toLowerCase())}"]`)?.click();
+}
+
 document.addEventListener("click", zoom);
 if (shownQuestion()) answering();
-if (document.getElementById("result")) follow();
+if (document.getElementById("result")) {
+  follow();
+  preview();
+}
+if (!shownQuestion()) document.addEventListener("keydown", shortcuts);

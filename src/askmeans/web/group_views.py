@@ -1,0 +1,168 @@
+"""A result's groups as the page shows them: size, typical items, what makes them, what is open."""
+
+import itertools
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from askmeans.sessions import Session, SessionResult
+from askmeans.sessions.display import RESERVED
+from askmeans.web.drawing import colors_of, strips
+from askmeans.web.profiles import Profile, Profiles
+
+__all__ = ["GroupView", "Review", "Share", "group_views", "reviews"]
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+_TYPICAL = 4
+_REVIEWED = 8
+_CHOICES = 3  # groups that an unsure item may be put into with one click
+_UNNAMED = re.compile("Group [A-Z]+")
+_SOME = 0.05  # of a membership, from which a third group is offered
+_UNSURE = 0.5  # how far the strongest membership exceeds the next, below which an item is unsure
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Share:
+    """How much an item belongs to something."""
+
+    row: int
+    name: str
+    value: float
+    image: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupView:
+    """A group's card."""
+
+    number: int  # its column
+    group: int  # its number for ever
+    name: str
+    color: str
+    size: float  # the sum of all memberships: items, in parts
+    spread: float  # how far that may be off, if all errors point one way
+    share: float  # of all items
+    strip: str
+    profile: Profile
+    typical: tuple[Share, ...]
+    suggested: str | None  # a name made of typical words, for a group that nobody named
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Review:
+    """An item between groups that nobody was asked about."""
+
+    row: int
+    name: str
+    image: bool
+    choices: tuple[tuple[int, str, str, float], ...]  # number, name, colour and membership
+
+
+def asked_rows(session: Session) -> Rows:
+    """Rows that anybody answered a question about."""
+    numbers = {each.question for each in session.history() if each.kind != "skip"}
+    rows = {row for number in numbers if number for row in session.question(number).items}
+    return np.array(sorted(rows), dtype=np.intp)
+
+
+def group_views(
+    session: Session, result: SessionResult, profiles: Profiles, asked: Rows
+) -> tuple[GroupView, ...]:
+    """Every group, in the order of the result's columns."""
+    U = result.memberships
+    colors, drawn, spreads = colors_of(U.shape[1]), strips(U), _spreads(result, asked)
+    profile, numbers = profiles.of(U), [group.number for group in session.groups]
+    own = U.argmax(axis=1)
+    suggested = _suggested(result.cluster_names, profile)
+    found = []
+    for j, name in enumerate(result.cluster_names):
+        mine = np.flatnonzero(own == j)  # what belongs elsewhere is not typical
+        strongest = mine[np.argsort(-U[mine, j], kind="stable")][:_TYPICAL]
+        found.append(
+            GroupView(
+                number=j,
+                group=numbers[j] if j < len(numbers) else j,
+                name=name,
+                color=colors[j],
+                size=float(U[:, j].sum()),
+                spread=float(spreads[j]),
+                share=float(U[:, j].mean()),
+                strip=drawn[j],
+                profile=profile[j],
+                typical=tuple(_share(session, int(row), float(U[row, j])) for row in strongest),
+                suggested=suggested[j],
+            )
+        )
+    return tuple(found)
+
+
+def reviews(
+    session: Session, result: SessionResult, groups: tuple[GroupView, ...], asked: Rows
+) -> tuple[Review, ...]:
+    """The items that lie most evenly between groups, of those that nobody was asked about."""
+    U = result.memberships
+    if U.shape[1] < 2:
+        return ()
+    two = np.sort(U, axis=1)[:, -2:]
+    gaps = two[:, 1] - two[:, 0]
+    gaps[asked] = np.inf
+    rows = np.argsort(gaps, kind="stable")[:_REVIEWED]
+    found = []
+    for row in rows[gaps[rows] < _UNSURE].tolist():
+        item = session.item(row)
+        order = np.argsort(-U[row], kind="stable")[:_CHOICES]
+        found.append(
+            Review(
+                row=row,
+                name=item.label,
+                image=bool(item.image),
+                choices=tuple(
+                    (groups[j].group, groups[j].name, groups[j].color, float(U[row, j]))
+                    for place, j in enumerate(order)
+                    if place < 2 or U[row, j] >= _SOME
+                ),
+            )
+        )
+    return tuple(found)
+
+
+def _suggested(names: Sequence[str], profiles: Sequence[Profile]) -> list[str | None]:
+    """Names of two typical words each, all different, for groups that nobody named."""
+    taken = {name.casefold() for name in names} | {RESERVED}
+    found: list[str | None] = []
+    for name, profile in zip(names, profiles, strict=True):
+        words = [word.rpartition(": ")[2] for word in profile.words]
+        listed = [" and ".join(pair) for pair in itertools.combinations(words, min(2, len(words)))]
+        free = [each for each in listed if each and each.casefold() not in taken]
+        unnamed = _UNNAMED.fullmatch(name) is not None
+        found.append(free[0].capitalize() if unnamed and free else None)
+        taken |= {each.casefold() for each in free[:1]}
+    return found
+
+
+def _share(session: Session, row: int, value: float) -> Share:
+    """An item by name, with its membership."""
+    item = session.item(row)
+    return Share(row=row, name=item.label, value=value, image=bool(item.image))
+
+
+def _spreads(result: SessionResult, asked: Rows) -> Floats:
+    """How far each group's size may be off.
+
+    The estimated error of a membership, summed over the items that nobody was asked about; it is
+    taken to lie where memberships are between 0 and 1.
+    """
+    U = np.delete(result.memberships, asked, axis=0)
+    error = result.clustering.diagnostics.estimated_error
+    if error is None or not len(U):
+        return np.zeros(result.memberships.shape[1])
+    doubt = np.sqrt(np.clip(U * (1.0 - U), 0.0, None))
+    mean = float(doubt.mean())
+    each = doubt.sum(axis=0) / mean if mean > 1e-9 else np.full(U.shape[1], float(len(U)))
+    spreads: Floats = np.minimum(error * each, result.memberships.shape[0])
+    return spreads

@@ -1,0 +1,157 @@
+"""The results, why an item is where it is, one-click reviews, exports and images."""
+
+import re
+from pathlib import Path
+
+from fastapi import APIRouter, HTTPException, Request
+from starlette.responses import FileResponse, RedirectResponse, Response, StreamingResponse
+
+from askmeans.checks import whole_number
+from askmeans.exceptions import AskmeansError
+from askmeans.sessions.display import IMAGE_TYPES
+from askmeans.sessions.store import thumbnails_of
+from askmeans.tables.thumbnails import thumbnail
+from askmeans.web.context import AppContext
+from askmeans.web.errors import tell
+from askmeans.web.explaining import explain_item
+from askmeans.web.exporting import EXPORTS, export, pieces
+from askmeans.web.forms import SentForm, annotator_of
+from askmeans.web.replies import check_mark, check_row, said_at, value_of
+
+__all__ = ["add_files", "add_results"]
+
+# An SVG that is opened by itself is a document: it may do nothing, and is in no origin.
+_IMAGE_HEADERS = {
+    "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox"
+}
+_WAIT = 5.0  # seconds a page waits for the newest result before it shows the last
+_FOUND = 50  # items that a search lists
+
+
+def add_results(router: APIRouter, context: AppContext) -> None:
+    """The result, and why an item is where it is."""
+    session = context.session
+    can_decide = session.config.ask == "group" and not session.config.has_plan
+
+    @router.get("/results")
+    async def results(request: Request, stopped: bool = False) -> Response:
+        result_view = await context.newest_result(_WAIT)
+        annotator = annotator_of(request)
+
+        def page() -> Response:
+            thanks = None
+            if stopped and annotator is not None:
+                told = session.history(annotator=annotator)
+                thanks = sum(receipt.kind != "skip" for receipt in told)
+            return context.page(
+                request, "results.html", result_view=result_view, thanks=thanks,
+                trouble=context.result_views.trouble, exports=EXPORTS, can_decide=can_decide,
+                can_group=session.can_regroup,
+            )  # fmt: skip
+
+        return await context.aside(page)
+
+    @router.get("/results/part")
+    async def part(request: Request) -> Response:
+        result_view = await context.aside(lambda: context.result_views.latest(0.0))
+        if result_view is None:
+            return Response(status_code=204)
+        headers = {"etag": result_view.tag, "cache-control": "no-cache"}
+        if request.headers.get("if-none-match") == result_view.tag:
+            return Response(status_code=304, headers=headers)
+        return await context.aside(
+            lambda: context.page(
+                request, "result.html", headers=headers, result_view=result_view,
+                can_decide=can_decide,
+            )
+        )  # fmt: skip
+
+    @router.post("/review")
+    def review(request: Request, form: SentForm) -> Response:
+        """Decide about an item of one's own choice."""
+        check_mark(context, form)
+        annotator = annotator_of(request)
+        if annotator is None:
+            return RedirectResponse("/name", 303)
+        row, value = form.whole("row"), value_of(form)
+        check_row(context, row)
+        try:
+            question = session.add_question("group", (row,), annotator=annotator)
+            text = context.assignments.decide(question, annotator, value)
+        except AskmeansError as error:
+            return said_at("/results", tell(error, session), failed=True)
+        return said_at("/results", text)
+
+    @router.get("/items/{row}")
+    async def item(request: Request, row: int) -> Response:
+        check_row(context, row)
+        result_view = await context.newest_result(_WAIT)
+
+        def page() -> Response:
+            why = explain_item(context.session, row, result_view)
+            return context.page(
+                request, "item.html", item=context.assignments.cards.item(row), why=why
+            )
+
+        return await context.aside(page)
+
+    @router.get("/find")
+    def find(request: Request, q: str = "") -> Response:
+        """The item of a name, or else of a row number, or else those with a part of it."""
+        rows = context.session.rows
+        ids = rows.ids()
+        wanted = q.strip()
+        if q in ids or wanted in ids:
+            return RedirectResponse(f"/items/{ids.index(q if q in ids else wanted)}", 303)
+        number = whole_number(wanted)
+        if number is not None and number < len(ids):
+            return RedirectResponse(f"/items/{number}", 303)
+        found = rows.find(wanted) if wanted else []
+        if not found:
+            raise HTTPException(
+                404, f"There is no item with {wanted[:80]!r} in its name or its text."
+            )
+        if len(found) == 1:
+            return RedirectResponse(f"/items/{found[0]}", 303)
+        items = [context.session.item(row) for row in found[:_FOUND]]
+        return context.page(request, "found.html", wanted=wanted, items=items, count=len(found))
+
+
+def add_files(router: APIRouter, context: AppContext) -> None:
+    """What is taken away, and the session's images."""
+
+    @router.get("/export/{file}")
+    async def exports(file: str) -> Response:
+        if file not in EXPORTS:
+            raise HTTPException(404, f"There are {', '.join(EXPORTS)}. Got {file[:80]!r}.")
+
+        def body() -> bytes:
+            tag = str(context.session.last_event)
+            return context.bodies.get(file, tag, lambda: export(context.session, file))
+
+        made = await context.aside(body)
+        kind = "application/json" if file.endswith(".json") else "text/csv; charset=utf-8"
+        name = re.sub(r"[^A-Za-z0-9._-]", "_", f"{context.session.name}.{file}")
+        headers = {
+            "content-disposition": f'attachment; filename="{name}"',
+            "content-length": str(len(made)),
+        }
+        return StreamingResponse(pieces(made), media_type=kind, headers=headers)
+
+    @router.get("/image/{row}")
+    def image(row: int, small: bool = False) -> Response:
+        path = _image_of(context, row)
+        if small:
+            path = thumbnail(path, thumbnails_of(context.session.url))
+        return FileResponse(
+            path, media_type=IMAGE_TYPES[path.suffix.lower()], headers=_IMAGE_HEADERS
+        )
+
+
+def _image_of(context: AppContext, row: int) -> Path:
+    """The file of an item's image, which lies in the session's folder."""
+    check_row(context, row)
+    path = context.session.rows.image_file(row)
+    if path is None:  # the same words whatever the reason: they tell nothing about other files
+        raise HTTPException(404, f"Item {row} has no image in the session's folder.")
+    return path

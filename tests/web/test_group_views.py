@@ -1,0 +1,65 @@
+"""Groups of a result: how large, how sure, what is worth a look, how they might be called."""
+
+import numpy as np
+import pytest
+
+from askmeans import sessions
+from askmeans.web.group_views import asked_rows
+from askmeans.web.result_views import ResultViews
+
+WORDS = [("apple", "tree"), ("car", "road"), ("fish", "pond")]
+
+
+@pytest.fixture
+def session(tmp_path):
+    """Texts of three kinds along a line, so that some lie between."""
+    X = np.concatenate([np.linspace(j, j + 0.7, 8) for j in range(3)])[:, None]
+    texts = [f"{WORDS[row // 8][0]} and {WORDS[row // 8][1]} number {row}" for row in range(24)]
+    with sessions.create(tmp_path / "a.db", X, n_clusters=3, items=texts, random_state=0) as made:
+        yield made
+
+
+def answer(session, n):
+    for _ in range(n):
+        (question,) = session.ask(annotator="ann")
+        session.tell(question.id, question.items[0] // 8, annotator="ann")
+
+
+def shown(session):
+    views = ResultViews(session)
+    view = views.latest(60.0)
+    views.close()
+    return view
+
+
+def test_sizes_are_surer_the_more_is_answered(session):
+    answer(session, 6)
+    early = shown(session)
+    assert all(group.spread > 0.0 for group in early.groups)
+    answer(session, 18)
+    late = shown(session)
+    assert [group.size for group in late.groups] == pytest.approx([8.0, 8.0, 8.0])
+    assert [group.spread for group in late.groups] == [0.0, 0.0, 0.0]
+    assert late.reviews == ()
+
+
+def test_reviews_are_items_between_groups_that_nobody_was_asked_about(session):
+    answer(session, 6)
+    view = shown(session)
+    asked = set(asked_rows(session).tolist())
+    assert len(asked) == 6
+    assert all(review.row not in asked for review in view.reviews)
+    for review in view.reviews:
+        values = [value for *_, value in review.choices]
+        assert values == sorted(values, reverse=True)
+        assert values[0] - values[1] < 0.5
+
+
+def test_groups_that_nobody_named_get_names_of_their_typical_words(session):
+    answer(session, 12)
+    names = [group.suggested for group in shown(session).groups]
+    assert [set(name.lower().split(" and ")) for name in names] == [set(pair) for pair in WORDS]
+    session.rename(0, "Orchard")
+    again = shown(session).groups
+    assert [group.suggested is None for group in again] == [True, False, False]
+    assert again[0].name == "Orchard"

@@ -1,0 +1,196 @@
+"""Groups shaped by hand in a real browser, on the card and on their own page; practice cards."""
+
+import pytest
+from playwright.sync_api import expect
+
+from askmeans import sessions
+
+
+@pytest.fixture
+def products(tmp_path, tools):
+    """A session on product texts, some answered by ann herself; its address and database."""
+    path = tmp_path / "products.db"
+    answers = tools.make_products(path, n=80, cluster_names=["coffee", "garden", "bikes", "office"])
+    with sessions.open(path) as session:
+        session.set_option("purpose", "We sort what the shop sells.")
+        session.set_option("guidelines", "# Rules\n\nJudge by the **first** word.")
+        for _ in range(16):
+            (question,) = session.ask(annotator="ann")
+            told = answers[question.items[0]]
+            session.tell(question.id, max(told, key=told.get), annotator="ann")
+    with tools.serving(path) as address:
+        yield address, path
+
+
+def names(path):
+    with sessions.open(path) as session:
+        return session.cluster_names
+
+
+def test_every_page_about_groups_is_accessible(look, products, sit_down, check):
+    name, options = look
+    address, _ = products
+    page = sit_down(address, **options)
+    for path in ("groups", "name", "practice", "help"):
+        page.goto(f"{address}/{path}")
+        check(page, f"{path}-texts-{name}", full_page=True)
+    page.goto(address)
+    page.wait_for_load_state("load")
+    page.keyboard.press("g")
+    expect(page.locator("#guidelines")).to_contain_text("Judge by the first word.")
+    check(page, f"guidelines-{name}")
+    page.keyboard.press("Escape")
+    page.locator(".basis summary").click()
+    check(page, f"why-go-on-{name}")
+
+
+def test_a_group_is_renamed_on_the_card_and_the_question_stays(products, sit_down, tools):
+    address, path = products
+    page = sit_down(address)
+    question = tools.question_of(page)
+    page.wait_for_selector("#question[data-ready]", state="attached")
+    page.get_by_role("link", name="Rename garden").click()
+    page.keyboard.type("plants")
+    page.keyboard.press("Enter")
+    expect(page.locator("#said")).to_contain_text("The group is called plants now.")
+    expect(page.locator(".choices")).to_contain_text("plants")
+    assert tools.question_of(page) == question
+    assert names(path) == ["coffee", "plants", "bikes", "office"]
+
+
+def test_a_new_group_takes_the_item_and_undo_takes_both_back(products, sit_down, tools):
+    address, path = products
+    page = sit_down(address)
+    page.wait_for_selector("#question[data-ready]", state="attached")
+    question = int(tools.question_of(page))
+    page.keyboard.press("n")
+    page.keyboard.type("toys")
+    page.keyboard.press("Enter")
+    expect(page.locator("#said")).to_contain_text("There is a group toys now. Saved: “toys”")
+    with sessions.open(path) as session:
+        assert session.history(annotator="ann")[-1].value == (0.0, 0.0, 0.0, 0.0, 1.0)
+        assert session.history(annotator="ann")[-1].question == question
+    tools.answer(page, "z")
+    tools.answer(page, "z")
+    expect(page.locator("#said")).to_contain_text("Taken back: the new group.")
+    assert names(path) == ["coffee", "garden", "bikes", "office"]
+
+
+@pytest.mark.parametrize("script", [True, False])
+def test_groups_are_merged_split_pinned_and_all_is_taken_back(products, sit_down, script):
+    address, path = products
+    page = sit_down(address, java_script_enabled=script)
+    page.goto(f"{address}/groups")
+    first = page.locator("#group-0")
+    first.get_by_role("button", name="Pin").nth(1).click()
+    expect(page.locator("#said")).to_contain_text("is an example.")
+    with sessions.open(path) as session:
+        assert session.pinned(0) == session.exemplars(0, n=1)
+    first.get_by_text("Split off a part").click()
+    box = first.locator(".picks input").first
+    row = int(box.get_attribute("name").removeprefix("row-"))
+    box.check()
+    first.get_by_label("Its name").fill("mugs")
+    first.get_by_role("button", name="Split off").click()
+    expect(page.locator("#said")).to_contain_text("1 items are in the new group mugs now.")
+    with sessions.open(path) as session:
+        assert session.exemplars(4, n=1) == [row]
+    third = page.locator("#group-2")
+    third.get_by_text("Merge with another group").click()
+    third.get_by_label("becomes a part of").select_option(label="office")
+    third.get_by_role("button", name="Merge").click()
+    expect(page.locator("#said")).to_contain_text("The two groups are one now.")
+    assert names(path) == ["coffee", "garden", "office", "mugs"]
+    expect(page.locator(".changes li")).to_have_count(5)
+    page.locator(".changes button").first.click()
+    expect(page.locator("#said")).to_contain_text("Taken back.")
+    page.get_by_role("button", name="Take back: pinned").click()
+    expect(page.locator("#said")).to_contain_text("Taken back.")
+    assert names(path) == ["coffee", "garden", "bikes", "office", "mugs"]
+    with sessions.open(path) as session:
+        assert session.pinned(0) == []
+
+
+def test_the_owner_tells_people_what_it_is_for(products, sit_down):
+    address, path = products
+    page = sit_down(address)
+    page.goto(f"{address}/groups")
+    page.get_by_label("What this is for").fill("For the catalogue.")
+    page.get_by_label("Predicted groups come first").check()
+    page.get_by_role("button", name="Save").click()
+    expect(page.locator("#said")).to_contain_text("Saved.")
+    with sessions.open(path) as session:
+        assert session.options["purpose"] == "For the catalogue."
+        assert session.options["predicted_first"]
+        assert session.options["guidelines"].startswith("# Rules")
+        assert len(session.changes()) == 4
+    page.goto(f"{address}/name")
+    expect(page.locator(".purpose")).to_have_text("For the catalogue.")
+
+
+def test_likely_groups_come_first_only_if_the_owner_lets_them_and_none_is_chosen(
+    products, sit_down
+):
+    address, path = products
+    page = sit_down(address)
+    order = page.locator(".choices .word")
+    assert order.all_inner_texts() == ["coffee", "garden", "bikes", "office"]
+    with sessions.open(path) as session:
+        session.set_option("predicted_first", True)
+        page.goto(f"{address}/results")  # a result is there
+        row = session.ask(annotator="ann")[0].items[0]
+        likely = session.result().memberships[row].argmax()
+        page.goto(address)
+        expect(order.first).to_have_text(session.cluster_names[likely])
+    assert page.locator("[aria-pressed]").count() == 0
+    expect(page.locator(".grouping")).to_contain_text("The likeliest groups come first.")
+
+
+def test_many_groups_are_found_by_typing(tmp_path, sit_down, tools):
+    path = tmp_path / "many.db"
+    words = ["ants", "bees", "cats", "dogs", "eels", "foxes", "goats", "hens", "ibis", "jays",
+             "kites", "llamas"]  # fmt: skip
+    X = [[float(row % 12), float(row)] for row in range(48)]
+    sessions.create(path, X, n_clusters=12, cluster_names=words, random_state=0).close()
+    with tools.serving(path) as address:
+        page = sit_down(address)
+        page.wait_for_selector("#question[data-ready]", state="attached")
+        page.keyboard.press("/")
+        page.keyboard.type("lam")
+        expect(page.locator(".choices li:visible")).to_have_count(1)
+        page.keyboard.press("Enter")
+        expect(page.locator("#said")).to_contain_text("Saved: “llamas”")
+        expect(page.locator(".choices li:visible")).to_have_count(12)
+
+
+@pytest.mark.parametrize("script", [True, False])
+def test_practice_tells_right_from_wrong_and_keeps_nothing(products, sit_down, script):
+    address, path = products
+    with sessions.open(path) as session:
+        before = session.last_event
+    page = sit_down(address, "bob", java_script_enabled=script)
+    page.goto(f"{address}/name")
+    page.get_by_role("button", name="Practise first, with 3 cards").click()
+    expect(page.locator("main")).to_contain_text("We sort what the shop sells.")
+    page.locator(".choices button").nth(1).click()  # the first is about the first group
+    expect(page.locator("#said")).to_contain_text("others would say coffee")
+    page.locator(".choices button").nth(0).click()
+    expect(page.locator("#said")).to_contain_text("Yes: it is coffee.")
+    for _ in range(2):
+        page.get_by_role("link", name="Next practice card").click()
+        page.locator(".choices button").nth(2).click()
+    page.get_by_role("link", name="Start with the real ones").click()
+    expect(page.locator("#answer")).to_be_visible()
+    with sessions.open(path) as session:
+        assert session.last_event == before
+
+
+def test_practice_goes_by_keys(products, sit_down):
+    page = sit_down(products[0])
+    page.goto(f"{products[0]}/practice")
+    page.wait_for_load_state("load")
+    page.keyboard.press("1")
+    expect(page.locator("#said")).to_contain_text("Yes: it is coffee.")
+    page.wait_for_load_state("load")
+    page.keyboard.press("Enter")
+    expect(page.locator("main")).to_contain_text("Practice card 2 of 3")

@@ -1,0 +1,125 @@
+"""The results in a real browser: map, previews, one-click reviews, names, exports, live."""
+
+import numpy as np
+import pytest
+from playwright.sync_api import expect
+
+from askmeans import sessions
+from askmeans.cli.faces import MEANS, make_faces
+
+
+@pytest.fixture
+def products(tmp_path, tools):
+    """A session on product texts with 14 answers, its address and its database."""
+    path = tmp_path / "products.db"
+    answers = tools.make_products(path)
+    with sessions.open(path) as session:
+        for _ in range(14):
+            (question,) = session.ask(annotator="bob")
+            session.tell(question.id, answers[question.items[0]], annotator="bob")
+    with tools.serving(path) as address:
+        yield address, path
+
+
+@pytest.fixture
+def faces(tmp_path, tools):
+    """The demo's faces with 12 answers."""
+    path = tmp_path / "faces.db"
+    make_faces(path)
+    with sessions.open(path) as session:
+        for _ in range(12):
+            (question,) = session.ask(annotator="bob")
+            gaps = np.square(session.rows.base[question.items[0]] - MEANS).sum(axis=1)
+            session.tell(question.id, int(gaps.argmin()), annotator="bob")
+    with tools.serving(path) as address:
+        yield address
+
+
+def test_results_of_texts_are_accessible_and_tell_what_makes_a_group(
+    look, products, sit_down, check
+):
+    name, options = look
+    page = sit_down(products[0], **options)
+    page.goto(f"{products[0]}/results?stopped=1")
+    check(page, f"results-texts-{name}", full_page=True)
+    expect(page.locator("svg.curve .band")).to_be_visible()
+    expect(page.locator(".sure")).to_contain_text("20 more cards would")
+    expect(page.locator(".group")).to_have_count(4)
+    assert page.locator(".words", has_text="mug").count() == 1
+    expect(page.locator(".people")).to_contain_text("here now")
+
+
+def test_results_of_pictures_are_accessible_and_preview_what_the_pointer_is_on(
+    look, faces, sit_down, check
+):
+    name, options = look
+    page = sit_down(faces, **options)
+    page.goto(f"{faces}/results")
+    page.wait_for_load_state("networkidle")
+    check(page, f"results-pictures-{name}", full_page=True)
+    assert page.locator("svg.scatter image").count() > 8
+    if options.get("has_touch"):
+        return
+    page.locator("svg.scatter image").first.hover()
+    expect(page.locator("#preview")).to_be_visible()
+    expect(page.locator("#preview p")).to_contain_text("face ")
+    expect(page.locator("#preview img")).to_be_visible()
+    check(page, f"preview-{name}")
+    page.mouse.move(2, 2)
+    expect(page.locator("#preview")).to_be_hidden()
+
+
+def test_an_item_between_groups_is_decided_with_one_click(products, sit_down):
+    address, path = products
+    page = sit_down(address)
+    page.goto(f"{address}/results")
+    review = page.locator(".reviews li").first
+    row = int(review.locator("a").get_attribute("href").rpartition("/")[2])
+    review.get_by_role("button").first.click()
+    expect(page.locator("#said")).to_contain_text("Saved: ")
+    with sessions.open(path) as session:
+        (receipt,) = session.history(annotator="ann")
+        assert session.question(receipt.question).items == (row,)
+        assert max(receipt.value) == 1.0
+    expect(page.locator(f'.reviews a[href="/items/{row}"]')).to_have_count(0)
+
+
+def test_groups_are_named_by_their_words_or_by_hand_and_exported_by_keys(products, sit_down):
+    address, path = products
+    page = sit_down(address)
+    page.goto(f"{address}/results")
+    page.keyboard.press("n")
+    expect(page.locator("#said")).to_contain_text("4 groups have names now.")
+    with sessions.open(path) as session:
+        assert not any(name.startswith("Group ") for name in session.cluster_names)
+    group = page.locator(".group").first
+    group.get_by_text("Rename").click()
+    group.get_by_label("New name of").fill("Kitchen")
+    group.get_by_label("New name of").press("Enter")
+    expect(page.locator(".group h3").first).to_have_text("Kitchen")
+    page.wait_for_load_state("load")
+    with page.expect_download() as coming:
+        page.keyboard.press("x")
+    assert coming.value.suggested_filename == "main.memberships.csv"
+    assert "Kitchen" in coming.value.path().read_text().splitlines()[0]
+
+
+def test_many_items_are_drawn_from_a_sample_and_it_says_so(tmp_path, sit_down, tools):
+    X = np.random.default_rng(0).normal(size=(5000, 3))
+    X[:2500] += 4.0
+    sessions.create(tmp_path / "many.db", X, n_clusters=2, random_state=0).close()
+    with tools.serving(tmp_path / "many.db") as address:
+        page = sit_down(address)
+        page.goto(f"{address}/results")
+        expect(page.locator(".map figcaption")).to_contain_text("a sample of 1,250 of 5,000 items")
+        assert page.locator("svg.scatter circle").count() == 1250
+
+
+def test_without_script_results_are_reviewed_and_renamed(products, sit_down):
+    address, _ = products
+    page = sit_down(address, java_script_enabled=False)
+    page.goto(f"{address}/results")
+    page.locator(".reviews button").first.click()
+    expect(page.locator("#said")).to_contain_text("Saved: ")
+    page.get_by_role("button", name="Use these names").click()
+    expect(page.locator("#said")).to_contain_text("4 groups have names now.")

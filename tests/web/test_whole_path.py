@@ -1,0 +1,109 @@
+"""From the name to a named, exported result by keys alone; nothing moves; nobody waits."""
+
+import re
+
+import pytest
+from PIL import Image
+from playwright.sync_api import expect
+from soaking import in_soak
+
+from askmeans import sessions
+from askmeans.web import create_app
+
+
+@pytest.mark.parametrize("cards", [12, in_soak(60)])
+def test_product_texts_end_in_a_named_exported_result_by_few_keys(cards, tmp_path, sit_down, tools):
+    path = tmp_path / "products.db"
+    kinds = [max(told, key=told.get) for told in tools.make_products(path, budget=cards)]
+    with sessions.open(path) as session:  # what the examples on the tiles show
+        groups = {kinds[session.exemplars(group, n=1)[0]]: group for group in range(4)}
+    pressed = []
+    with tools.serving(path) as address, sessions.open(path) as session:
+        page = sit_down(address)
+        page.on("console", lambda message: pressed.append(message.text))
+        page.evaluate("document.addEventListener('keydown', (e) => console.log(e.key), true)")
+        for _ in range(cards):
+            row = session.question(int(tools.question_of(page))).items[0]
+            tools.answer(page, str(groups[kinds[row]] + 1) if kinds[row] in groups else "0")
+        expect(page.locator("h1")).to_have_text("The budget is spent")
+        page.keyboard.press("r")
+        expect(page.locator("svg.scatter circle").first).to_be_visible()
+        page.wait_for_load_state("load")
+        page.keyboard.press("n")
+        expect(page.locator("#said")).to_contain_text("groups have names now.")
+        page.wait_for_load_state("load")
+        with page.expect_download() as coming:
+            page.keyboard.press("x")
+        header, *rows = coming.value.path().read_text().splitlines()
+    assert len(pressed) == cards + 1  # two more were pressed on pages loaded anew
+    assert len(pressed) + 2 <= cards + 5
+    assert len(rows) == 300
+    assert "Group" not in header
+
+
+SHIFTS = """
+  window.shifts = [];
+  new PerformanceObserver((list) => {
+    for (const each of list.getEntries()) window.shifts.push(each.value);
+  }).observe({ type: "layout-shift", buffered: true });
+"""
+
+
+@pytest.mark.parametrize("viewport", [(1280, 800), in_soak((390, 844))])
+def test_large_pictures_come_as_small_copies_and_nothing_moves_after_a_card_is_painted(
+    viewport, tmp_path, sit_down, tools
+):
+    folder = tmp_path / "images"
+    folder.mkdir()
+    for place in range(8):
+        noise = Image.effect_noise((400, 300), 80).resize((4000, 3000))
+        noise.convert("RGB").save(folder / f"{place}.jpg", quality=90)
+    sessions.create(
+        tmp_path / "large.db", [[float(place % 2), place / 9.0] for place in range(8)],
+        n_clusters=2, items=[{"file": f"{place}.jpg"} for place in range(8)], image="file",
+        folder=folder, random_state=0,
+    ).close()  # fmt: skip
+    with tools.serving(tmp_path / "large.db") as address:
+        page = sit_down(address, viewport=dict(zip(("width", "height"), viewport, strict=True)))
+        page.add_init_script(SHIFTS)
+        page.reload()
+        page.wait_for_load_state("networkidle")
+        for key in "12":
+            sizes = page.evaluate(
+                "[...document.querySelectorAll('.grouping img')].map((i) => i.naturalWidth)"
+            )
+            assert len(sizes) >= 5
+            assert max(sizes) <= 480
+            tools.answer(page, key)
+            page.wait_for_load_state("networkidle")
+        assert page.evaluate("window.shifts") == []
+
+
+def state(reply):
+    return re.search(r'data-state="([^"]+)" data-question="(\d*)" data-key="([^"]+)"', reply.text)
+
+
+def test_ten_people_at_once_never_wait_before_the_budget_is_handed_out(tmp_path, tools):
+    path, budget = tmp_path / "crowd.db", 40
+    tools.make_products(path, n=120, budget=budget)
+    people = [f"person{place}" for place in range(10)]
+    with tools.using(create_app(path, settle_seconds=0.0)) as client:
+        held = {}
+        answered = 0
+        for turn in range(budget + 10):
+            name = people[turn % 10]
+            client.cookies.set("askmeans_name", name)
+            if name in held:
+                question, key = held.pop(name)
+                mark = client.app.state.context.assignments.mark
+                fields = {"token": tools.token_of(client), "session": mark, "annotator": name,
+                          "question": question, "key": key, "value": "group-1"}  # fmt: skip
+                assert client.post("/answer", data=fields).status_code == 303
+                answered += 1
+            found = state(client.get("/"))
+            if answered + len(held) < budget:
+                assert found[1] == "asking", (turn, answered)
+                assert found[2] not in {question for question, _ in held.values()}
+                held[name] = (found[2], found[3])
+        assert answered == budget
+        assert found[1] == "budget spent"
