@@ -121,8 +121,10 @@ def real_texts(root: Path, names: Sequence[str], seed: int) -> tuple[list[str], 
 def print_installed() -> None:
     """Matched accuracy on docstrings, of all parts and of three: no cards, 30 and 60."""
     paths = sysconfig.get_paths()
-    print("docstrings: from which part?        no cards                    30 cards   60 cards")
-    print("texts                   k   TF-IDF + KMeans   askmeans   logistic/askmeans (same items)")
+    print("docstrings, from which part?               no cards           30 cards      60 cards")
+    print(
+        "texts                        k  TF-IDF + KMeans  askmeans  logistic/askmeans, same items"
+    )
     for root, names in ((paths["stdlib"], LIBRARY), (paths["purelib"], PACKAGES)):
         for some in (names, names[:3], names[-3:]):
             texts, topics = real_texts(Path(root), some, 0)
@@ -133,9 +135,9 @@ def print_installed() -> None:
             fuzzy = FuzzyKMeans(k, n_init=10, fuzzifier="auto", random_state=0).fit(features)
             cards = [same_items(plain, features, topics, budget) for budget in (30, CARDS)]
             print(
-                f"{len(topics):4d} of {some[0]:14s} {k:3d}   "
-                f"{matched_accuracy(topics, means):15.1%}   "
-                f"{matched_accuracy(topics, fuzzy.labels_):8.1%}   "
+                f"{len(topics):4d} {f'{some[0]} to {some[-1]}':22s} {k:3d}  "
+                f"{matched_accuracy(topics, means):15.1%}  "
+                f"{matched_accuracy(topics, fuzzy.labels_):8.1%}  "
                 + "   ".join(f"{logistic:.1%}/{asked:.1%}" for logistic, asked in cards)
             )
 

@@ -34,7 +34,9 @@ def _fruit_for_examples(
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
 ) -> None:
-    """Run examples beside a copy of it."""
+    """Run examples beside a copy of it; those of tables write files of their own."""
+    if "tables" in request.path.parts:
+        monkeypatch.chdir(tmp_path)
     if not {"sessions", "web", "clients.py"} & set(request.path.parts):
         return
     from askmeans import sessions
