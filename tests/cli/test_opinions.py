@@ -37,3 +37,23 @@ def test_annotations_from_two_to_four_are_a_session_s(askmeans, tmp_path):
     failed = askmeans("init", "t.db", "d.csv", "-k", "2", "--annotations", "two", cwd=tmp_path,
                       ok=False)  # fmt: skip
     assert failed.returncode == 2
+
+
+def test_gold_answers_are_taken_in_and_told_of(askmeans, tmp_path, monkeypatch):
+    path = tmp_path / "s.db"
+    with sessions.create(path, [[float(i)] for i in range(15)], n_clusters=2, random_state=0,
+                         cluster_names=["small", "large"]) as session:  # fmt: skip
+        (tmp_path / "gold.csv").write_text("item,value\n14,large\n")
+        said = askmeans("gold", path, "gold.csv", "--feedback", cwd=tmp_path).stdout
+        assert "1 gold questions added, 0 were there already." in said
+        assert "Nobody has answered a gold question yet." in said
+        for _ in range(10):
+            receipt = session.tell(session.ask(annotator="Ada")[0].id, "small", annotator="Ada")
+        assert receipt.gold == (0.0, 1.0)
+    monkeypatch.setenv("ASKMEANS_DB", str(path))
+    assert "Ada: 1 gold questions, 1.00 off on average" in askmeans("gold", cwd=tmp_path).stdout
+    told = json.loads(askmeans("gold", "gold.csv", "--json", cwd=tmp_path).stdout)
+    assert (told["new"], told["there"]) == (0, 1)
+    assert told["people"] == {"Ada": {"questions": 1, "difference": 1.0}}
+    monkeypatch.delenv("ASKMEANS_DB")
+    assert askmeans("gold", cwd=tmp_path, ok=False).returncode == 2

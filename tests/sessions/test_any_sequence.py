@@ -21,6 +21,7 @@ from askmeans.exceptions import (
     QueryError,
     SessionError,
 )
+from askmeans.queries import Answer
 from askmeans.sessions.store import copy_store
 
 WHO = st.sampled_from(["ann", "bob"])
@@ -45,6 +46,7 @@ STEP = st.one_of(
     st.tuples(st.just("undo groups"), WHO, st.none()),
     st.tuples(st.just("adjudicate"), WHO, st.one_of(VALUE, st.none())),
     st.tuples(st.just("opinions"), WHO, st.integers(1, 3)),
+    st.tuples(st.just("gold"), WHO, st.integers(0, 5)),
 )
 REFUSED = (BudgetError, KeyConflictError, ParameterError, QueryError, SessionError)
 STRATEGIES = {
@@ -125,6 +127,12 @@ class Team:
             session.undo(event=session.last_regrouping(), annotator=who)
         elif what == "adjudicate":
             session.adjudicate(1, detail, annotator=who)
+        elif what == "gold":
+            grouped = session.config.ask == "group"
+            session.add_gold([Answer(
+                round=0, kind=session.config.ask, items=(detail,), repeat=0,
+                cluster=None if grouped else 0, value=(0.0, 1.0) if grouped else 0.25,
+            )])  # fmt: skip
         elif what == "opinions":
             session.want_opinions(1, detail, annotator=who)
         elif what == "crash":
@@ -268,7 +276,11 @@ def check(path, end_leases, kind, steps):
             assert picture(session) == from_nothing
             nobody_holds_what_another_holds(session)
             what_is_kept_up_is_what_the_log_says(session)
-        standing = [(r.annotator, r.question, r.value) for r in fresh.history() if r.kind != "skip"]
+        standing = [
+            (r.annotator, r.question, r.value)
+            for r in fresh.history()
+            if r.kind not in ("skip", "gold")
+        ]
         assert sorted(map(repr, standing)) == sorted(map(repr, team.kept))
         if kind[1] is not None:
             late = {r.question for r in fresh.history() if r.late}

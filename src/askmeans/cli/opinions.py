@@ -1,16 +1,17 @@
-"""`askmeans agreement` and `askmeans adjudicate`: several opinions of one question."""
+"""`askmeans agreement`, `adjudicate` and `gold`: several opinions of one question."""
 
 import dataclasses
 import math
 from contextlib import closing
+from pathlib import Path
 
 from askmeans.cli.printing import say
-from askmeans.cli.sessions import is_unsure, opened, parse_value, show_json, whole
+from askmeans.cli.sessions import answers_in, is_unsure, opened, parse_value, show_json, whole
 from askmeans.exceptions import AnswerError
 from askmeans.sessions import Disagreement, Session
 from askmeans.shares import row_text
 
-__all__ = ["adjudicate", "agreement"]
+__all__ = ["adjudicate", "agreement", "gold"]
 
 
 def agreement(database: str, name: str | None, n: int, *, as_json: bool) -> None:
@@ -69,3 +70,27 @@ def adjudicate(
         else:
             say("Decided; it counts instead of the answers." if value is not None
                 else "Taken back; the answers count again.")  # fmt: skip
+
+
+def gold(
+    database: str, name: str | None, file: Path | None, feedback: bool | None, *, as_json: bool
+) -> None:
+    """Take known answers in, and print how people answered such questions."""
+    with closing(opened(database, name, as_json=as_json)) as session:
+        held = None if file is None else session.add_gold(answers_in(session, file))
+        if feedback is not None:
+            session.set_option("gold_feedback", feedback)
+        scores = session.gold_report()
+        if as_json:
+            told = {who: dataclasses.asdict(score) for who, score in scores.items()}
+            added = {} if held is None else dataclasses.asdict(held)
+            show_json(session, {**added, "people": told})
+            return
+        if held is not None:
+            say(f"{held.new} gold questions added, {held.there} were there already.")
+            if held.otherwise:
+                say(f"{held.otherwise} were there with another answer, which stays.")
+        for who, score in scores.items():
+            say(f"  {who}: {score.questions} gold questions, {score.difference:.2f} off on average")
+        if not scores:
+            say("Nobody has answered a gold question yet.")

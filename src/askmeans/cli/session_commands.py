@@ -126,6 +126,7 @@ def register(app: typer.Typer) -> None:
     app.command()(copy)
     app.command()(agreement)
     app.command()(adjudicate)
+    app.command()(gold)
     app.command()(audit)
     app.command()(pseudonym)
 
@@ -544,3 +545,29 @@ def adjudicate(
 
     database, question, value = _words(words, "DB", "QUESTION", "VALUE")
     opinions.adjudicate(database, name, (question, value), annotator, as_json=json)
+
+
+def gold(
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[DB] [FILE]", help="The database, and a CSV of known answers."),
+    ] = None,
+    feedback: Annotated[
+        bool | None,
+        typer.Option(
+            "--feedback/--no-feedback", help="Whether people are told the known answer after it."
+        ),
+    ] = None,
+    name: Name = None,
+    json: Json = False,
+) -> None:
+    """Mix questions whose answers are known with the others, unmarked; tell how people did."""
+    from askmeans.cli import opinions
+
+    given = list(words or ())
+    if len(given) < 2 and os.environ.get(VARIABLE):
+        given = [os.environ[VARIABLE], *given]
+    if not 1 <= len(given) <= 2:
+        raise typer.BadParameter(f"expected DB and perhaps FILE (DB may be {VARIABLE} instead)")
+    file = Path(given[1]) if len(given) == 2 else None
+    opinions.gold(given[0], name, file, feedback, as_json=json)

@@ -30,9 +30,9 @@ from askmeans.sessions.store import (
 )
 from askmeans.shares import parse_row, row_text
 
-__all__ = ["Regroup", "after_undo", "ask", "backup", "budget", "copy", "describe", "is_unsure",
-           "named", "opened", "parse_value", "pause", "rename", "say_database", "show_json",
-           "status", "take_in", "tell", "undo", "upgrade", "whole"]  # fmt: skip
+__all__ = ["Regroup", "after_undo", "answers_in", "ask", "backup", "budget", "copy", "describe",
+           "is_unsure", "named", "opened", "parse_value", "pause", "rename", "say_database",
+           "show_json", "status", "take_in", "tell", "undo", "upgrade", "whole"]  # fmt: skip
 
 _CONFLICTS = 10  # shown at most
 
@@ -232,22 +232,26 @@ def status(database: str, name: str | None, annotator: str | None, *, as_json: b
             say(f"note: {note}")
 
 
-def take_in(database: str, name: str | None, file: Path, *, as_json: bool) -> None:
-    """Take in answers held already."""
+def answers_in(session: Session, file: Path) -> Collection[Answer]:
+    """The answers in a file: a CSV, or what another tool wrote."""
     if not file.is_file():
         found = "a folder" if file.is_dir() else "nothing"
         raise DataError(
             f"{file.absolute()} must be a file of answers. Got {found} there; `askmeans export` "
             "writes one."
         )
-    with closing(opened(database, name, as_json=as_json)) as session:
-        ids = session.rows.ids()[: len(session.rows.base)]
-        if file.suffix.lower() in (".json", ".parquet", ".pq"):
-            from askmeans.cli.exchange import labels_as_answers
+    ids = session.rows.ids()[: len(session.rows.base)]
+    if file.suffix.lower() in (".json", ".parquet", ".pq"):
+        from askmeans.cli.exchange import labels_as_answers
 
-            answers: Collection[Answer] = labels_as_answers(session, file)
-        else:
-            answers = AnswerFile(file, ids, session.group_names).ledger(untouched=True).history
+        return labels_as_answers(session, file)
+    return AnswerFile(file, ids, session.group_names).ledger(untouched=True).history
+
+
+def take_in(database: str, name: str | None, file: Path, *, as_json: bool) -> None:
+    """Take in answers held already."""
+    with closing(opened(database, name, as_json=as_json)) as session:
+        answers = answers_in(session, file)
         report = session.take_in(answers)
         if as_json:
             show_json(session, {"read": len(answers), **dataclasses.asdict(report)})

@@ -3,6 +3,7 @@
 from askmeans.clients import from_client
 from askmeans.sessions.auditing import AuditRecord
 from askmeans.sessions.display import Item
+from askmeans.sessions.gold import GoldScore
 from askmeans.sessions.opening import create, names, open  # noqa: A004 - the pinned name
 from askmeans.sessions.opinions import Agreement, Disagreement, PairAgreement
 from askmeans.sessions.reports import (
@@ -25,6 +26,7 @@ __all__ = [
     "Change",
     "Disagreement",
     "Estimate",
+    "GoldScore",
     "Group",
     "Holding",
     "Item",

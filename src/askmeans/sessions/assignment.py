@@ -41,6 +41,7 @@ __all__ = ["Assignment", "in_force"]
 
 T = TypeVar("T")
 
+GOLD_EVERY = 10  # questions of which one is gold: a tenth of the work, as is usual in crowds
 _SLIP = 5.0  # seconds that a clock may be set back without ending a lease
 
 
@@ -117,7 +118,20 @@ class Assignment:
             with self.lock:
                 same = [q for q in same if q not in skipped and self._is_free(q, leases)]
             chosen = self._affordable([*chosen, *same], n + len(same), leases)
-        return chosen
+        return self._with_gold(chosen, leases)
+
+    def _with_gold(self, chosen: list[Asked], leases: _Leases) -> list[Asked]:
+        """What was chosen, or a gold question instead where it is time for one."""
+        state = self.runtime.state
+        if not state.gold or not chosen or leases.own - state.gold.keys():
+            return chosen
+        with self.lock:
+            mine = [event.question for event in state.given_by(leases.annotator)]
+            seen = sum(number in state.gold for number in mine)
+            left = sorted(state.gold.keys() - set(mine))
+            if not left or (len(mine) + 1) // GOLD_EVERY <= seen:
+                return chosen
+            return [self.runtime.question(left[0])]
 
     def _hand_out(
         self, chosen: list[Asked], annotator: str, undone: int, seconds: float
@@ -359,7 +373,15 @@ class Assignment:
             undone=event.id in self.runtime.state.undone,
             repeated=repeated,
             counts=self.runtime.counts(event),
+            gold=self._feedback(event),
         )
+
+    def _feedback(self, event: Event) -> Value | None:
+        """The known answer to what somebody answered, where they may see it."""
+        state = self.runtime.state
+        known = state.gold.get(event.question or 0)
+        told = known is not None and event.kind in ANSWERS and state.options.get("gold_feedback")
+        return known.value if known is not None and told else None
 
     def _lease_seconds(self, wanted: float | None) -> float:
         """How long a lease lasts: as wanted, at most as long as those of the session."""
@@ -428,6 +450,8 @@ class Assignment:
             return True
         state = self.runtime.state
         mine = state.mine(number, leases.annotator)
+        if number in state.gold:
+            return mine is None
         if not self.runtime.is_open(number) or (mine is not None and mine.kind in ANSWERS):
             return False
         wanted = state.wanted(number) - len(state.answers(number))
@@ -521,7 +545,8 @@ class Assignment:
     def _is_late(self, number: int, annotator: str, mine: list[Lease], now: float) -> bool:
         """Whether an answer comes after its lease, the settling of its question or the budget."""
         state = self.runtime.state
-        if state.is_settled(number) and not state.has_place(number, annotator):
+        settled = state.is_settled(number) and number not in state.gold
+        if settled and not state.has_place(number, annotator):
             return True
         return self._is_beyond(number) or (bool(mine) and not self._in_force(mine, now))
 

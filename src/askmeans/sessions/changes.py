@@ -16,7 +16,8 @@ from askmeans.sessions.reports import Change, Question, Receipt
 
 __all__ = ["OPTIONS", "Changes"]
 
-OPTIONS: dict[str, type] = {"purpose": str, "guidelines": str, "predicted_first": bool}
+OPTIONS: dict[str, type] = {"purpose": str, "guidelines": str, "predicted_first": bool,
+                           "gold_feedback": bool}  # fmt: skip
 _LONGEST = 20_000  # characters of guidelines
 
 
@@ -25,7 +26,7 @@ class Changes(Regrouping):
 
     @property
     def options(self) -> dict[str, Any]:
-        """What the owner decided: "purpose", "guidelines" (Markdown) and "predicted_first"."""
+        """What the owner decided, by the names that `set_option` takes."""
         with self._runtime.lock:
             self._runtime.refresh()
             return {name: kind() for name, kind in OPTIONS.items()} | self._runtime.state.options
@@ -35,11 +36,12 @@ class Changes(Regrouping):
 
         Parameters
         ----------
-        name : {"purpose", "guidelines", "predicted_first"}
+        name : {"purpose", "guidelines", "predicted_first", "gold_feedback"}
             What this is for, in a sentence; what belongs where, in Markdown; whether groups that
-            are likely come first on a card (it biases people, so they do not unless one says so).
+            are likely come first on a card (it biases people, so they do not unless one says so);
+            whether people are told the known answer after a gold question.
         value : str or bool
-            A text of at most 20,000 characters; True or False for "predicted_first".
+            A text of at most 20,000 characters; True or False for the last two.
         annotator : str, default="me"
             Who decides it.
 
@@ -65,7 +67,7 @@ class Changes(Regrouping):
             raise ParameterError(
                 f"The 'name' parameter of Session.set_option must be one of {', '.join(OPTIONS)}, "
                 f"with a text of at most {_LONGEST} characters, or True or False for "
-                f"predicted_first. Got {name!r:.40} and {value!r:.40} instead."
+                f"the last two. Got {name!r:.40} and {value!r:.40} instead."
             )
         if isinstance(value, str):
             check_text(value, f"The option {name!r}")

@@ -11,7 +11,7 @@ from askmeans.sessions.reports import Held
 from askmeans.sessions.store.contract import Transaction
 from askmeans.shares import as_row
 
-__all__ = ["import_answers"]
+__all__ = ["checked_answers", "import_answers"]
 
 _WIDTHS = {"membership": 1, "group": 1, "pair": 2, "triplet": 3}
 
@@ -27,15 +27,7 @@ def import_answers(
 
     What was answered here is left as it is: an answer twice would stay when it is undone.
     """
-    told: dict[Question, Value | None] = {}
-    for answer in answers:
-        asked = _question(answer, n_items, n_clusters)
-        value = _value(answer, n_clusters)
-        if told.setdefault(asked, value) != value:
-            raise KeyConflictError(
-                f"The answer held to {_told(asked)} must be one. Got {told[asked]} and {value}; "
-                "nothing was taken in."
-            )
+    told = checked_answers(answers, n_items, n_clusters)
     numbers = transaction.add_questions(list(told))
     count = otherwise = 0
     for number, (asked, kept) in zip(numbers, told.items(), strict=True):
@@ -65,6 +57,22 @@ def import_answers(
             )
         )
     return Held(new=count, there=len(told) - count - otherwise, otherwise=otherwise)
+
+
+def checked_answers(
+    answers: Iterable[Answer], n_items: int, n_clusters: int
+) -> dict[Question, Value | None]:
+    """What is told to each question; refused where that is nothing here, or two things."""
+    told: dict[Question, Value | None] = {}
+    for answer in answers:
+        asked = _question(answer, n_items, n_clusters)
+        value = _value(answer, n_clusters)
+        if told.setdefault(asked, value) != value:
+            raise KeyConflictError(
+                f"The answer held to {_told(asked)} must be one. Got {told[asked]} and {value}; "
+                "nothing was taken in."
+            )
+    return told
 
 
 def _question(answer: Answer, n_items: int, n_clusters: int) -> Question:

@@ -29,12 +29,13 @@ from askmeans.exceptions import ParameterError
 from askmeans.shares import largest_difference, mean_row
 from askmeans.text import is_clean
 
-__all__ = ["ANSWERS", "CHANGES", "IMPORTED", "MOVES", "Event", "EventKind", "NewEvent", "Standing",
-           "State", "Value", "as_key", "check_annotator"]  # fmt: skip
+__all__ = ["ANSWERS", "CHANGES", "GOLD", "IMPORTED", "KNOWN", "MOVES", "Event", "EventKind",
+           "NewEvent", "Standing", "State", "Value", "as_key", "check_annotator"]  # fmt: skip
 
 # How far answers must be apart to want another: more than half of an item is put elsewhere.
 DISAGREEING = 0.5
 IMPORTED = "held"  # the annotator of imported answers
+GOLD = "gold"  # and of those that are known, to see how people answer
 
 
 Value = float | tuple[float, ...]
@@ -46,6 +47,7 @@ class EventKind(StrEnum):
     ANSWER = "answer"
     UNSURE = "unsure"  # "cannot say": NaN as evidence
     HELD = "held"  # an imported answer; costs no budget
+    GOLD = "gold"  # a known answer, whose question people are asked anyway; costs no budget
     SKIP = "skip"  # the question stays open, for later
     AGAIN = "again"  # the same answer with another key, which is used up by it
     UNDO = "undo"  # takes an answer, an unsure, an imported answer or a skip back
@@ -64,7 +66,8 @@ class EventKind(StrEnum):
     PSEUDONYM = "pseudonym"  # somebody has another name in all events before
 
 
-ANSWERS = frozenset({EventKind.ANSWER, EventKind.UNSURE, EventKind.HELD})
+KNOWN = frozenset({EventKind.HELD, EventKind.GOLD})  # from elsewhere
+ANSWERS = frozenset({EventKind.ANSWER, EventKind.UNSURE}) | KNOWN
 CHANGES = frozenset(
     {EventKind.RENAME, EventKind.GROUP, EventKind.MERGE, EventKind.PIN, EventKind.OPTION}
 )
@@ -82,6 +85,7 @@ _GIVEN = {
     EventKind.ANSWER: Standing.ANSWERED,
     EventKind.UNSURE: Standing.ANSWERED,
     EventKind.HELD: Standing.ANSWERED,
+    EventKind.GOLD: Standing.ANSWERED,
     EventKind.SKIP: Standing.SKIPPED,
 }
 MOVES: dict[Standing, dict[EventKind, Standing]] = {
@@ -170,6 +174,7 @@ class State:
         self._mine: dict[tuple[int, str], Event] = {}  # (question, annotator) -> what stands
         self._stacks: dict[str, list[Event]] = {}  # annotator -> what they may undo, in order
         self._counts: dict[str, Counter[str]] = {}  # annotator -> kinds of those
+        self.gold: dict[int, Event] = {}  # question -> its known answer
         self._decided: dict[int, Event] = {}  # question -> what counts instead of its answers
         self._wanted: dict[int, int] = {}  # question -> answers wanted, where those are others
         # (question, annotator) -> answers that moved up when they undid theirs
@@ -297,7 +302,7 @@ class State:
         taken = []
         for event in self._answers.get(question, ()):
             taken.append(event)
-            if event.kind is EventKind.HELD or len(taken) == self.wanted(question):
+            if event.kind in KNOWN or len(taken) == self.wanted(question):
                 break
         return taken
 
@@ -308,7 +313,7 @@ class State:
         given = self._answers.get(question)
         if not given:
             return False
-        return len(given) >= self.wanted(question) or any(e.kind is EventKind.HELD for e in given)
+        return len(given) >= self.wanted(question) or any(e.kind in KNOWN for e in given)
 
     def has_place(self, question: int, annotator: str) -> bool:
         """Whether somebody's answer would count, as the one did that they undid."""
@@ -384,6 +389,8 @@ class State:
         count["late"] += event.late
         if event.kind in ANSWERS:
             self.n_changes += 1
+            if event.kind is EventKind.GOLD:
+                self.gold[event.question] = event
             where = self._place(*place)
             self._answers.setdefault(event.question, []).insert(where, event)
             self._behind.pop(place, None)
@@ -434,7 +441,7 @@ class State:
     def _count(self, question: int) -> None:
         """Keep what the budget counts."""
         answers = self._answers.get(question, ())
-        if any(event.kind is not EventKind.HELD for event in answers):
+        if question not in self.gold and any(event.kind not in KNOWN for event in answers):
             self._spent.add(question)
         else:
             self._spent.discard(question)
@@ -455,9 +462,9 @@ def as_key(key: str | None) -> str:
 def check_annotator(annotator: object, *, person: bool = False) -> str:
     """The annotator's name; refused where it is none, or is no person's."""
     name = check_name(annotator, "annotator")
-    if person and name == IMPORTED:
+    if person and name in (IMPORTED, GOLD):
         raise ParameterError(
             "The 'annotator' parameter must be somebody's own name. "
-            f"Got {IMPORTED!r}, which stands for answers from before the session."
+            f"Got {name!r}, which stands for answers from before the session."
         )
     return name

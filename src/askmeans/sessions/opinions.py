@@ -13,7 +13,7 @@ from askmeans.exceptions import SessionError
 from askmeans.metrics import annotator_alphas, krippendorff_alpha
 from askmeans.queries import ME
 from askmeans.sessions.auditing import Auditing
-from askmeans.sessions.log import IMPORTED, EventKind, NewEvent, Value, as_key, check_annotator
+from askmeans.sessions.log import KNOWN, EventKind, NewEvent, Value, as_key, check_annotator
 from askmeans.sessions.reports import Receipt
 from askmeans.shares import difference, largest_difference
 
@@ -293,7 +293,7 @@ class Opinions(Auditing):
             groups = self._runtime.groups
             for event in self._runtime.state.given_by():
                 value = event.value
-                if value is None or event.question is None or event.annotator == IMPORTED:
+                if value is None or event.question is None or event.kind in KNOWN:
                     continue
                 if isinstance(value, tuple):
                     value = groups.row_now(value)

@@ -9,9 +9,9 @@ from askmeans.exceptions import ParameterError
 from askmeans.queries import ME, Answer
 from askmeans.sessions.assignment import Assignment
 from askmeans.sessions.config import Config
+from askmeans.sessions.gold import GoldAnswers
 from askmeans.sessions.imported import import_answers
 from askmeans.sessions.log import EventKind, NewEvent, as_key
-from askmeans.sessions.opinions import Opinions
 from askmeans.sessions.reports import Held, Receipt
 from askmeans.sessions.results import Results
 from askmeans.sessions.rows import Rows
@@ -23,7 +23,7 @@ from askmeans.spec import SIMILARITIES
 __all__ = ["SessionOwner"]
 
 
-class SessionOwner(Opinions):
+class SessionOwner(GoldAnswers):
     """The half of `Session` that is not about questions."""
 
     def __init__(self, store: Store, record: SessionRecord) -> None:

@@ -152,6 +152,8 @@ class Receipt:
     counts : bool
         Whether it is an answer that goes into the result; where a plan asks, one after others had
         settled the question is kept in reserve.
+    gold : float, tuple of float or None
+        The known answer to a gold question, where people may see it ("gold_feedback").
     void : tuple of int
         Of a change where a plan asks, the later questions that followed from the old answer and may
         not come again.
@@ -173,6 +175,7 @@ class Receipt:
     undone: bool = False
     repeated: bool = False
     counts: bool = False
+    gold: float | tuple[float, ...] | None = None
     void: tuple[int, ...] = ()
 
 

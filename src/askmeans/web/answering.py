@@ -158,7 +158,11 @@ class Assignments:
         late = " (it came late, and counts if nobody was quicker)" if receipt.late else ""
         again = ", as before" if receipt.repeated else ""
         value = say_fully(receipt.value, self.session.config.ask, self.session.group_names)
-        return f"Saved: {value} to question {number}{again}{late}."
+        known = ""
+        if receipt.gold is not None:  # the owner wants people to see it
+            told = say_fully(receipt.gold, self.session.config.ask, self.session.group_names)
+            known = f" The known answer is {told}."
+        return f"Saved: {value} to question {number}{again}{late}.{known}"
 
     def _mine(self, question: Question, annotator: str) -> Receipt | None:
         """What somebody said to a question, unless it was taken back."""

@@ -46,7 +46,8 @@ _EVENTS = (
 )
 _LEASES = select(models.leases).where(models.leases.c.session_id == bindparam("session"))
 _LISTED = 500  # items that a statement lists; of more, all questions are read
-_SAID = (EventKind.ANSWER, EventKind.HELD, EventKind.AGAIN, EventKind.ADJUDICATE)
+_SAID = (EventKind.ANSWER, EventKind.HELD, EventKind.AGAIN, EventKind.ADJUDICATE,
+         EventKind.GOLD)  # fmt: skip
 
 
 class SqlStore:
