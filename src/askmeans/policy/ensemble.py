@@ -15,7 +15,7 @@ from askmeans.policy.models.closed_form import (
     named,
     scaled,
 )
-from askmeans.policy.models.discriminant import learn_discriminant
+from askmeans.policy.models.discriminant import discriminant, learn_discriminant
 from askmeans.policy.models.forest import forest
 from askmeans.policy.models.graph import Graph, spread
 from askmeans.policy.models.kernel import ridge, smooth
@@ -73,7 +73,11 @@ class Ensemble:
         if pool.free_scaled is not None:
             fitted.append(scaled(pool, training, pool.free_scaled))
         if count >= FEW and len(pool) > FEW:
-            fitted += [smooth(pool, training), spread(pool, training, self.graph)]
+            fitted += [
+                discriminant(pool, training),
+                smooth(pool, training),
+                spread(pool, training, self.graph),
+            ]
         if count >= _SOME:
             fitted += [logistic(pool, training, looseness=30.0), mixture(pool, training)]
         if count >= MANY:

@@ -18,11 +18,11 @@ Floats = NDArray[np.float64]
 # on label distributions, our own targets and real labels, by leaving out one after the other.
 SOFT = {
     "unsupervised": 0.3, "local optimum": 0.3, "scaled": 0.3, "metric": 0.3, "mixture": 0.3,
-    "logistic 30": 0.3, "smooth": 1.0, "graph": 1.0, "ridge": 1.0,
+    "discriminant": 0.3, "logistic 30": 0.3, "smooth": 1.0, "graph": 1.0, "ridge": 1.0,
     "typical": 1.0, "forest": 1.0,
 }  # fmt: skip
 HARD = {
-    "unsupervised": 1.0, "local optimum": 0.6, "scaled": 1.0, "mixture": 1.0,
+    "unsupervised": 1.0, "local optimum": 0.6, "scaled": 1.0, "mixture": 1.0, "discriminant": 1.0,
     "logistic 30": 1.0, "smooth": 0.5, "graph": 0.5, "forest": 1.0,
 }  # fmt: skip
 # How near to the prior weights stay: by the loss of so many items of the best model; for hard

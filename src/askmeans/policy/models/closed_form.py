@@ -15,9 +15,12 @@ from askmeans.policy.pool import Pool, Standard, quick_distances
 __all__ = ["ClosedForm", "InMetric", "in_metric", "local", "name_clusters", "named", "scaled"]
 
 Floats = NDArray[np.float64]
-_FOLD_STEPS = 20  # of Lloyd's iterations, for what one fold is compared by
+_SEARCH_STEPS, _ALL_STEPS = 10, 20  # of Lloyd's iterations: for each fuzzifier, and with all items
+_FOLD_STEPS = 10  # for what one fold is compared by
 _GRID = 11  # fuzzifiers that are compared at once
-_STEPS, _FURTHER_STEPS = 15, 6  # of a metric's fit; of one fold's that goes on from the first
+_METRIC_STEPS = 5  # of Lloyd's iterations in a metric
+_ROUNDS = 2  # of weights and centres in turn
+_STEPS, _FURTHER_STEPS = 10, 6  # of a metric's fit; of one fold's that goes on from the first
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,14 +108,14 @@ def local_centers(pool: Pool, training: Training) -> tuple[Floats, float]:
     narrow, few, rows = pool.narrow, pool.few, training.rows
     alphas = np.array(sorted({pool.free[1], 1.5, 1.2, 1.05}))
     start = np.repeat(_start(pool, training)[None], len(alphas), axis=0)
-    found = iterate(narrow.points[few], narrow.rest[few], start, alphas, 60)
+    found = iterate(narrow.points[few], narrow.rest[few], start, alphas, _SEARCH_STEPS)
     D = _distances(narrow.points[rows], narrow.rest[rows], found)
     U = _powers(D, alphas)[0].swapaxes(1, 2)
     off = np.where(training.known, np.abs(U - training.Y), 0.0)
     best = int(np.argmin((training.sample_weight[:, None] * off).sum(axis=(1, 2))))
     near, alpha = found[best : best + 1], float(alphas[best])
     if len(few) < len(pool):
-        near = iterate(narrow.points, narrow.rest, near, alpha, 20)
+        near = iterate(narrow.points, narrow.rest, near, alpha, _ALL_STEPS)
     # Once more with all features.
     W = _powers(_distances(narrow.points, narrow.rest, near), np.array([alpha]))[1][0]
     return (W @ pool.X) / np.maximum(W.sum(axis=1), 1e-300)[:, None], alpha
@@ -254,7 +257,7 @@ def in_metric(pool: Pool, training: Training) -> Fitted:
     """Fuzzy k-means with the weights of features that the answers tell."""
 
     def learn(part: Training) -> InMetric:
-        centers, theta = _metric(pool, part, rounds=3 if part is training else 1)
+        centers, theta = _metric(pool, part, rounds=_ROUNDS if part is training else 1)
         return InMetric(scale=pool.scaled, centers=centers, theta=theta)
 
     return cross_validated("metric", learn, pool, training)
@@ -263,7 +266,7 @@ def in_metric(pool: Pool, training: Training) -> Fitted:
 def _metric(pool: Pool, training: Training, *, rounds: int) -> tuple[Floats, Floats]:
     """Centres and weights of features, in turns."""
     Z, Y, rows = pool.Z, training.Y, training.rows
-    few = Z[pool.few] if rounds == 1 else Z
+    few = Z[pool.few]
     d, none_left = Z.shape[1], np.zeros(len(few))
     weights = training.sample_weight * np.sqrt(training.stratum_size)
     weights = weights / weights.mean()
@@ -275,8 +278,8 @@ def _metric(pool: Pool, training: Training, *, rounds: int) -> tuple[Floats, Flo
     for _ in range(rounds):
         theta = _fit_metric(Z[rows], Y, weights, centers, theta, _STEPS)
         scale, alpha = np.exp(theta[:d] / 2), 1.0 + np.exp(-theta[d])
-        near = (centers * scale)[None]
-        centers = iterate(few * scale, none_left, near, np.clip(alpha, 1.05, 3.0), 10)[0] / scale
+        near, alpha = (centers * scale)[None], np.clip(alpha, 1.05, 3.0)
+        centers = iterate(few * scale, none_left, near, alpha, _METRIC_STEPS)[0] / scale
     steps = _STEPS if rounds > 1 else _FURTHER_STEPS
     return centers, _fit_metric(Z[rows], Y, weights, centers, theta, steps)
 

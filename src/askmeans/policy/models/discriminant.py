@@ -1,15 +1,22 @@
-"""Shrunk linear discriminant analysis on soft labels: where mixtures start."""
+"""Shrunk linear discriminant analysis on soft labels; mixtures start from it, too."""
+
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from askmeans.policy.models.rows import LogLinear, span
-from askmeans.policy.models.training import Training
+from askmeans.policy.models.training import Fitted, Training, cross_validated
 from askmeans.policy.pool import Pool, quick_distances
 
-__all__ = ["learn_discriminant"]
+__all__ = ["discriminant", "learn_discriminant"]
 
 Floats = NDArray[np.float64]
+
+
+def discriminant(pool: Pool, training: Training) -> Fitted:
+    """One covariance for all clusters, shrunk towards the unit."""
+    return cross_validated("discriminant", partial(learn_discriminant, pool), pool, training)
 
 
 def learn_discriminant(pool: Pool, training: Training) -> LogLinear:

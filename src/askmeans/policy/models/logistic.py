@@ -11,6 +11,7 @@ from askmeans.policy.pool import Pool
 __all__ = ["learn_logistic", "logistic"]
 
 Floats = NDArray[np.float64]
+_STEPS = 25  # of L-BFGS
 
 
 def logistic(pool: Pool, training: Training, *, looseness: float) -> Fitted:
@@ -52,6 +53,6 @@ def _learn(pool: Pool, training: Training, axes: Floats, looseness: float) -> Lo
         return value, grad.ravel()
 
     found = minimize(loss, start.ravel(), jac=True, method="L-BFGS-B",
-                     options={"maxiter": 40, "ftol": 1e-6})  # fmt: skip
+                     options={"maxiter": _STEPS, "ftol": 1e-6})  # fmt: skip
     B = found.x.reshape(d + 1, k)
     return LogLinear(scale=pool.scaled, slope=axes @ B[:d], intercept=B[d] + masked)

@@ -13,6 +13,7 @@ from askmeans.policy.pool import Pool, Standard
 __all__ = ["maximise", "mixture", "quadratic"]
 
 Floats = NDArray[np.float64]
+_ENOUGH = 500  # items that folds are compared by
 _ITERATIONS = 10
 
 
@@ -42,7 +43,8 @@ def mixture(pool: Pool, training: Training) -> Fitted:
     held_out = np.full_like(training.Y, 1.0 / training.Y.shape[1])
     splits = training.splits()
     if splits:
-        found = _learn(pool, [part for _, part in splits], pool.few)
+        among = pool.few[:: max(1, len(pool.few) // _ENOUGH)]
+        found = _learn(pool, [part for _, part in splits], among)
         for (inside, _), coefficients in zip(splits, found, strict=True):
             held_out[inside] = softmax(Q[training.rows[inside]] @ coefficients.T)
     return Fitted(
