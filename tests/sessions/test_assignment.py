@@ -402,3 +402,16 @@ def test_a_row_comes_with_its_other_open_questions(make):
     assert session.ask(9, annotator="ann")[: 1 + len(others)] == [first, *others]
     by_policy = make("b.db", strategy="auto").ask_row()
     assert len({question.items for question in by_policy}) == 1
+
+
+@pytest.mark.parametrize("strategy", ["auto", TwoPhase(sample_size=6)])
+def test_who_comes_second_gets_the_next_question_without_choosing_anew(make, again, strategy):
+    one = make(strategy=strategy, ask="membership", cluster_names=["a", "b", "c"])
+    other = again(one)
+    one.ask(annotator="cy")  # something is with somebody already
+    one._runtime.catch_up()
+    chosen, spare = one._assignment._choose(1, "ann")
+    assert [other.ask(annotator="bob")[0].items] == [question.items for question in chosen]
+    (number,) = one._assignment._hand_out(chosen, spare, "ann", 0, 60.0)
+    assert one._runtime.question(number) == spare[0]
+    assert one._assignment._hand_out(chosen, [], "dan", 0, 60.0) is None

@@ -41,6 +41,7 @@ __all__ = ["Assignment", "in_force"]
 
 T = TypeVar("T")
 
+SPARE = 16  # questions chosen beside those wanted: as many may be quicker before all is done anew
 GOLD_EVERY = 10  # questions of which one is gold: a tenth of the work, as is usual in crowds
 _SLIP = 5.0  # seconds that a clock may be set back without ending a lease
 
@@ -81,35 +82,39 @@ class Assignment:
         while True:
             self.runtime.catch_up()
             undone = len(self.runtime.state.undone)
-            chosen = self._choose(n, annotator, whole_row=whole_row)
+            chosen, spare = self._choose(n, annotator, whole_row=whole_row)
             if not chosen:
                 return []
-            numbers = self._hand_out(chosen, annotator, undone, self._lease_seconds(seconds))
+            until = self._lease_seconds(seconds)
+            numbers = self._hand_out(chosen, spare, annotator, undone, until)
             if numbers is not None:
                 return [self.question(number) for number in numbers]
 
-    def _choose(self, n: int, annotator: str, *, whole_row: bool = False) -> list[Asked]:
+    def _choose(
+        self, n: int, annotator: str, *, whole_row: bool = False
+    ) -> tuple[list[Asked], list[Asked]]:
         """Questions for somebody, at most n, in the order they should get them.
 
         What they hold comes first, then what they held, then what others answered or hold and
         wants more opinions, then the policy's proposals; last what they skipped, the longest ago
-        first.
+        first. And the proposals after those, for where somebody else is quicker.
         """
         runtime = self.runtime
         if runtime.failure is not None:
             raise runtime.failure.with_traceback(None)
         with self.lock:
             if runtime.state.paused:
-                return []
+                return [], []
             now, listed = runtime.store.leases(runtime.record.id)
             leases = self._leases(annotator, listed, now)
             first = [runtime.question(number) for number in self._begun(leases)]
             skipped = [runtime.question(number) for number in self._skipped(leases)]
             pending = self._pending(leases)
         chosen = self._affordable(first, n, leases)
-        room = self._room(n, chosen, leases)
+        room, spare = self._room(n, chosen, leases), list[Asked]()
         if room > 0:
-            chosen += runtime.propose(room, pending | set(chosen), annotator)
+            found = runtime.propose(room + SPARE, pending | set(chosen), annotator)
+            chosen, spare = [*chosen, *found[:room]], found[room:]
         if len(chosen) < n:
             chosen = self._affordable([*chosen, *skipped], n, leases)
         if whole_row and chosen:
@@ -118,28 +123,33 @@ class Assignment:
             with self.lock:
                 same = [q for q in same if q not in skipped and self._is_free(q, leases)]
             chosen = self._affordable([*chosen, *same], n + len(same), leases)
-        return self._with_gold(chosen, leases)
+            spare = [] if same else spare  # a row is handed out as a whole
+        gold = self._gold_due(leases) if chosen else None
+        return (chosen, spare) if gold is None else ([gold], [])
 
-    def _with_gold(self, chosen: list[Asked], leases: _Leases) -> list[Asked]:
-        """What was chosen, or a gold question instead where it is time for one."""
+    def _gold_due(self, leases: _Leases) -> Asked | None:
+        """A gold question, where it is time for one."""
         state = self.runtime.state
-        if not state.gold or not chosen or leases.own - state.gold.keys():
-            return chosen
+        if not state.gold or leases.own - state.gold.keys():
+            return None
         with self.lock:
             mine = [event.question for event in state.given_by(leases.annotator)]
             seen = sum(number in state.gold for number in mine)
             left = sorted(state.gold.keys() - set(mine))
             if not left or (len(mine) + 1) // GOLD_EVERY <= seen:
-                return chosen
-            return [self.runtime.question(left[0])]
+                return None
+            return self.runtime.question(left[0])
 
     def _hand_out(
-        self, chosen: list[Asked], annotator: str, undone: int, seconds: float
+        self, chosen: list[Asked], spare: list[Asked], annotator: str, undone: int, seconds: float
     ) -> list[int] | None:
-        """Lease the questions, with numbers of their own; None where somebody was quicker."""
+        """Lease the questions, or spare ones for those that somebody else has got meanwhile.
+
+        None where there are not enough: then all is chosen anew.
+        """
         runtime = self.runtime
         with self.lock:
-            new = any(runtime.number(question) is None for question in chosen)
+            new = any(runtime.number(question) is None for question in (*chosen, *spare))
             # A lease need not survive the machine; the number of a question must.
             with runtime.store.write(runtime.record.id, durable=new) as transaction:
                 runtime.take(transaction.events(runtime.state.last))
@@ -148,8 +158,10 @@ class Assignment:
                     return None  # its round may be another
                 now = transaction.now()
                 leases = self._leases(annotator, transaction.leases(), now)
-                free = all(self._is_free(question, leases) for question in chosen)
-                if not free or len(self._affordable(chosen, len(chosen), leases)) < len(chosen):
+                wanted = len(chosen)
+                free = (q for q in (*chosen, *spare) if self._is_free(q, leases))
+                chosen = list(itertools.islice(free, wanted))
+                if len(self._affordable(chosen, wanted, leases)) < wanted:
                     return None
                 numbers = transaction.add_questions(chosen)
                 for number in numbers:
@@ -349,7 +361,7 @@ class Assignment:
                 return SessionState.SPENT
             if runtime.state.paused:
                 return SessionState.PAUSED
-        if annotator is None or self._choose(1, annotator):
+        if annotator is None or self._choose(1, annotator)[0]:
             return SessionState.ASKING
         return SessionState.WAITING
 
