@@ -90,11 +90,11 @@ def test_a_newer_database_is_refused_and_left_alone(old_database):
 
 def test_an_event_that_only_a_newer_version_knows_is_told_in_a_sentence(old_database):
     with sqlite3.connect(old_database) as connection:
-        change = "UPDATE askmeans_events SET kind = 'gold' WHERE kind = 'skip'"
+        change = "UPDATE askmeans_events SET kind = 'prophecy' WHERE kind = 'skip'"
         assert connection.execute(change).rowcount > 0
     connection.close()
     with pytest.raises(
-        StoreVersionError, match=r"events .* 'gold', .*newer version; run: pip install"
+        StoreVersionError, match=r"events .* 'prophecy', .*newer version; run: pip install"
     ):
         sessions.open(old_database)
 

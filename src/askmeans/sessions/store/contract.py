@@ -74,7 +74,7 @@ class Transaction(Protocol):
     """What can be done inside `Store.write`."""
 
     def now(self) -> float:
-        """The database's time, in seconds."""
+        """The database's time, in seconds; the same for the whole transaction."""
 
     def events(self, after: int) -> list[Event]:
         """Events with a number above this, in order."""

@@ -202,10 +202,13 @@ class SqlTransaction:
         self._connection = connection
         self._session = session
         self._backend = backend
+        self._now: float | None = None
 
     def now(self) -> float:
-        """The database's time, in seconds."""
-        return _now(self._connection, self._backend)
+        """The database's time, in seconds; one moment for all that is done here."""
+        if self._now is None:
+            self._now = _now(self._connection, self._backend)
+        return self._now
 
     def events(self, after: int) -> list[Event]:
         """Events with a number above this, in order."""
