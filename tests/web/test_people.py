@@ -1,14 +1,18 @@
-"""Who did how much, how quickly, and how far they agree."""
+"""Who did how much, how quickly, how far they agree, and about what they do not."""
 
 import pytest
 
-from askmeans.web.people import agreement_of, people_of
+from askmeans.web.people import disputes_of, people_of
 
 
 @pytest.fixture
 def session(tmp_path, tools):
     with tools.make_fruit(tmp_path / "fruit.db", strategy="auto", annotations=2) as made:
         yield made
+
+
+def people(session):
+    return people_of(session, session.status(), session.agreement())
 
 
 def test_people_are_told_by_what_they_did_and_who_is_here(session):
@@ -19,30 +23,34 @@ def test_people_are_told_by_what_they_did_and_who_is_here(session):
     (question,) = session.ask(annotator="bob")
     session.unsure(question.id, annotator="bob")
     session.ask(annotator="cleo")
-    bob, ann, cleo = people_of(session, session.status())
+    bob, ann, cleo = people(session)
     assert (bob.name, bob.answers, bob.unsure, bob.here) == ("bob", 2, 1, False)
     assert (ann.name, ann.answers, ann.seconds) == ("ann", 1, None)
-    assert (cleo.name, cleo.answers, cleo.here) == ("cleo", 0, True)
+    assert (cleo.name, cleo.answers, cleo.here, cleo.alpha) == ("cleo", 0, True, None)
     assert bob.seconds >= 0.0
 
 
-@pytest.mark.parametrize(
-    ("other", "share"), [(0, 1.0), (1, 0.0), ({0: 0.5, 1: 0.5}, 0.5), ((), 0.0)]
-)
-def test_agreement_is_what_two_answers_have_in_common(session, other, share):
-    assert agreement_of(session) is None
-    (question,) = session.ask(annotator="ann")
-    session.tell(question.id, 0, annotator="ann")
-    session.tell(question.id, other, annotator="bob")
-    found = agreement_of(session)
-    assert (found.share, found.questions) == (pytest.approx(share), 1)
-    for person in people_of(session, session.status()):
-        assert person.agreement == found
+def test_agreement_is_that_of_the_session_and_disputes_say_who_said_what(session):
+    for place in range(3):
+        (question,) = session.ask(annotator="ann")
+        session.tell(question.id, place % 2, annotator="ann")
+        session.tell(question.id, 1, annotator="bob")
+    assert [person.alpha for person in people(session)] == pytest.approx(
+        [session.agreement().alpha] * 2
+    )
+    first, second = disputes_of(session)
+    assert first.said == (("ann", "small"), ("bob", "large"))
+    assert [name for _, name, _ in first.choices] == ["small", "large"]
+    assert first.decided is None
+    session.adjudicate(first.question, 0)
+    again = disputes_of(session)
+    assert [dispute.decided for dispute in again] == [None, "small"]
+    assert again[0].question == second.question
 
 
-def test_numbers_agree_as_far_as_they_are_near(tmp_path, tools):
+def test_memberships_are_no_disputes_about_groups(tmp_path, tools):
     with tools.make_fruit(tmp_path / "plan.db", annotations=2) as session:
         (question,) = session.ask(annotator="ann")
         session.tell(question.id, 1.0, annotator="ann")
-        session.tell(question.id, 0.75, annotator="bob")
-        assert agreement_of(session).share == pytest.approx(0.75)
+        session.tell(question.id, 0.0, annotator="bob")
+        assert disputes_of(session) == ()

@@ -123,3 +123,26 @@ def test_without_script_results_are_reviewed_and_renamed(products, sit_down):
     expect(page.locator("#said")).to_contain_text("Saved: ")
     page.get_by_role("button", name="Use these names").click()
     expect(page.locator("#said")).to_contain_text("4 groups have names now.")
+
+
+def test_what_people_disagree_about_is_decided_with_one_click(tmp_path, sit_down, check, tools):
+    path = tmp_path / "two.db"
+    answers = tools.make_products(path, n=60, annotations=2)
+    with sessions.open(path) as session:
+        for place in range(8):
+            (question,) = session.ask(annotator="bob")
+            kind = max(answers[question.items[0]], key=answers[question.items[0]].get)
+            session.tell(question.id, kind, annotator="bob")
+            session.tell(question.id, kind if place else (kind + 1) % 4, annotator="cleo")
+    with tools.serving(path) as address:
+        page = sit_down(address)
+        page.goto(f"{address}/results")
+        expect(page.locator(".people + .note, .scroll + .note")).to_contain_text("alpha: 0.")
+        check(page, "results-disputes", full_page=True)
+        dispute = page.get_by_role("heading", name="Where people disagree").locator("+ ul li")
+        expect(dispute).to_have_count(1)
+        dispute.get_by_role("button").first.click()
+        expect(page.locator("#said")).to_contain_text("Decided.")
+        expect(dispute).to_contain_text("Decided: ")
+        dispute.get_by_role("button", name="Take back").click()
+        expect(page.locator("#said")).to_contain_text("Taken back.")

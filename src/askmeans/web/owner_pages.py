@@ -18,6 +18,7 @@ from askmeans.web.replies import (
     group_name,
     is_script,
     said_at,
+    value_of,
 )
 from askmeans.web.shaping import group_page_of, split_off
 
@@ -106,6 +107,18 @@ def _add_groups(router: APIRouter, context: AppContext) -> None:
             return f"{session.item(row).label} is {'an' if on else 'no longer a pinned'} example."
 
         return _done(context, request, form, pinned)
+
+    @router.post("/adjudicate")
+    def adjudicate(request: Request, form: SentForm) -> Response:
+        """One answer in the place of several that differ."""
+
+        def decided(who: str) -> str:
+            back = form.get("value") == "back"
+            value = None if back else value_of(form)
+            session.adjudicate(form.whole("question"), value, annotator=who)
+            return "Taken back." if back else "Decided."
+
+        return _done(context, request, form, decided)
 
     @router.post("/take-back")
     def take_back(request: Request, form: SentForm) -> Response:

@@ -1,26 +1,19 @@
-"""Who answers: how much, how quickly, how far they agree, and who is here now."""
+"""Who answers: how much, how quickly, how far they agree, and what they disagree about."""
 
+import math
 import statistics
-from collections import defaultdict
-from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations, pairwise
+from itertools import pairwise
 
-from askmeans.sessions import Receipt, Session, Status
+from askmeans.sessions import Session, Status
+from askmeans.sessions.opinions import Agreement
+from askmeans.web.drawing import colors_of
+from askmeans.web.scale import say
 
-__all__ = ["Agreement", "Person", "agreement_of", "people_of"]
+__all__ = ["Dispute", "Person", "disputes_of", "people_of"]
 
 _BREAK = 120.0  # seconds after which somebody was away, not thinking
-
-Shares = dict[str, float]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Agreement:
-    """How far answers of several people to the same questions overlap, 0 to 1."""
-
-    share: float
-    questions: int
+_DISPUTES = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,70 +24,70 @@ class Person:
     answers: int
     unsure: int
     seconds: float | None  # of a usual answer; None where too few are known
-    agreement: Agreement | None  # with the others; None where they were never asked the same
+    alpha: float | None  # agreement with the others; None where it cannot be told
     here: bool  # whether a question is theirs now
 
 
-def people_of(session: Session, status: Status) -> tuple[Person, ...]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dispute:
+    """An item that people put into different groups."""
+
+    question: int
+    row: int
+    name: str
+    image: bool
+    said: tuple[tuple[str, str], ...]  # who, and what
+    decided: str | None
+    choices: tuple[tuple[int, str, str], ...]  # number, name and colour of groups somebody named
+
+
+def people_of(session: Session, status: Status, agreement: Agreement) -> tuple[Person, ...]:
     """Everybody who answered or holds a question; who did most comes first."""
     receipts = session.history()
     here = {each.annotator for each in status.holding}
-    names = dict.fromkeys([*status.annotators, *sorted(here)])
-    told = _by_question(receipts, session.group_names)
     found = []
-    for name in names:
+    for name in dict.fromkeys([*status.annotators, *sorted(here)]):
         counts = status.annotators.get(name, {})
-        mine = [receipt for receipt in receipts if receipt.annotator == name]
-        gaps = [b.at - a.at for a, b in pairwise(mine) if 0.0 <= b.at - a.at < _BREAK]
+        mine = [receipt.at for receipt in receipts if receipt.annotator == name]
+        gaps = [b - a for a, b in pairwise(mine) if 0.0 <= b - a < _BREAK]
+        alpha = agreement.by_person.get(name, math.nan)
         found.append(
             Person(
                 name=name,
                 answers=counts.get("answer", 0) + counts.get("held", 0),
                 unsure=counts.get("unsure", 0),
                 seconds=statistics.median(gaps) if len(gaps) > 1 else None,
-                agreement=_agreement(told, name),
+                alpha=None if math.isnan(alpha) else alpha,
                 here=name in here,
             )
         )
     return tuple(sorted(found, key=lambda person: -person.answers))
 
 
-def agreement_of(session: Session) -> Agreement | None:
-    """How far all people agree; None where no question has two answers."""
-    return _agreement(_by_question(session.history(), session.group_names), None)
-
-
-def _agreement(told: dict[int, dict[str, Shares]], name: str | None) -> Agreement | None:
-    """The mean overlap of two people's answers, over all pairs of people or those of one."""
-    overlaps: dict[int, list[float]] = defaultdict(list)
-    for question, answers in told.items():
-        for one, other in combinations(answers, 2):
-            if name is None or name in (one, other):
-                overlaps[question].append(_overlap(answers[one], answers[other]))
-    if not overlaps:
-        return None
-    means = [statistics.fmean(each) for each in overlaps.values()]
-    return Agreement(share=statistics.fmean(means), questions=len(means))
-
-
-def _overlap(a: Shares, b: Shares) -> float:
-    """What two answers have in common: 1 for the same, 0 for another group altogether."""
-    apart = sum(abs(a.get(key, 0.0) - b.get(key, 0.0)) for key in a.keys() | b.keys())
-    return 1.0 - apart / 2.0
-
-
-def _by_question(receipts: Sequence[Receipt], names: Sequence[str]) -> dict[int, dict[str, Shares]]:
-    """What everybody said to each question, as shares that sum to 1."""
-    told: dict[int, dict[str, Shares]] = defaultdict(dict)
-    for receipt in receipts:
-        if receipt.question is None or receipt.value is None:
-            continue
-        shares: Shares = defaultdict(float)
-        if isinstance(receipt.value, tuple):
-            for group, share in zip(names, receipt.value, strict=False):  # merged ones are one
-                shares[group] += share
-            shares[""] = 1.0 - sum(receipt.value)
-        else:
-            shares |= {"yes": receipt.value, "no": 1.0 - receipt.value}
-        told[receipt.question][receipt.annotator] = dict(shares)
-    return told
+def disputes_of(session: Session) -> tuple[Dispute, ...]:
+    """Items that people put into different groups, the most different first."""
+    if session.config.ask != "group":
+        return ()
+    names, groups = session.group_names, session.groups
+    colored = list(zip(groups, colors_of(len(groups)), strict=True))
+    found = []
+    for each in session.disagreements(_DISPUTES):
+        item = session.item(each.items[0])
+        rows = [value for value in each.answers.values() if isinstance(value, tuple)]
+        told = {session.group_number(j) for row in rows for j, share in enumerate(row) if share}
+        found.append(
+            Dispute(
+                question=each.question,
+                row=item.row,
+                name=item.label,
+                image=bool(item.image),
+                said=tuple((name, say(value, names)) for name, value in each.answers.items()),
+                decided=None if each.decided is None else say(each.decided, names),
+                choices=tuple(
+                    (group.number, group.name, color)
+                    for group, color in colored
+                    if group.number in told
+                ),
+            )
+        )
+    return tuple(found)

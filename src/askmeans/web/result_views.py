@@ -14,12 +14,13 @@ from dataclasses import dataclass
 
 from askmeans.exceptions import AskmeansError
 from askmeans.sessions import Session, SessionResult, Status
+from askmeans.sessions.opinions import Agreement
 from askmeans.web.doubts import Doubt, doubts_of
 from askmeans.web.drawing import Dot, Plane, error_curve, scatter
 from askmeans.web.errors import tell
 from askmeans.web.forecasting import Outlook, outlook_of
 from askmeans.web.group_views import GroupView, Review, asked_rows, group_views, reviews
-from askmeans.web.people import Agreement, Person, agreement_of, people_of
+from askmeans.web.people import Dispute, Person, disputes_of, people_of
 from askmeans.web.profiles import Profiles
 
 __all__ = ["ResultView", "ResultViews"]
@@ -39,7 +40,8 @@ class ResultView:
     groups: tuple[GroupView, ...]
     reviews: tuple[Review, ...]
     people: tuple[Person, ...]
-    agreement: Agreement | None
+    agreement: Agreement
+    disputes: tuple[Dispute, ...]
     outlook: Outlook | None
     doubts: tuple[Doubt, ...]
     scatter: str
@@ -130,14 +132,16 @@ class ResultViews:
         asked = asked_rows(session)
         groups = group_views(session, result, profiles, asked)
         outlook = self._outlook(result)
+        agreement = session.agreement()
         return ResultView(
             event=event,
             status=status,
             result=result,
             groups=groups,
             reviews=reviews(session, result, groups, asked),
-            people=people_of(session, status),
-            agreement=agreement_of(session),
+            people=people_of(session, status, agreement),
+            agreement=agreement,
+            disputes=disputes_of(session),
             outlook=outlook,
             doubts=doubts_of(session, status),
             scatter=scatter(
