@@ -1,14 +1,16 @@
-// What the pages do beyond forms and links: answering without reloading, keys, zoom, a picture that
-// follows. Everything works without it.
+// What the pages do beyond forms and links: answering without reloading, keys, zoom. Everything
+// works without it.
 //
 // Rules of this file:
-// - The forms stay where they are; only #question is exchanged, and what it says is copied into them. So
-//   focus is kept, and an answer always goes to the question that was on the screen.
+// - The forms stay where they are; only #question is exchanged, and what it says is copied into them.
+//   So focus is kept, and an answer always goes to the question that was on the screen.
 // - Focus that was in what is exchanged, or in a form that is hidden with it, goes to the heading.
 // - One answer is under way at a time. It is kept until it was confirmed, and sent again with the
 //   same key where the server did not reply: twice the same is harmless.
 // - A page that is open says so, and holds its question; one that is left says so, too, and others
 //   may have it at once.
+
+import { KEYS, follow, preview, shortcuts, sleep, unfold } from "./results.js";
 
 const SETTLE = 250; // milliseconds in which nobody reads a question: a second click, a bouncing key
 const AGAIN = 1000; // between two attempts to reach the server
@@ -17,7 +19,6 @@ const BEAT = 25000; // between two words that this page is open (answering.py ha
 const LONG = 500; // milliseconds from which a touch is a long one
 const IDLE = 600000; // without a move or a key: whoever sat here is gone
 const PENDING = "askmeans-pending";
-const KEYS = "askmeans-keys"; // "off" where somebody does not want keys to answer
 
 const said = document.getElementById("said");
 let busy = false;
@@ -38,10 +39,6 @@ function settle() {
   setTimeout(() => (shown.dataset.ready = "1"), SETTLE);
 }
 
-function sleep(milliseconds) {
-  return new Promise((resolve) => setTimeout(resolve, milliseconds));
-}
-
 function parse(html) {
   return new DOMParser().parseFromString(html, "text/html").getElementById("question");
 }
@@ -60,12 +57,6 @@ function fill() {
   undo.elements.key.value = undoKey;
   for (const button of document.querySelectorAll("button[form=undo]")) button.disabled = !undoable;
   document.getElementById("late-undo").hidden = Boolean(question) || !undoable;
-}
-
-// What somebody unfolded stays unfolded.
-function unfold(old, part) {
-  const open = new Set([...old.querySelectorAll("details[open]")].map((each) => each.className));
-  for (const each of part.querySelectorAll("details")) each.open = open.has(each.className);
 }
 
 // Put what the server sent in the place of #question.
@@ -413,63 +404,6 @@ function answering() {
   addEventListener("pageshow", (event) => event.persisted && location.reload());
   const pending = sessionStorage.getItem(PENDING);
   if (pending) send(...JSON.parse(pending));
-}
-
-// Exchange the picture when there is a newer one.
-async function follow() {
-  for (;;) {
-    await sleep(LOOK);
-    const old = document.getElementById("result");
-    if (document.hidden || old.contains(document.activeElement)) continue;
-    try {
-      const tag = old.dataset.tag;
-      const response = await fetch("/results/part", {
-        headers: tag ? { "If-None-Match": tag } : {},
-        cache: "no-store",
-      });
-      if (response.status !== 200) continue;
-      const part = new DOMParser()
-        .parseFromString(await response.text(), "text/html")
-        .getElementById("result");
-      unfold(old, part);
-      old.replaceWith(part);
-      document.getElementById("preview").hidden = true;
-      document.getElementById("renewed").textContent = "The results were renewed.";
-    } catch {
-      // The server may come back: look again.
-    }
-  }
-}
-
-// What a dot of the map is, beside the pointer.
-function preview() {
-  const box = document.getElementById("preview");
-  const image = box.querySelector("img");
-  document.addEventListener("pointerover", (event) => {
-    const link = event.target.closest?.(".scatter a");
-    box.hidden = !link;
-    if (!link) return;
-    const title = link.querySelector("title");
-    if (title) {
-      link.setAttribute("aria-label", title.textContent);
-      title.remove(); // else the browser tells it, too
-    }
-    box.querySelector("p").textContent = link.getAttribute("aria-label");
-    image.hidden = !link.dataset.image;
-    if (link.dataset.image) image.src = `/image/${link.dataset.row}?small=true`;
-    const at = link.getBoundingClientRect();
-    const left = Math.min(at.right + 8, innerWidth - box.offsetWidth - 8);
-    box.style.left = `${Math.max(8, left)}px`;
-    box.style.top = `${Math.max(8, Math.min(at.top, innerHeight - box.offsetHeight - 8))}px`;
-  });
-}
-
-// Keys of other pages: buttons and links that say so.
-function shortcuts(event) {
-  if (event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;
-  if (event.target.closest("input, textarea, select")) return;
-  if (localStorage.getItem(KEYS) === "off") return;
-  document.querySelector(`[data-key="${CSS.escape(event.key.toLowerCase())}"]`)?.click();
 }
 
 document.addEventListener("click", zoom);

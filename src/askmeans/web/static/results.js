@@ -1,0 +1,71 @@
+// What the results do beyond links and forms: they follow the answers, tell what a dot is, and take keys.
+
+export const KEYS = "askmeans-keys"; // "off" where somebody does not want keys to answer
+const LOOK = 3000; // milliseconds between two looks for something new
+
+export function sleep(milliseconds) {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+}
+
+// What somebody unfolded stays unfolded.
+export function unfold(old, part) {
+  const open = new Set([...old.querySelectorAll("details[open]")].map((each) => each.className));
+  for (const each of part.querySelectorAll("details")) each.open = open.has(each.className);
+}
+
+// Exchange the results when there are newer ones.
+export async function follow() {
+  for (;;) {
+    await sleep(LOOK);
+    const old = document.getElementById("result");
+    if (document.hidden || old.contains(document.activeElement)) continue;
+    try {
+      const tag = old.dataset.tag;
+      const response = await fetch("/results/part", {
+        headers: tag ? { "If-None-Match": tag } : {},
+        cache: "no-store",
+      });
+      if (response.status !== 200) continue;
+      const part = new DOMParser()
+        .parseFromString(await response.text(), "text/html")
+        .getElementById("result");
+      unfold(old, part);
+      old.replaceWith(part);
+      document.getElementById("preview").hidden = true;
+      document.getElementById("renewed").textContent = "The results were renewed.";
+    } catch {
+      // The server may come back: look again.
+    }
+  }
+}
+
+// What a dot of the map is, beside the pointer.
+export function preview() {
+  const box = document.getElementById("preview");
+  const image = box.querySelector("img");
+  document.addEventListener("pointerover", (event) => {
+    const link = event.target.closest?.(".scatter a");
+    box.hidden = !link;
+    if (!link) return;
+    const title = link.querySelector("title");
+    if (title) {
+      link.setAttribute("aria-label", title.textContent);
+      title.remove(); // else the browser tells it, too
+    }
+    box.querySelector("p").textContent = link.getAttribute("aria-label");
+    image.hidden = !link.dataset.image;
+    if (link.dataset.image) image.src = `/image/${link.dataset.row}?small=true`;
+    const at = link.getBoundingClientRect();
+    const left = Math.min(at.right + 8, innerWidth - box.offsetWidth - 8);
+    box.style.left = `${Math.max(8, left)}px`;
+    box.style.top = `${Math.max(8, Math.min(at.top, innerHeight - box.offsetHeight - 8))}px`;
+  });
+}
+
+// Keys of other pages: buttons and links that say so.
+export function shortcuts(event) {
+  if (event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.target.closest("input, textarea, select")) return;
+  if (localStorage.getItem(KEYS) === "off") return;
+  document.querySelector(`[data-key="${CSS.escape(event.key.toLowerCase())}"]`)?.click();
+}
