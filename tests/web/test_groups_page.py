@@ -117,13 +117,15 @@ def test_the_owner_tells_people_what_it_is_for(products, sit_down):
     page.goto(f"{address}/groups")
     page.get_by_label("What this is for").fill("For the catalogue.")
     page.get_by_label("Predicted groups come first").check()
+    page.get_by_label("Show the known answer").check()
     page.get_by_role("button", name="Save").click()
     expect(page.locator("#said")).to_contain_text("Saved.")
     with sessions.open(path) as session:
         assert session.options["purpose"] == "For the catalogue."
         assert session.options["predicted_first"]
         assert session.options["guidelines"].startswith("# Rules")
-        assert len(session.changes()) == 4
+        assert session.options["gold_feedback"]
+        assert len(session.changes()) == 5
     page.goto(f"{address}/name")
     expect(page.locator(".purpose")).to_have_text("For the catalogue.")
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from askmeans.queries import Answer
 from askmeans.web.people import disputes_of, people_of
 
 
@@ -54,3 +55,12 @@ def test_memberships_are_no_disputes_about_groups(tmp_path, tools):
         session.tell(question.id, 1.0, annotator="ann")
         session.tell(question.id, 0.0, annotator="bob")
         assert disputes_of(session) == ()
+
+
+def test_who_answered_gold_questions_is_told_how_well(session):
+    known = Answer(round=0, kind="group", items=(0,), cluster=None, repeat=0, value=(1.0, 0.0))
+    session.add_gold([known])
+    question = session.add_question("group", (0,), annotator="ann")
+    session.tell(question.id, {0: 0.5, 1: 0.5}, annotator="ann")
+    (ann,) = people(session)
+    assert (ann.gold.questions, ann.gold.difference) == (1, pytest.approx(0.5))

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from askmeans.sessions import Session, Status
+from askmeans.sessions.gold import GoldScore
+from askmeans.sessions.log import GOLD, IMPORTED
 from askmeans.sessions.opinions import Agreement
 from askmeans.web.drawing import colors_of
 from askmeans.web.scale import say
@@ -25,6 +27,7 @@ class Person:
     unsure: int
     seconds: float | None  # of a usual answer; None where too few are known
     alpha: float | None  # agreement with the others; None where it cannot be told
+    gold: GoldScore | None  # how they answered questions whose answers are known
     here: bool  # whether a question is theirs now
 
 
@@ -44,9 +47,11 @@ class Dispute:
 def people_of(session: Session, status: Status, agreement: Agreement) -> tuple[Person, ...]:
     """Everybody who answered or holds a question; who did most comes first."""
     receipts = session.history()
-    here = {each.annotator for each in status.holding}
+    here, gold = {each.annotator for each in status.holding}, session.gold_report()
     found = []
     for name in dict.fromkeys([*status.annotators, *sorted(here)]):
+        if name in (IMPORTED, GOLD):
+            continue  # nobody's own answers
         counts = status.annotators.get(name, {})
         mine = [receipt.at for receipt in receipts if receipt.annotator == name]
         gaps = [b - a for a, b in pairwise(mine) if 0.0 <= b - a < _BREAK]
@@ -54,10 +59,11 @@ def people_of(session: Session, status: Status, agreement: Agreement) -> tuple[P
         found.append(
             Person(
                 name=name,
-                answers=counts.get("answer", 0) + counts.get("held", 0),
+                answers=counts.get("answer", 0),
                 unsure=counts.get("unsure", 0),
                 seconds=statistics.median(gaps) if len(gaps) > 1 else None,
                 alpha=None if math.isnan(alpha) else alpha,
+                gold=gold.get(name),
                 here=name in here,
             )
         )
