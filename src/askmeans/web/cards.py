@@ -1,33 +1,20 @@
 """What a person sees of a question: its items side by side, what differs, the row it belongs to."""
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from askmeans.sessions import Item, Question, Session
 from askmeans.web.drawing import colors_of
+from askmeans.web.fields import Cell, as_text, columns_of, compared, is_number
 
 __all__ = ["Card", "Cards", "Cell", "Choice", "Entry", "ItemView"]
 
-_SAMPLE = 2000  # rows from which the range of a column is told
-_DIFFERENT = 0.1  # of that range, from which two numbers differ
 _SHOWN = 12  # fields shown at once; the others unfold
 _BESIDE = 3  # the same, beside a picture or a text
 _IN_LINE = 4  # fields of an example in a line
 _TYPICAL = 3
 _KEYS = 9  # groups that have a key of their own
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cell:
-    """A field of an item."""
-
-    name: str
-    value: str
-    differs: bool = False
-    place: float | None = None  # of a number between the smallest and the largest, 0 to 1
-    others: tuple[float, ...] = ()  # where the numbers it is compared with lie
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,7 +94,7 @@ class Cards:
     def __init__(self, session: Session) -> None:
         self._session = session
         self.predict: Callable[[int], Sequence[float] | None] = lambda _: None
-        self._ranges, self._naming = _columns(session)
+        self._ranges, self._naming = columns_of(session)
 
     def card(
         self,
@@ -214,7 +201,7 @@ class Cards:
     def _view(self, item: Item) -> ItemView:
         """An item with its fields as text, and where its numbers lie."""
         cells = [
-            Cell(name=name, value=_as_text(value), place=self._place(name, value))
+            Cell(name=name, value=as_text(value), place=self._place(name, value))
             for name, value in item.fields.items()
         ]
         n_first = _SHOWN
@@ -247,7 +234,7 @@ class Cards:
             cells = tuple(
                 cell
                 if cell.name in self._naming
-                else _compared(cell, [b.get(cell.name) for b in by_name])
+                else compared(cell, [b.get(cell.name) for b in by_name])
                 for cell in item.cells
             )
             drawn.append(replace(item, cells=cells))
@@ -256,62 +243,7 @@ class Cards:
     def _place(self, name: str, value: Any) -> float | None:
         """Where a number lies in its column."""
         span = self._ranges.get(name)
-        if span is None or not _is_number(value):
+        if span is None or not is_number(value):
             return None
         low, high = span
         return min(1.0, max(0.0, (float(value) - low) / (high - low)))
-
-
-def _columns(session: Session) -> tuple[dict[str, tuple[float, float]], frozenset[str]]:
-    """Smallest and largest of every column of numbers; columns that name items. From a sample.
-
-    A column names items where it repeats their ids, or has another word for every item.
-    """
-    n = len(session.rows)
-    found: dict[str, tuple[float, float]] = {}
-    values: dict[str, list[Any]] = {}
-    ids = []
-    for row in range(0, n, max(1, math.ceil(n / _SAMPLE))):
-        item = session.item(row)
-        ids.append(item.id)
-        for name, value in item.fields.items():
-            values.setdefault(name, []).append(value)
-            if _is_number(value):
-                low, high = found.get(name, (value, value))
-                found[name] = (min(low, value), max(high, value))
-    naming = frozenset(
-        name
-        for name, told in values.items()
-        if name.casefold() == "id"
-        or list(map(str, told)) == ids
-        or (name not in found and len(set(told)) == len(told) > 1)
-    )
-    ranges = {name: (low, high) for name, (low, high) in found.items() if high > low}
-    return ranges, naming
-
-
-def _compared(cell: Cell, others: Sequence[Cell | None]) -> Cell:
-    """A cell beside those of the same name."""
-    there = [other for other in others if other is not None]
-    places = tuple(other.place for other in there if other.place is not None)
-    differs = bool(there) and all(_differ(cell, other) for other in there)
-    return replace(cell, differs=differs, others=places)
-
-
-def _differ(a: Cell, b: Cell) -> bool:
-    """Whether two cells differ: numbers by a good part of their range."""
-    if a.place is not None and b.place is not None:
-        return abs(a.place - b.place) > _DIFFERENT
-    return a.value != b.value
-
-
-def _is_number(value: Any) -> bool:
-    """Whether it is a number that can be compared."""
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _as_text(value: Any) -> str:
-    """A field as people read it."""
-    if value is None:
-        return "no value"
-    return f"{value:.6g}" if isinstance(value, float) else str(value)

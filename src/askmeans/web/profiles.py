@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans.sessions import Session
+from askmeans.web.fields import is_number
 
 __all__ = ["Profile", "Profiles", "Trait"]
 
@@ -123,7 +124,7 @@ def _numbers(fields: list[dict[str, Any]]) -> tuple[list[str], Floats]:
         for name, column in values.items()
         if name.casefold() != "id"
         and any(value is not None for value in column)
-        and all(value is None or _is_number(value) for value in column)
+        and all(value is None or is_number(value) for value in column)
     ]
     columns = [[math.nan if value is None else float(value) for value in values[n]] for n in names]
     return names, np.array(columns, dtype=np.float64).T.reshape(len(fields), len(names))
@@ -151,8 +152,3 @@ def _incidence(tokens: list[set[str]]) -> tuple[list[str], Floats]:
     for row, mine in enumerate(tokens):
         has[row, [place[word] for word in mine if word in place]] = 1.0
     return words, has
-
-
-def _is_number(value: Any) -> bool:
-    """Whether it is a number, and no truth value."""
-    return isinstance(value, int | float) and not isinstance(value, bool)
