@@ -62,7 +62,7 @@ def say(value: Value | None, names: Sequence[str] = ()) -> str:
 
 def say_error(error: float) -> str:
     """An error of memberships as people read it."""
-    return "below 0.01" if error < 0.005 else f"{error:.2f}"
+    return "below 0.001" if error < 0.001 else f"{error:.2g}"
 
 
 def say_fully(value: Value | None, ask: str, names: Sequence[str] = ()) -> str:
