@@ -283,8 +283,11 @@ class Runtime:
         policy = self.policy
         if not isinstance(policy, PlanPolicy):
             return len(self.open())
-        numbers = (self._numbers.get(question) for question in policy.open)
-        return sum(number is None or not self.state.is_settled(number) for number in numbers)
+        done = sum(  # of those with a number: far fewer than a round has
+            self.state.is_settled(number) and question in policy.open
+            for number, question in self._questions.items()
+        )
+        return len(policy.open) - done
 
     def later_than(self, question: Question) -> list[int]:
         """Numbers of the questions of a plan that followed from the answer to this one."""
