@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from askmeans.exceptions import AnswerError
-from askmeans.shares import as_row, parse_row, row_text
+from askmeans.shares import as_row, difference, largest_difference, parse_row, row_text
 
 NAMES = ["Group A", "Group B", "2", "a, b: c"]
 
@@ -83,3 +83,24 @@ def test_a_row_is_read_as_it_is_written(counts):
 
 def test_cannot_say_is_written_as_a_question_mark():
     assert row_text(as_row(None, 2), NAMES) == "?"
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "apart"),
+    [
+        (0.25, 1.0, 0.75),
+        ((1.0, 0.0), (0.0, 1.0), 1.0),
+        ((1.0, 0.0), (0.5, 0.5), 0.5),
+        ((1.0, 0.0), (0.0, 0.0), 1.0),  # in none of these
+        ((0.5, 0.0), (0.5, 0.5), 0.5),
+        ((1.0, 0.0), (0.0, 0.0, 1.0), 1.0),  # said after there was a group more
+    ],
+)
+def test_answers_differ_by_what_they_put_elsewhere(one, other, apart):
+    assert difference(one, other) == difference(other, one) == pytest.approx(apart)
+    assert difference(one, one) == 0.0
+
+
+def test_the_largest_difference_is_that_of_the_two_farthest_apart():
+    assert largest_difference([0.25, 0.5, 1.0]) == 0.75
+    assert largest_difference([0.25]) == 0.0

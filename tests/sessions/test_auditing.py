@@ -56,19 +56,6 @@ def test_what_was_taken_back_stays_in_the_log(session):
     assert [r.value for r in session.audit()][1] == 0.25
 
 
-@pytest.mark.parametrize("name", ["", None, "a\nb", 3])
-def test_what_is_no_client_is_refused(name):
-    with pytest.raises(ParameterError, match="'name' parameter"), sessions.from_client(name):
-        pass
-
-
-def test_a_client_of_a_block_ends_with_it():
-    before = current_client()
-    with sessions.from_client("x" * 300):
-        assert current_client() == "x" * 200
-    assert current_client() == before
-
-
 def test_a_pseudonym_replaces_a_name_in_log_leases_and_exports_and_is_an_event(session):
     with sessions.open(session.url) as other:
         history = other.history()
