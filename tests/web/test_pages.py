@@ -6,6 +6,7 @@ from html.parser import HTMLParser
 import pytest
 
 from askmeans import sessions
+from askmeans.web import create_app
 
 
 class Forms(HTMLParser):
@@ -172,3 +173,24 @@ def test_a_spent_budget_is_raised_on_the_page(seated, database):
     assert kept(database) == [0.5, 0.5]
     assert client.post("/budget", data=form(answer(client, "1"), "/budget", n="0")).is_client_error
     assert session.status().budget == 3
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {},
+        {"strategy": "auto", "ask": "membership"},
+        {"strategy": "auto", "ask": "pairwise"},
+        {"strategy": "auto", "n_clusters": 1, "cluster_names": ["one"]},
+        {"strategy": "auto", "n_clusters": "auto", "cluster_names": None},
+    ],
+)
+def test_every_page_opens_whatever_is_asked(asked, tmp_path, tools):
+    tools.make_fruit(tmp_path / "other.db", **asked).close()
+    with tools.using(create_app(tmp_path / "other.db", settle_seconds=0.0)) as client:
+        client.cookies.set("askmeans_name", "ann")
+        for path in ("/", "/groups", "/name", "/results", "/items/0", "/help", "/history"):
+            assert client.get(path).status_code == 200, path
+        assert client.get("/practice").status_code in (200, 303)
+        compares = asked.get("ask") == "pairwise"
+        assert ('action="/pin"' in client.get("/items/0").text) is not compares
