@@ -48,6 +48,7 @@ def fill(path: Path) -> None:
     session.pause()
     session.resume()
     session.add_rows([[3.0]], items=["quince"], ids=["q"])
+    session.invite("robert", role="owner")
     session.pseudonymize("robert", "bob")
     session.close()
 

@@ -29,6 +29,7 @@ from askmeans.web import serve
 
 ITEMS = 1000  # of which half are asked about: more than anybody answers before the next removal
 FILES = ("", "-wal", "-shm")
+NAMES = [f"client-{number}" for number in range(4)]
 
 
 class Place:
@@ -39,6 +40,8 @@ class Place:
         self.path.parent.mkdir()
         self.template = folder / "clients.db"
         clients.make(self.template, ITEMS, ITEMS // 2)
+        with sessions.open(self.template) as session:  # every database after it has them, too
+            self.tokens = {name: session.invite(name) for name in NAMES}
         with closing(sqlite3.connect(self.template)) as connection, connection:
             # Whoever is killed holds a question for a second only.
             connection.execute(
@@ -92,8 +95,9 @@ def run_server(path: Path, port: int, log: Path) -> None:
     serve(path, port=port, open_browser=False)
 
 
-def run_client(name: str, ports: list[int], journal: Path, seed: int) -> None:
+def run_client(who: tuple[str, str], ports: list[int], journal: Path, seed: int) -> None:
     """Ask and tell at one of the servers until killed; what was confirmed is written down."""
+    name, token = who
     rng = np.random.default_rng(seed)
     file = os.open(journal, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
     count = 0
@@ -101,10 +105,6 @@ def run_client(name: str, ports: list[int], journal: Path, seed: int) -> None:
         port = int(rng.choice(ports))
         connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
         try:
-            connection.request("GET", "/help")
-            reply = connection.getresponse()
-            reply.read()
-            token = reply.getheader("set-cookie", "").partition(";")[0].partition("=")[2]
             for _ in range(10):
                 status, asked = post(connection, "ask", token, {"annotator": name})
                 if status != 200 or not asked:
@@ -126,8 +126,7 @@ def run_client(name: str, ports: list[int], journal: Path, seed: int) -> None:
 
 def post(connection: http.client.HTTPConnection, what: str, token: str, values: object) -> tuple:
     """A request of the API: its status, and what it says."""
-    headers = {"content-type": "application/json", "x-csrf-token": token,
-               "cookie": f"askmeans_token={token}"}  # fmt: skip
+    headers = {"content-type": "application/json", "authorization": f"Bearer {token}"}
     connection.request("POST", f"/api/{what}", json.dumps(values), headers)
     reply = connection.getresponse()
     return reply.status, json.loads(reply.read() or b"null")
@@ -154,9 +153,10 @@ class Crew:
                 self.running["server", number] = child
         for number in range(4):
             if ("client", number) not in self.running:
-                name, journal = f"client-{number}", self.folder / f"journal-{number}"
+                name, journal = NAMES[number], self.folder / f"journal-{number}"
+                who = (name, self.place.tokens[name])
                 seed = int(self.rng.integers(2**30))
-                child = clients.forked(run_client, name, self.ports, journal, seed)
+                child = clients.forked(run_client, who, self.ports, journal, seed)
                 self.running["client", number] = child
 
     def wait_for(self, answers: int, *, at_most: float) -> None:

@@ -104,16 +104,40 @@ def client(database):
 
 
 @contextmanager
-def using(app):
-    """A client of an application, with a token."""
+def using(app, name="ann", role="owner"):
+    """A client of an application, signed in, with a token for its forms."""
+    with knocking(app) as client:
+        sign_in(client, app, name, role)
+        yield client
+
+
+@contextmanager
+def knocking(app):
+    """A client that nobody knows."""
     from starlette.testclient import TestClient
 
     with TestClient(
         app, base_url="http://127.0.0.1", follow_redirects=False, raise_server_exceptions=False,
         client=("127.0.0.1", 50000),
     ) as client:  # fmt: skip
-        client.get("/help")
         yield client
+
+
+def sign_in(client, app, name="ann", role="owner"):
+    """Come in as somebody, with a link of their own; its token."""
+    token = app.state.context.session.invite(name, role=role)
+    reply = client.get(f"/help?token={token}", follow_redirects=False)
+    assert reply.headers["location"] == "/help"
+    assert client.get("/help").status_code == 200
+    return token
+
+
+SERVED = {}  # addresses, with the applications behind them
+
+
+def link_to(address, name="ann", role="owner", path="/"):
+    """A link that lets somebody in at an address that `serving` gave."""
+    return f"{address}{path}?token={SERVED[address].state.context.session.invite(name, role=role)}"
 
 
 def token_of(client):
@@ -128,9 +152,12 @@ def serving(path, **options):
     server = uvicorn.Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()
+    address = f"http://127.0.0.1:{listening.getsockname()[1]}"
+    SERVED[address] = app
     try:
-        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+        yield address
     finally:
+        del SERVED[address]
         server.should_exit = True
         thread.join(timeout=20)
         listening.close()
@@ -167,15 +194,13 @@ def sit_down(browser):
     """Start answering under a name; returns the page. Errors in the browser fail the test."""
     contexts, errors = [], []
 
-    def sit(address, name="ann", **options):
+    def sit(address, name="ann", role="owner", **options):
         context = browser.new_context(**{"viewport": {"width": 1280, "height": 800}, **options})
         context.set_default_timeout(20_000)
         contexts.append(context)
         page = context.new_page()
         page.on("pageerror", lambda error: errors.append(str(error)))
-        page.goto(f"{address}/name")
-        page.get_by_label("Your name", exact=True).fill(name)
-        page.get_by_role("button", name="Start answering").click()
+        page.goto(link_to(address, name, role))
         page.wait_for_selector("#question")
         page.wait_for_load_state("load")  # with its stylesheet
         return page
@@ -248,5 +273,6 @@ def tools():
     return SimpleNamespace(
         FRUIT=FRUIT, SCREENSHOTS=SCREENSHOTS, answer=answer, make_fruit=make_fruit,
         make_iris=make_iris, make_products=make_products, question_of=question_of,
-        serving=serving, token_of=token_of, using=using,
+        serving=serving, token_of=token_of, using=using, knocking=knocking, sign_in=sign_in,
+        link_to=link_to,
     )  # fmt: skip

@@ -45,7 +45,7 @@ def test_answers_pass_while_many_wait_for_a_slow_result(database, tools, monkeyp
         ) as client,  # fmt: skip
         ThreadPoolExecutor(WAITING + 1) as crowd,
     ):
-        client.get("/help")
+        tools.sign_in(client, app)
         (question,) = session.ask(annotator="ann")
         monkeypatch.setattr(session, "result", lambda: go_on.wait(600) and result())
         waiting = [crowd.submit(client.get, path) for _ in range(WAITING)]

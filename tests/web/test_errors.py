@@ -13,7 +13,6 @@ def test_no_path_of_this_machine_is_shown_where_the_database_is_gone(tmp_path, t
     tools.make_fruit(folder / "fruit.db").close()
     with tools.using(create_app(folder / "fruit.db", settle_seconds=0.0)) as client:
         token, mark = tools.token_of(client), client.app.state.context.assignments.mark
-        client.post("/name", data={"token": token, "name": "ann"})
         client.get("/")
         for file in folder.iterdir():
             file.unlink()

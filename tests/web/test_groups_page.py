@@ -172,7 +172,7 @@ def test_practice_tells_right_from_wrong_and_keeps_nothing(products, sit_down, s
         before = session.last_event
     page = sit_down(address, "bob", java_script_enabled=script)
     page.goto(f"{address}/name")
-    page.get_by_role("button", name="Practise first, with 3 cards").click()
+    page.get_by_role("link", name="Practise first, with 3 cards").click()
     expect(page.locator("main")).to_contain_text("We sort what the shop sells.")
     page.locator(".choices button").nth(1).click()  # the first is about the first group
     expect(page.locator("#said")).to_contain_text("others would say coffee")

@@ -43,7 +43,6 @@ def test_while_the_database_is_away_people_are_told_that_it_is_not_saved_and_it_
         context = client.app.state.context
         context.session.patience = 0.01
         token = tools.token_of(client)
-        client.post("/name", data={"token": token, "name": "ann"})
         client.get("/")
         form = {"token": token, "session": context.assignments.mark, "annotator": "ann",
                 "question": "1", "key": "k", "value": "0.75"}  # fmt: skip

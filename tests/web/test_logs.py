@@ -29,10 +29,10 @@ def lines():
 def test_an_answer_is_told_by_its_path_alone_and_its_event_knows_where_it_came_from(
     database, tools, lines
 ):
-    with tools.using(create_app(database, settle_seconds=0.0)) as client:
+    with tools.using(create_app(database, settle_seconds=0.0), "Ada Lovelace") as client:
         token, mark = tools.token_of(client), client.app.state.context.assignments.mark
-        client.post("/name", data={"token": token, "name": "Ada Lovelace"})
         client.get("/?token=secret-token")
+        client.get("/")
         form = {"token": token, "session": mark, "annotator": "Ada Lovelace", "question": "1",
                 "key": "k-1", "value": "0.75"}  # fmt: skip
         assert client.post("/answer", data=form).status_code == 303
@@ -53,7 +53,6 @@ def test_of_an_error_its_type_and_place_are_told_and_not_what_it_says(database, 
     with tools.using(create_app(database)) as client:
         session = client.app.state.context.session
         with mock.patch.object(session, "history", side_effect=ZeroDivisionError("answer 0.75")):
-            client.post("/name", data={"token": tools.token_of(client), "name": "ann"})
             assert client.get("/history").status_code == 500
     (failure,) = [line for line in lines() if line["level"] == "error"]
     assert failure["error"] == "ZeroDivisionError"

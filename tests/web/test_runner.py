@@ -30,7 +30,9 @@ def test_the_demo_serves_faces_with_questions_ready_and_goes_on_where_it_was(tmp
         assert process.wait(timeout=60) in (0, -15)
         process.stdout.close()
         assert lines[0] == f"database: {tmp_path / 'demo' / 'faces.db'}\n"
-        assert re.fullmatch(r"page: http://127\.0\.0\.1:\d+/ \(Ctrl-C .*\)\n", lines[1])
+        assert re.fullmatch(
+            r"page: http://127\.0\.0\.1:\d+/\?token=[\w-]{43} \(Ctrl-C .*\)\n", lines[1]
+        )
     from askmeans import sessions
 
     with sessions.open(tmp_path / "demo" / "faces.db") as session:

@@ -19,33 +19,40 @@ def pair(postgres_url, tools):
         yield one, other
 
 
-def post(client, what, values, tools):
-    """A request of the API."""
-    return client.post(
-        f"/api/{what}", json=values, headers={"x-csrf-token": tools.token_of(client)}
-    )
+def post(client, what, values, tokens):
+    """A request of the API by a program, of the annotator that it names."""
+    headers = {"authorization": f"Bearer {tokens[values['annotator']]}"}
+    return client.post(f"/api/{what}", json=values, headers=headers)
 
 
-def test_what_one_server_handed_out_the_other_does_not_and_both_know_what_was_said(pair, tools):
+@pytest.fixture
+def tokens(pair, postgres_url):  # noqa: ARG001 - the session is made by then
+    """Everybody's token, made elsewhere."""
+    with sessions.open(postgres_url) as session:
+        names = ["ann", "bob", *(f"ann{number}" for number in range(4))]
+        return {name: session.invite(name) for name in names}
+
+
+def test_what_one_server_handed_out_the_other_does_not_and_both_know_what_was_said(pair, tokens):
     one, other = pair
     held = [
-        post(client, "ask", {"annotator": name}, tools).json()[0]["id"]
+        post(client, "ask", {"annotator": name}, tokens).json()[0]["id"]
         for client, name in ((one, "ann"), (other, "bob"))
     ]
     assert held[0] != held[1]
     told = {"annotator": "ann", "question": held[0], "value": 0.75, "key": "k"}
-    assert post(one, "answers", told, tools).status_code == 200
-    assert post(other, "answers", told, tools).json()["repeated"]  # she came back by another way
+    assert post(one, "answers", told, tokens).status_code == 200
+    assert post(other, "answers", told, tokens).json()["repeated"]  # she came back by another way
     assert [c.get("/api/status").json()["answered"] for c in pair] == [1, 1]
 
 
-def test_a_crowd_at_two_servers_answers_every_question_once(pair, tools, postgres_url):
+def test_a_crowd_at_two_servers_answers_every_question_once(pair, tokens, postgres_url):
     failed = []
 
     def work(number):
         client, name = pair[number % 2], f"ann{number}"
         for _ in range(40):
-            asked = post(client, "ask", {"annotator": name}, tools)
+            asked = post(client, "ask", {"annotator": name}, tokens)
             if asked.status_code != 200:
                 failed.append(asked.text)
                 return
@@ -55,7 +62,7 @@ def test_a_crowd_at_two_servers_answers_every_question_once(pair, tools, postgre
                 continue
             told = {"annotator": name, "question": asked.json()[0]["id"], "value": 0.5,
                     "key": f"{name}-{asked.json()[0]['id']}"}  # fmt: skip
-            reply = post(client, "answers", told, tools)
+            reply = post(client, "answers", told, tokens)
             if reply.status_code != 200 or reply.json()["late"]:
                 failed.append(reply.text)
 

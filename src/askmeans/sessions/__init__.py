@@ -4,6 +4,7 @@ from askmeans.clients import from_client
 from askmeans.sessions.auditing import AuditRecord
 from askmeans.sessions.display import Item
 from askmeans.sessions.gold import GoldScore
+from askmeans.sessions.invites import Invite, Person
 from askmeans.sessions.opening import create, names, open  # noqa: A004 - the pinned name
 from askmeans.sessions.opinions import Agreement, Disagreement, PairAgreement
 from askmeans.sessions.reports import (
@@ -29,8 +30,10 @@ __all__ = [
     "GoldScore",
     "Group",
     "Holding",
+    "Invite",
     "Item",
     "PairAgreement",
+    "Person",
     "Question",
     "Receipt",
     "Session",

@@ -17,7 +17,7 @@ from askmeans.sessions.reports import Change, Question, Receipt
 __all__ = ["OPTIONS", "Changes"]
 
 OPTIONS: dict[str, type] = {"purpose": str, "guidelines": str, "predicted_first": bool,
-                           "gold_feedback": bool}  # fmt: skip
+                           "gold_feedback": bool, "annotators_see_results": bool}  # fmt: skip
 _LONGEST = 20_000  # characters of guidelines
 
 
@@ -36,12 +36,14 @@ class Changes(Regrouping):
 
         Parameters
         ----------
-        name : {"purpose", "guidelines", "predicted_first", "gold_feedback"}
+        name : {"purpose", "guidelines", "predicted_first", "gold_feedback", \
+                "annotators_see_results"}
             What this is for, in a sentence; what belongs where, in Markdown; whether groups that
             are likely come first on a card (it biases people, so they do not unless one says so);
-            whether people are told the known answer after a gold question.
+            whether people are told the known answer after a gold question; whether people who
+            were invited as annotators see the result, not owners alone.
         value : str or bool
-            A text of at most 20,000 characters; True or False for the last two.
+            A text of at most 20,000 characters; True or False for the last three.
         annotator : str, default="me"
             Who decides it.
 
@@ -67,7 +69,7 @@ class Changes(Regrouping):
             raise ParameterError(
                 f"The 'name' parameter of Session.set_option must be one of {', '.join(OPTIONS)}, "
                 f"with a text of at most {_LONGEST} characters, or True or False for "
-                f"the last two. Got {name!r:.40} and {value!r:.40} instead."
+                f"the last three. Got {name!r:.40} and {value!r:.40} instead."
             )
         if isinstance(value, str):
             check_text(value, f"The option {name!r}")

@@ -9,8 +9,8 @@ from askmeans.exceptions import ParameterError
 from askmeans.queries import ME, Answer
 from askmeans.sessions.assignment import Assignment
 from askmeans.sessions.config import Config
-from askmeans.sessions.gold import GoldAnswers
 from askmeans.sessions.imported import import_answers
+from askmeans.sessions.invites import Invitations
 from askmeans.sessions.log import EventKind, NewEvent, as_key
 from askmeans.sessions.reports import Held, Receipt
 from askmeans.sessions.results import Results
@@ -23,7 +23,7 @@ from askmeans.spec import SIMILARITIES
 __all__ = ["SessionOwner"]
 
 
-class SessionOwner(GoldAnswers):
+class SessionOwner(Invitations):
     """The half of `Session` that is not about questions."""
 
     def __init__(self, store: Store, record: SessionRecord) -> None:

@@ -14,6 +14,6 @@ except ModuleNotFoundError as error:
     ) from error
 
 from askmeans.web.app import create_app
-from askmeans.web.runner import serve
+from askmeans.web.runner import Access, serve
 
-__all__ = ["create_app", "serve"]
+__all__ = ["Access", "create_app", "serve"]

@@ -4,11 +4,11 @@ from dataclasses import replace
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request
-from fastapi.security import APIKeyHeader
+from fastapi.security import APIKeyHeader, HTTPBearer
 from starlette.responses import Response, StreamingResponse
 
 from askmeans.exceptions import AnswerError
-from askmeans.sessions import Item, Question, Receipt, Status, Undone
+from askmeans.sessions import Item, Person, Question, Receipt, Status, Undone
 from askmeans.web.context import AppContext
 from askmeans.web.exporting import pieces, result_json
 from askmeans.web.guard import check_token
@@ -44,10 +44,33 @@ def _token(request: Request, told: Annotated[str | None, Depends(_header)]) -> N
 
 def _errors(*statuses: int) -> dict[int | str, dict[str, type[ErrorOut]]]:
     """What else an operation may answer."""
-    return {status: {"model": ErrorOut} for status in (*statuses, 422, 500, 503)}
+    everywhere = (401, 403, 422, 429, 500, 503)
+    return {status: {"model": ErrorOut} for status in (*statuses, *everywhere)}
+
+
+def _signed_in(
+    request: Request,
+    _: Annotated[object, Depends(HTTPBearer(auto_error=False, scheme_name="invitation"))],
+) -> Person:
+    """Who asks; `signin.py` has looked already, this tells it to OpenAPI."""
+    person: Person = request.state.person
+    return person
 
 
 _CHANGES = [Depends(_token)]
+_Person = Annotated[Person, Depends(_signed_in)]
+
+
+def _name_of(person: Person, told: str | None) -> str:
+    """Under which name something is done: the token's, whatever else is told."""
+    if told is not None and told != person.name:
+        raise HTTPException(403, f"The annotator must be the person signed in, {person.name!r}.")
+    return person.name
+
+
+def _may_see(person: Person, told: str | None) -> str | None:
+    """Of whom something is shown: owners see everybody, others themselves."""
+    return told if person.role == "owner" else _name_of(person, told)
 
 
 def make_api(context: AppContext) -> APIRouter:
@@ -56,25 +79,25 @@ def make_api(context: AppContext) -> APIRouter:
     session = context.session
 
     @router.get("/status", response_model=StatusOut, responses=_errors())
-    def status(annotator: Annotated[Annotator | None, Query()] = None) -> Status:
-        """Where the session stands, for somebody or for anybody."""
-        return session.status(annotator=annotator)
+    def status(person: _Person, annotator: Annotated[Annotator | None, Query()] = None) -> Status:
+        """Where the session stands, for somebody or, where an owner asks, for anybody."""
+        return session.status(annotator=_may_see(person, annotator))
 
     @router.post(
         "/ask", response_model=list[QuestionOut], dependencies=_CHANGES,
         responses=_errors(400, 403, 409, 413),
     )  # fmt: skip
-    def ask(asked: AskIn) -> list[Question]:
-        """Questions for somebody, leased to them; empty where `status` says why."""
-        return session.ask(asked.n, annotator=asked.annotator)
+    def ask(person: _Person, asked: AskIn) -> list[Question]:
+        """Questions for whoever asks, leased to them; empty where `status` says why."""
+        return session.ask(asked.n, annotator=_name_of(person, asked.annotator))
 
     @router.post(
         "/answers", response_model=ReceiptOut, dependencies=_CHANGES,
         responses=_errors(400, 403, 404, 409, 413),
     )  # fmt: skip
-    def answer(told: AnswerIn) -> Receipt:
+    def answer(person: _Person, told: AnswerIn) -> Receipt:
         """Keep an answer, a "cannot say" or a skip; it is on disk when this returns."""
-        who = {"annotator": told.annotator, "key": told.key}
+        who = {"annotator": _name_of(person, told.annotator), "key": told.key}
         if (told.kind == "answer") != (told.value is not None):
             raise HTTPException(409, "A value must come with the kind 'answer', and only with it.")
         if told.value is not None:
@@ -90,17 +113,20 @@ def make_api(context: AppContext) -> APIRouter:
         "/undo", response_model=UndoneOut, dependencies=_CHANGES,
         responses=_errors(400, 403, 404, 409, 413),
     )  # fmt: skip
-    def undo(told: UndoIn) -> Undone:
+    def undo(person: _Person, told: UndoIn) -> Undone:
         """Take back an answer or a skip."""
-        return session.undo(told.question, annotator=told.annotator, key=told.key)
+        who = _name_of(person, told.annotator)
+        return session.undo(told.question, annotator=who, key=told.key)
 
     @router.get("/history", response_model=list[ReceiptOut], responses=_errors())
-    def history(annotator: Annotated[Annotator | None, Query()] = None) -> list[Receipt]:
-        """Answers and skips that stand, in the order given."""
-        return session.history(annotator=annotator)
+    def history(
+        person: _Person, annotator: Annotated[Annotator | None, Query()] = None
+    ) -> list[Receipt]:
+        """Answers and skips that stand, in the order given; annotators see their own."""
+        return session.history(annotator=_may_see(person, annotator))
 
     @router.get("/items/{row}", response_model=ItemOut, responses=_errors(404))
-    def item(row: Annotated[int, Path(ge=0, le=2**53)]) -> Item:
+    def item(_: _Person, row: Annotated[int, Path(ge=0, le=2**53)]) -> Item:
         """An item as people see it; `image` is where its image can be had."""
         if row >= len(session.rows):
             raise HTTPException(404, f"There is no item {row}.")
@@ -119,7 +145,7 @@ def _add_result(router: APIRouter, context: AppContext) -> None:
         response_model=ResultOut,
         responses=_errors() | {304: {"description": "Nothing new since the tag sent."}},
     )
-    async def result(request: Request) -> Response:
+    async def result(request: Request, _: _Person) -> Response:
         """The clustering so far: the newest that is ready."""
         result_view = await context.newest_result(_WAIT)
         if result_view is None:

@@ -4,7 +4,6 @@ import logging
 import re
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from http import HTTPStatus
 from pathlib import Path
 
 from fastapi import FastAPI, HTTPException, Request
@@ -24,6 +23,8 @@ from askmeans.web.guard import HEADERS, Guard
 from askmeans.web.health import add_health
 from askmeans.web.logs import RequestLog
 from askmeans.web.pages import make_router
+from askmeans.web.proxies import Forwarded, as_networks
+from askmeans.web.signin import SignIn
 
 __all__ = ["create_app"]
 
@@ -39,8 +40,9 @@ def create_app(
     *,
     settle_seconds: float = 0.3,
     public_hosts: Sequence[str] = (),
+    proxies: Sequence[str] = (),
 ) -> FastAPI:
-    """The page of a session, as an ASGI application for this machine.
+    """The page of a session, as an ASGI application; `Session.invite` lets people in.
 
     Parameters
     ----------
@@ -53,9 +55,12 @@ def create_app(
         the second half of a double click.
     public_hosts : sequence of str, default=()
         Names by which people on other machines call the page ("questions.example.org", without a
-        port), where a server of your own in front of it signs them in and encrypts: the page does
-        neither, and whoever reaches it may answer. Without any, only clients on this machine are
-        let in, under its own names, and nobody whom a proxy forwards.
+        port). They must come encrypted: the server that runs the application, or a proxy, has the
+        certificate. Without any, only clients on this machine are let in, under its own names, and
+        nobody whom a proxy forwards.
+    proxies : sequence of str, default=()
+        Addresses or networks of the proxies in front of it, through which all must come then, and
+        whose X-Forwarded-For and X-Forwarded-Proto are believed.
 
     Returns
     -------
@@ -65,7 +70,7 @@ def create_app(
     Raises
     ------
     ParameterError
-        If `settle_seconds` or `public_hosts` is not as said above.
+        If `settle_seconds`, `public_hosts` or `proxies` is not as said above.
     NoSessionError
         If there is no such database or session.
     StoreError
@@ -78,7 +83,12 @@ def create_app(
     'askmeans: main'
     """
     check_number(settle_seconds, "settle_seconds", "web.create_app", minimum=0)
-    hosts = _as_hosts(public_hosts)
+    hosts, networks = _as_hosts(public_hosts), as_networks(proxies)
+    if networks and not hosts:
+        raise ParameterError(
+            "The 'proxies' parameter of web.create_app must come with 'public_hosts', the names by "
+            f"which people call the proxy. Got {proxies!r} and none."
+        )
     context = AppContext(open_session(url, name), float(settle_seconds))
     context.session.patience = _PATIENCE
 
@@ -91,8 +101,10 @@ def create_app(
         title=f"askmeans: {context.session.name}",
         version=__version__,
         description=(
-            "Questions of a session, and answers to them. POST needs the token of the page: the "
-            "cookie askmeans_token, repeated in the header X-CSRF-Token."
+            "Questions of a session, and answers to them, for whoever signs in: with a token "
+            "that `askmeans invite` made, in the header Authorization: Bearer, or with the cookie "
+            "of the page. By cookie, POST needs the page's own token, too: the cookie "
+            "askmeans_token, repeated in the header X-CSRF-Token."
         ),
         lifespan=lifespan,
         docs_url=None,  # those pages load from elsewhere
@@ -104,8 +116,10 @@ def create_app(
     app.include_router(make_router(context))
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     add_health(app, context.session)
+    app.add_middleware(SignIn, context=context)
     app.add_middleware(Guard, public_hosts=hosts)
     app.add_middleware(RequestLog)
+    app.add_middleware(Forwarded, proxies=networks)
     _add_handlers(app, context)
     return app
 
@@ -123,12 +137,7 @@ def _as_hosts(public_hosts: Sequence[str]) -> frozenset[str]:
 
 def _add_handlers(app: FastAPI, context: AppContext) -> None:
     """Errors as pages, or as JSON under /api; never with a trace."""
-
-    def told(request: Request, status: int, text: str) -> Response:
-        if request.url.path.startswith("/api"):
-            return JSONResponse({"detail": text}, status)
-        title = HTTPStatus(status).phrase
-        return context.page(request, "error.html", status_code=status, title=title, text=text)
+    told = context.refusal
 
     @app.exception_handler(StarletteHTTPException)
     def refused(request: Request, error: HTTPException) -> Response:

@@ -3,19 +3,23 @@
 import asyncio
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import unquote
 
 from fastapi import Request
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, Response
 
+from askmeans.exceptions import StoreError
 from askmeans.sessions import Session
 from askmeans.web.answering import Assignments
 from askmeans.web.exporting import Bodies
 from askmeans.web.forms import annotator_of
 from askmeans.web.guidelines import as_html
+from askmeans.web.limits import RateLimit
 from askmeans.web.result_views import ResultView, ResultViews
 from askmeans.web.scale import say, say_error
 
@@ -23,6 +27,7 @@ __all__ = ["STATIC", "AppContext"]
 
 T = TypeVar("T")
 
+_FAILED_RATE, _FAILED_BURST = 0.5, 30.0  # wrong tokens from one address
 STATIC = Path(__file__).parent / "static"
 
 
@@ -34,6 +39,7 @@ class AppContext:
         self.assignments = Assignments(session, settle_seconds)
         self.result_views = ResultViews(session)
         self.bodies = Bodies()
+        self.failed_signins = RateLimit(_FAILED_RATE, _FAILED_BURST)
         self.assignments.cards.predict = self._predict
         # Answers are taken by the server's own threads: results never hold those up.
         self._results = ThreadPoolExecutor(max_workers=2, thread_name_prefix="results")
@@ -64,12 +70,34 @@ class AppContext:
             "token": request.state.token,
             "mark": self.assignments.mark,
             "path": request.url.path,
+            "is_owner": self.is_owner(request),
+            "sees_results": self.sees_results(request),
         }
         html = self.render(template, **{**own, **told, **values})
         response = HTMLResponse(html, status_code, headers=headers)
         if left:
             response.delete_cookie("askmeans_said")
         return response
+
+    def refusal(self, request: Request, status: int, text: str) -> Response:
+        """A sentence as a page, or as JSON under /api."""
+        if request.url.path.startswith("/api"):
+            return JSONResponse({"detail": text}, status)
+        title = HTTPStatus(status).phrase
+        return self.page(request, "error.html", status_code=status, title=title, text=text)
+
+    def is_owner(self, request: Request) -> bool:
+        """Whether an owner asks."""
+        person = getattr(request.state, "person", None)
+        return person is not None and person.role == "owner"
+
+    def sees_results(self, request: Request) -> bool:
+        """Whether whoever asks may see the result."""
+        if annotator_of(request) is None or self.is_owner(request):
+            return self.is_owner(request)
+        with suppress(StoreError):
+            return bool(self.session.options["annotators_see_results"])
+        return False
 
     def render(self, template: str, **values: Any) -> str:
         """A template with these values."""

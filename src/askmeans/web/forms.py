@@ -1,29 +1,24 @@
-"""Forms as browsers send them, and the cookie that knows who answers."""
+"""Forms as browsers send them, and who sent them."""
 
-from contextlib import suppress
 from typing import Annotated
-from urllib.parse import parse_qs, quote, unquote
+from urllib.parse import parse_qs
 
 from fastapi import Depends, HTTPException, Request
-from starlette.responses import Response
 
-from askmeans.checks import check_name
-from askmeans.exceptions import ParameterError
 from askmeans.web.guard import check_token
 
-__all__ = ["Form", "SentForm", "annotator_of", "remember"]
+__all__ = ["LONGEST_NAME", "Form", "SentForm", "annotator_of"]
 
-_NAME_COOKIE = "askmeans_name"
 _FIELDS = 250  # of a form: a share for each group among them
-_YEAR = 365 * 24 * 3600
 LONGEST_NAME = 80
 
 
 class Form:
-    """The fields of a form, each once."""
+    """The fields of a form, each once, and who is signed in where it was sent."""
 
-    def __init__(self, fields: dict[str, str]) -> None:
+    def __init__(self, fields: dict[str, str], sender: str | None = None) -> None:
         self._fields = fields
+        self.sender = sender
 
     def get(self, name: str) -> str | None:
         """A field, None where it was not sent."""
@@ -74,7 +69,7 @@ async def _read(request: Request) -> Form:
         raise HTTPException(
             422, f"The form must be UTF-8, with at most {_FIELDS} fields."
         ) from None
-    form = Form({name: values[-1] for name, values in fields.items()})
+    form = Form({name: values[-1] for name, values in fields.items()}, annotator_of(request))
     check_token(request, form.get("token"))
     return form
 
@@ -83,15 +78,6 @@ SentForm = Annotated[Form, Depends(_read)]
 
 
 def annotator_of(request: Request) -> str | None:
-    """Who answers here, if they said so."""
-    with suppress(ParameterError):
-        name = check_name(unquote(request.cookies.get(_NAME_COOKIE, "")), "name")
-        return name if len(name) <= LONGEST_NAME else None
-    return None
-
-
-def remember(response: Response, name: str) -> None:
-    """Keep a name in the browser."""
-    response.set_cookie(
-        _NAME_COOKIE, quote(name), max_age=_YEAR, httponly=True, samesite="lax", path="/"
-    )
+    """Who answers here: the person whom the token was made for; None where nobody signed in."""
+    person = getattr(request.state, "person", None)
+    return None if person is None else str(person.name)

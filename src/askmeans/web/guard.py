@@ -1,19 +1,24 @@
-"""What every request passes first: host, origin, size; and what every response carries.
+"""What every request passes first: host, origin, size, rate; and what every response carries.
 
 Rules of this file:
 - The names by which the page may be called are those of this machine: another name that leads
   here (DNS rebinding) is refused.
 - Who calls is on this machine, too, by the address that the server tells and without the headers
-  by which a proxy forwards others; unless `public_hosts` says that somebody else lets people in.
+  by which a proxy forwards others.
+- Both do not hold where `public_hosts` are named: then the names are those, all is encrypted, and
+  cookies are `Secure` and of this host alone (`__Host-`).
 - A request that changes something must come from the page itself, by its Origin where the browser
   sends one, and by a token that is in a cookie and in the form. The token lives in the browser, so
   that a form filled in before the server was started anew is still taken.
+Who somebody is comes after: `signin.py`.
 """
 
+import asyncio
 import ipaddress
 import logging
 import re
 import secrets
+from typing import Any
 from urllib.parse import urlsplit
 
 from fastapi import HTTPException, Request
@@ -22,7 +27,10 @@ from starlette.requests import cookie_parser
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-__all__ = ["HEADERS", "LOOPBACK", "MOST_BYTES", "Guard", "check_token"]
+from askmeans.web.limits import BODY_SECONDS, RateLimit
+
+__all__ = ["HEADERS", "LOOPBACK", "MOST_BYTES", "Guard", "check_token", "cookie_name",
+           "is_loopback", "set_cookie"]  # fmt: skip
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 MOST_BYTES = 64 * 1024
@@ -40,6 +48,9 @@ HEADERS = {
 }
 FORWARDED = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto",
              "x-forwarded-port", "x-real-ip", "via")  # fmt: skip
+HEALTH = "/healthz"
+# A class of 60 behind one address that all turn a page with pictures at once, and then go on.
+ADDRESS_RATE, ADDRESS_BURST = 200.0, 3000.0
 _log = logging.getLogger("askmeans.web")
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{43}")
@@ -52,62 +63,108 @@ class Guard:
     def __init__(self, app: ASGIApp, public_hosts: frozenset[str] = frozenset()) -> None:
         self._app = app
         self._public = public_hosts
+        self._addresses = RateLimit(ADDRESS_RATE, ADDRESS_BURST)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse, or pass on with a token; add the headers."""
+        if scope["type"] == "websocket":  # there are none
+            await send({"type": "websocket.close", "code": 1008})
+            return
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)
-        token = _token_of(headers)
+        state = scope.setdefault("state", {})
+        state["secure"] = bool(self._public)
+        name = cookie_name(TOKEN_COOKIE, secure=state["secure"])
+        token = _token_of(headers, name)
         fresh = token is None
         if token is None:
             token = secrets.token_urlsafe(32)
-        scope.setdefault("state", {})["token"] = token
-        scope["state"]["cookie_token"] = None if fresh else token
+        state["token"] = token
+        state["cookie_token"] = None if fresh else token
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 answer = MutableHeaders(scope=message)
-                for name, value in HEADERS.items():
-                    answer.setdefault(name, value)
+                for header, value in HEADERS.items():
+                    answer.setdefault(header, value)
                 answer.setdefault("cache-control", "no-store")
                 if fresh:
-                    answer.append(
-                        "set-cookie", f"{TOKEN_COOKIE}={token}; Path=/; HttpOnly; SameSite=Lax"
-                    )
+                    answer.append("set-cookie", set_cookie(TOKEN_COOKIE, token, **_how(state)))
             await send(message)
 
-        refusal = None if self._public else _stranger(scope, headers)
-        refusal = refusal or _refusal(scope["method"], headers, LOOPBACK | self._public)
+        refusal = self._stranger(scope, headers) or _refusal(
+            scope["method"], headers, LOOPBACK | self._public
+        )
         if refusal is not None:
             await refusal(scope, receive, send_with_headers)
             return
         await self._app(scope, _limited(receive), send_with_headers)
 
+    def _stranger(self, scope: Scope, headers: Headers) -> PlainTextResponse | None:
+        """Refuse who may not call at all, by address, way and number of calls."""
+        address = (scope.get("client") or ("",))[0]
+        if not self._public:
+            return _elsewhere(address, headers)
+        if scope["path"] == HEALTH and is_loopback(address):
+            return None  # whoever watches over the server asks from beside it
+        if trouble := scope["state"].get("proxy_trouble"):
+            _log.warning("%s", trouble)
+            return PlainTextResponse("This page must be called through its proxy.", 403)
+        if scope["scheme"] != "https":
+            return PlainTextResponse("This page is encrypted: use https://.", 403)
+        if not self._addresses.allows(address):
+            return PlainTextResponse(
+                "Too many requests from your address. Try again in a moment.", 429,
+                headers={"retry-after": "1"},
+            )  # fmt: skip
+        return None
+
+
+def cookie_name(name: str, *, secure: bool) -> str:
+    """A cookie's name; browsers take `__Host-` from this host alone, encrypted, for all paths."""
+    return f"__Host-{name}" if secure else name
+
+
+def set_cookie(name: str, value: str, *, secure: bool, seconds: int | None = None) -> str:
+    """The header that sets a cookie, which scripts do not see; 0 seconds removes it."""
+    age = "" if seconds is None else f"; Max-Age={seconds}"
+    named = cookie_name(name, secure=secure)
+    return f"{named}={value}; Path=/; HttpOnly; SameSite=Lax{age}{'; Secure' if secure else ''}"
+
+
+def _how(state: dict[str, Any]) -> dict[str, bool]:
+    """How cookies are set here."""
+    return {"secure": state["secure"]}
+
 
 def check_token(request: Request, told: str | None) -> None:
-    """Refuse what does not carry the token of its own cookie."""
+    """Refuse what does not carry the token of its own cookie.
+
+    A program that signs in by a header needs none: no other site can send that.
+    """
+    if getattr(request.state, "by_header", False):
+        return
     kept = request.state.cookie_token
     if kept is None or told is None or not secrets.compare_digest(kept.encode(), told.encode()):
         raise HTTPException(403, "This form is not of this page any more. Reload, and try again.")
 
 
-def _stranger(scope: Scope, headers: Headers) -> PlainTextResponse | None:
+def _elsewhere(address: str, headers: Headers) -> PlainTextResponse | None:
     """Refuse who is not on this machine, or speaks for somebody else."""
-    address = (scope.get("client") or ("",))[0]
     forwarded = [name for name in FORWARDED if name in headers]
-    if _is_loopback(address) and not forwarded:
+    if is_loopback(address) and not forwarded:
         return None
     got = f"the header {forwarded[0]!r}" if forwarded else f"the address {address!r}"
     _log.warning(
-        "A client must be on this machine, and not be forwarded. Got %s; where a server of your "
-        "own signs people in, create_app(..., public_hosts=[...]) lets them in.", got,
+        "A client must be on this machine, and not be forwarded. Got %s; `askmeans serve "
+        "--public-host NAME` or create_app(..., public_hosts=[...]) lets others in.", got,
     )  # fmt: skip
     return PlainTextResponse("This page is for this machine only.", 403)
 
 
-def _is_loopback(address: str) -> bool:
+def is_loopback(address: str) -> bool:
     """Whether an address is of this machine itself; what is none (a socket's path) is not."""
     try:
         told = ipaddress.ip_address(address)
@@ -137,15 +194,23 @@ def _refusal(method: str, headers: Headers, hosts: frozenset[str]) -> PlainTextR
 
 
 def _limited(receive: Receive) -> Receive:
-    """Receive no more bytes than allowed, whatever was announced."""
-    seen = 0
+    """Receive no more bytes than allowed, whatever was announced, and in time."""
+    seen, complete = 0, False
+    end = asyncio.get_running_loop().time() + BODY_SECONDS
 
     async def limited() -> Message:
-        nonlocal seen
-        message = await receive()
+        nonlocal seen, complete
+        if complete:  # what comes now is that the client has gone, whenever that is
+            return await receive()
+        try:
+            async with asyncio.timeout_at(end):
+                message = await receive()
+        except TimeoutError:
+            raise HTTPException(408, "The request took too long.") from None
         seen += len(message.get("body", b""))
         if seen > MOST_BYTES:
             raise HTTPException(413, f"A request must have at most {MOST_BYTES} bytes.")
+        complete = not message.get("more_body", False)
         return message
 
     return limited
@@ -159,7 +224,7 @@ def _hostname(host: str) -> str:
         return ""
 
 
-def _token_of(headers: Headers) -> str | None:
+def _token_of(headers: Headers, name: str) -> str | None:
     """The token in the cookie, if there is one; whatever other pages of this machine have set."""
-    kept = cookie_parser(headers.get("cookie", "")).get(TOKEN_COOKIE, "")
+    kept = cookie_parser(headers.get("cookie", "")).get(name, "")
     return kept if _TOKEN.fullmatch(kept) else None

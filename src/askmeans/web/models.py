@@ -43,7 +43,7 @@ class _In(BaseModel):
 class AskIn(_In):
     """Questions for somebody."""
 
-    annotator: Annotator
+    annotator: Annotator | None = None
     n: Annotated[
         int, Field(ge=1, le=100, description="How many at most."), BeforeValidator(_as_whole)
     ] = 1
@@ -52,7 +52,7 @@ class AskIn(_In):
 class AnswerIn(_In):
     """An answer; without a value, "cannot say" or a skip."""
 
-    annotator: Annotator
+    annotator: Annotator | None = None
     question: Number
     key: Key
     kind: Literal["answer", "unsure", "skip"] = "answer"
@@ -69,7 +69,7 @@ class AnswerIn(_In):
 class UndoIn(_In):
     """What is taken back: the last answer or skip, or that to a question."""
 
-    annotator: Annotator
+    annotator: Annotator | None = None
     key: Key
     question: Number | None = None
 

@@ -5,13 +5,12 @@ from typing import Annotated
 from fastapi import APIRouter, HTTPException, Query, Request
 from starlette.responses import RedirectResponse, Response
 
-from askmeans.checks import check_name
 from askmeans.exceptions import AskmeansError
 from askmeans.sessions import Receipt, Session
 from askmeans.web.context import AppContext
 from askmeans.web.errors import status_of, tell
 from askmeans.web.explaining import worked_example
-from askmeans.web.forms import LONGEST_NAME, SentForm, annotator_of, remember
+from askmeans.web.forms import SentForm, annotator_of
 from askmeans.web.owner_pages import add_owner
 from askmeans.web.practice import practice_card, practice_items
 from askmeans.web.replies import (
@@ -21,11 +20,13 @@ from askmeans.web.replies import (
     group_name,
     is_script,
     question_page,
+    said_at,
     scale_of,
     value_of,
 )
 from askmeans.web.result_pages import add_files, add_results
 from askmeans.web.scale import say_fully
+from askmeans.web.signin import add_signin
 
 __all__ = ["make_router"]
 
@@ -40,6 +41,7 @@ def make_router(context: AppContext) -> APIRouter:
     router = APIRouter(include_in_schema=False)
     _add_answering(router, context)
     _add_person(router, context)
+    add_signin(router, context)
     add_results(router, context)
     add_files(router, context)
     add_owner(router, context)
@@ -52,9 +54,7 @@ def _add_answering(router: APIRouter, context: AppContext) -> None:
 
     @router.get("/")
     def answer_page(request: Request, question: Number = None) -> Response:
-        annotator = annotator_of(request)
-        if annotator is None:
-            return RedirectResponse("/name", 303)
+        annotator = annotator_of(request) or "me"
         view = assignments.view(annotator, question, by_script=is_script(request))
         return question_page(context, request, view)
 
@@ -62,6 +62,8 @@ def _add_answering(router: APIRouter, context: AppContext) -> None:
     def answer(request: Request, form: SentForm) -> Response:
         annotator = annotator_in(context, form)
         is_new = form.get("value") == "new"
+        if is_new and not context.is_owner(request):
+            raise HTTPException(403, "Only owners of the session add groups. Ask one of them.")
         value = None if is_new else value_of(form)
         by_script = is_script(request)
         shown = form.get("shown")
@@ -94,8 +96,10 @@ def _add_answering(router: APIRouter, context: AppContext) -> None:
         return go_on(context, request, annotator, text)
 
     @router.post("/stop")
-    def stop(form: SentForm) -> Response:
+    def stop(request: Request, form: SentForm) -> Response:
         context.session.leave(annotator=annotator_in(context, form))
+        if not context.sees_results(request):
+            return said_at("/history", "Thank you. Your answers are saved; come back at any time.")
         return RedirectResponse("/results?stopped=1", 303)
 
     @router.post("/renew")
@@ -119,19 +123,10 @@ def _add_person(router: APIRouter, context: AppContext) -> None:
     def name_page(request: Request) -> Response:
         session = context.session
         return context.page(
-            request, "name.html", people=list(session.status().annotators), longest=LONGEST_NAME,
+            request, "name.html", people=list(session.status().annotators),
             purpose=session.options["purpose"], practice=practice_items(session),
             choices=assignments.cards.choices(()) if session.config.ask == "group" else (),
         )  # fmt: skip
-
-    @router.post("/name")
-    def name(form: SentForm) -> Response:
-        told = check_name(form.text("name"), "name")
-        if len(told) > LONGEST_NAME:
-            raise HTTPException(422, f"A name must have at most {LONGEST_NAME} letters.")
-        response = RedirectResponse("/practice" if form.get("practice") else "/", 303)
-        remember(response, told)
-        return response
 
     @router.get("/practice")
     def practice(request: Request, card: Number = 1) -> Response:
@@ -145,10 +140,7 @@ def _add_person(router: APIRouter, context: AppContext) -> None:
 
     @router.get("/history")
     def history(request: Request) -> Response:
-        annotator = annotator_of(request)
-        if annotator is None:
-            return RedirectResponse("/name", 303)
-        receipts = context.session.history(annotator=annotator)
+        receipts = context.session.history(annotator=annotator_of(request))
         rows = [
             {
                 "receipt": receipt,

@@ -29,9 +29,11 @@ def check_row(context: AppContext, row: int) -> None:
 
 
 def annotator_in(context: AppContext, form: Form) -> str:
-    """Who sent a form, which must be of this session."""
+    """Who sent a form, which must be of this session, and drawn up for the same person."""
     check_mark(context, form)
-    return form.text("annotator")
+    if form.sender is None or form.get("annotator") not in (None, form.sender):
+        raise HTTPException(409, "This form is of somebody else's page. Reload the page.")
+    return form.sender
 
 
 def group_name(form: Form) -> str:

@@ -45,8 +45,9 @@ def add_results(router: APIRouter, context: AppContext) -> None:
                 thanks = sum(receipt.kind != "skip" for receipt in told)
             return context.page(
                 request, "results.html", result_view=result_view, thanks=thanks,
-                trouble=context.result_views.trouble, exports=EXPORTS, can_decide=can_decide,
-                can_group=session.can_regroup,
+                trouble=context.result_views.trouble, exports=EXPORTS,
+                can_decide=can_decide and context.is_owner(request),
+                can_group=session.can_regroup and context.is_owner(request),
             )  # fmt: skip
 
         return await context.aside(page)
@@ -62,7 +63,7 @@ def add_results(router: APIRouter, context: AppContext) -> None:
         return await context.aside(
             lambda: context.page(
                 request, "result.html", headers=headers, result_view=result_view,
-                can_decide=can_decide,
+                can_decide=can_decide and context.is_owner(request),
             )
         )  # fmt: skip
 
@@ -70,9 +71,7 @@ def add_results(router: APIRouter, context: AppContext) -> None:
     def review(request: Request, form: SentForm) -> Response:
         """Decide about an item of one's own choice."""
         check_mark(context, form)
-        annotator = annotator_of(request)
-        if annotator is None:
-            return RedirectResponse("/name", 303)
+        annotator = annotator_of(request) or "me"
         row, value = form.whole("row"), value_of(form)
         check_row(context, row)
         try:

@@ -1,22 +1,60 @@
-"""Running the page: on this machine only, on a port that is free, in a browser."""
+"""Running the page: on a port that is free, with a link that lets its owner in, in a browser."""
 
+import getpass
+import html
+import shutil
 import socket
 import sys
+import tempfile
 import threading
 import webbrowser
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import uvicorn
 
 from askmeans.checks import check_number
-from askmeans.exceptions import ParameterError
+from askmeans.exceptions import AskmeansError, ParameterError
+from askmeans.queries import ME
+from askmeans.sessions import Session
 from askmeans.web.app import create_app
 from askmeans.web.guard import LOOPBACK
+from askmeans.web.limits import HEADER_SECONDS, MOST_HEADER_BYTES, BoundedProtocol
 from askmeans.web.logs import log_as_json
 
-__all__ = ["serve"]
+__all__ = ["Access", "serve"]
 
 PORT = 8420
+LOCAL_PROXIES = ("127.0.0.1", "::1")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Access:
+    """How others than this machine reach the page: encrypted, and by names that are known.
+
+    Parameters
+    ----------
+    public_hosts : tuple of str, default=()
+        Names by which people call it, without a port: "questions.example.org".
+    certificate : Path or None, default=None
+        The certificate's file (PEM, with its chain), where the page itself encrypts.
+    key : Path or None, default=None
+        The certificate's key.
+    proxies : tuple of str, default=()
+        Addresses or networks of the proxy that encrypts instead.
+
+    Examples
+    --------
+    >>> Access(public_hosts=("questions.example.org",), proxies=("127.0.0.1",)).proxies
+    ('127.0.0.1',)
+    """
+
+    public_hosts: tuple[str, ...] = ()
+    certificate: Path | None = None
+    key: Path | None = None
+    proxies: tuple[str, ...] = ()
 
 
 def serve(
@@ -27,8 +65,9 @@ def serve(
     port: int = PORT,
     open_browser: bool = True,
     json_logs: bool = False,
+    access: Access = Access(),  # noqa: B008 - frozen
 ) -> None:
-    """Serve the page of a session until it is interrupted.
+    """Serve the page of a session until it is interrupted, and print a link that lets you in.
 
     Parameters
     ----------
@@ -37,19 +76,22 @@ def serve(
     name : str or None, default=None
         The session's name; None where there is only one.
     host : str, default="127.0.0.1"
-        An address of this machine itself: "127.0.0.1", "::1" or "localhost".
+        The address to listen at: of this machine itself, or with `access` any.
     port : int, default=8420
         The port; 0 for any that is free.
     open_browser : bool, default=True
         Open the page in the browser.
     json_logs : bool, default=False
         Write a line of JSON for every request and error to standard error: method, path, status,
-        milliseconds and address; no answer, no token, nobody's name.
+        milliseconds and address; no answer, no token, nobody's name. No link is printed then: what
+        is printed may be kept with the logs. `Session.invite` makes one.
+    access : Access, default=Access()
+        How others than this machine reach it.
 
     Raises
     ------
     ParameterError
-        If the address is another one, or the port cannot be used.
+        If others could reach the address unencrypted or under any name, or the port cannot be used.
     NoSessionError
         If there is no such database or session.
 
@@ -61,41 +103,107 @@ def serve(
     askmeans.exceptions.ParameterError: The 'host' parameter of askmeans serve must be ...
     """
     check_number(port, "port", "askmeans serve", integer=True)
-    _check_host(host)
-    app = create_app(url, name)
+    _check_access(host, access)
+    app = create_app(url, name, public_hosts=access.public_hosts, proxies=access.proxies)
+    session: Session = app.state.context.session
     try:
         listening = _listen(host, int(port))
+        address = _address(host, listening.getsockname()[1], access)
+        link = address if json_logs else f"{address}?token={_start_up_token(session)}"
     except BaseException:
         app.state.context.close()
         raise
-    shown = f"[{host}]" if ":" in host else host
-    address = f"http://{shown}:{listening.getsockname()[1]}/"
-    sys.stdout.write(f"page: {address} (Ctrl-C stops it; every answer is kept)\n")
+    sys.stdout.write(f"page: {link} (Ctrl-C stops it; every answer is kept)\n")
     sys.stdout.flush()
-    if open_browser:  # it may take a moment to start; connections wait at the socket until then
-        threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
     config = uvicorn.Config(
         app, log_level="warning", server_header=False, timeout_graceful_shutdown=2,
         access_log=False,  # it would tell queries
         log_config=None if json_logs else uvicorn.config.LOGGING_CONFIG,
+        proxy_headers=False,  # `proxies.py` believes the right ones
+        http=BoundedProtocol, ws="none", timeout_keep_alive=int(HEADER_SECONDS),
+        h11_max_incomplete_event_size=MOST_HEADER_BYTES,
+        ssl_certfile=access.certificate, ssl_keyfile=access.key,
     )  # fmt: skip
     if json_logs:
         log_as_json()
+    with _redirect(link) as file:
+        if open_browser:  # it may take a moment to start; connections wait at the socket until then
+            threading.Thread(target=webbrowser.open, args=(file.as_uri(),), daemon=True).start()
+        try:
+            uvicorn.Server(config).run(sockets=[listening])
+        except KeyboardInterrupt:
+            pass  # said again by uvicorn after it has shut down
+        finally:
+            listening.close()
+
+
+def _start_up_token(session: Session) -> str:
+    """A token for whoever starts the page, under the name they have on this machine."""
     try:
-        uvicorn.Server(config).run(sockets=[listening])
-    except KeyboardInterrupt:
-        pass  # said again by uvicorn after it has shut down
+        return session.invite(getpass.getuser(), role="owner", annotator="askmeans serve")
+    except (AskmeansError, OSError, KeyError):  # no name, or none of ours
+        return session.invite(ME, role="owner", annotator="askmeans serve")
+
+
+@contextmanager
+def _redirect(link: str) -> Iterator[Path]:
+    """A file of our own that leads to a link: a browser's arguments are seen by all users here."""
+    folder = Path(tempfile.mkdtemp(prefix="askmeans-"))  # nobody else may look into it
+    try:
+        file = folder / "open.html"
+        told = html.escape(link)
+        file.write_text(
+            f'<!doctype html><meta charset="utf-8"><meta name="referrer" content="no-referrer">'
+            f'<meta http-equiv="refresh" content="0; url={told}"><a href="{told}">askmeans</a>\n'
+        )
+        yield file
     finally:
-        listening.close()
+        shutil.rmtree(folder, ignore_errors=True)
 
 
-def _check_host(host: str) -> None:
-    """Refuse addresses that others can reach."""
-    if host not in LOOPBACK:
+def _address(host: str, port: int, access: Access) -> str:
+    """Where people find the page."""
+    if access.proxies:
+        return f"https://{access.public_hosts[0]}/"
+    shown = access.public_hosts[0] if access.public_hosts else host
+    shown = f"[{shown}]" if ":" in shown else shown
+    return f"{'https' if access.certificate else 'http'}://{shown}:{port}/"
+
+
+def _check_access(host: str, access: Access) -> None:
+    """Refuse addresses that others can reach unencrypted, and settings that say half of it."""
+    if (access.certificate is None) != (access.key is None):
+        raise ParameterError(
+            "The 'certificate' and 'key' parameters of askmeans serve must come together. Got "
+            f"{access.certificate} and {access.key}."
+        )
+    encrypted = access.certificate is not None or access.proxies
+    if access.certificate is not None and access.proxies:
+        raise ParameterError(
+            "The 'certificate' parameter of askmeans serve must not come with --behind-proxy: the "
+            "proxy encrypts. Got both; leave one out."
+        )
+    for file in (access.certificate, access.key):
+        if file is not None and not file.is_file():
+            raise ParameterError(
+                "The 'certificate' and 'key' parameters of askmeans serve must be files. "
+                f"Got {file}, which is none."
+            )
+    if encrypted and not access.public_hosts:
+        raise ParameterError(
+            "The 'public_hosts' parameter of askmeans serve must name what people call the page, "
+            "where others reach it. Got none; add --public-host questions.example.org."
+        )
+    if host not in LOOPBACK and not encrypted:
         raise ParameterError(
             "The 'host' parameter of askmeans serve must be an address of this machine itself: "
-            f"127.0.0.1, ::1 or localhost. Got {host!r} instead; to serve others, sign-in, "
-            "invitations and encryption are missing so far."
+            f"127.0.0.1, ::1 or localhost. Got {host!r} instead; to serve others, encrypt: with "
+            "--certificate and --key, or --behind-proxy, and --public-host."
+        )
+    if access.public_hosts and not encrypted:
+        raise ParameterError(
+            "The 'public_hosts' parameter of askmeans serve must come with --certificate and "
+            f"--key, or --behind-proxy. Got {', '.join(access.public_hosts)} and neither."
         )
 
 

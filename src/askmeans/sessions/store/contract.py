@@ -4,7 +4,8 @@ A store keeps sessions. It knows nothing of policies, budgets or who may answer 
 
 - **Append only.** Events, questions and data parts are added, never changed or removed.
   Leases are overwritten: they are about now, not about the past. And a person's name can be
-  replaced by another in all events and leases (`replace_annotator`), as the law may ask for.
+  replaced by another in all events, leases and invitations (`replace_annotator`), as the law may
+  ask for.
 - **Durable.** When `write` is left without an exception, what was done in it survives the death of
   the process and of the machine. When it is left with one, nothing of it is there, or nobody was
   told of it: a file that is not at its place any more confirms nothing. Leases alone
@@ -16,6 +17,8 @@ A store keeps sessions. It knows nothing of policies, budgets or who may answer 
 - **One clock.** `now` is the database's time in seconds, for leases; no client's clock is asked.
 - **Questions have numbers** from 1 in a session, in the order they were first issued. The same
   question (kind, items, cluster, repeat) keeps its number for ever, whoever issues it again.
+- **Invitations** are kept by the digest of their token, never by the token; they are ended, not
+  removed, and say when they were last used.
 - **Plain at rest.** Numbers, text, JSON and raw little-endian arrays; nothing is pickled.
 - **Errors.** Whatever the database says becomes one of the StoreError tree, with a remedy; the
   next call works again when the cause is gone. A connection that was lost is a StoreLostError; what
@@ -31,7 +34,7 @@ from typing import Any, Protocol
 from askmeans.queries import Question
 from askmeans.sessions.log import Event, NewEvent
 
-__all__ = ["DataPart", "Lease", "SessionRecord", "Store", "Transaction"]
+__all__ = ["DataPart", "InviteRecord", "Lease", "SessionRecord", "Store", "Transaction"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +73,21 @@ class Lease:
     until: float
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InviteRecord:
+    """Somebody may come in with a token, of which the digest is known; times are the database's."""
+
+    id: int
+    digest: str  # SHA-256 of the token, in hexadecimal
+    name: str
+    role: str
+    made_by: str
+    at: float
+    until: float
+    used: float | None  # when last, to the minute
+    revoked: float | None
+
+
 class Transaction(Protocol):
     """What can be done inside `Store.write`."""
 
@@ -93,6 +111,15 @@ class Transaction(Protocol):
 
     def release(self, question: int, annotator: str) -> None:
         """Let a question go; harmless where it is not held."""
+
+    def invite(self, invite: InviteRecord) -> None:
+        """Keep an invitation, under a number of the store's own; harmless where it is there."""
+
+    def revoke(self, invite: int) -> None:
+        """End an invitation now; one that was ended stays as it is."""
+
+    def note_use(self, invite: int) -> None:
+        """An invitation is used now."""
 
     def questions(self, after: int) -> list[tuple[int, Question]]:
         """Questions with a number above this, in order."""
@@ -141,6 +168,9 @@ class Store(Protocol):
 
     def leases(self, session: int) -> tuple[float, list[Lease]]:
         """The database's time, and every lease."""
+
+    def invites(self, session: int, digest: str | None = None) -> tuple[float, list[InviteRecord]]:
+        """The database's time, and every invitation in the order made, or that of a digest."""
 
     def write(self, session: int, *, durable: bool = True) -> AbstractContextManager[Transaction]:
         """A transaction; leaving it commits, an exception undoes all of it."""

@@ -1,4 +1,4 @@
-"""The tables, schema version 2; `migrations/` makes them, and a test compares the two."""
+"""The tables, schema version 3; `migrations/` makes them, and a test compares the two."""
 
 from sqlalchemy import (
     JSON,
@@ -17,8 +17,8 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-__all__ = ["VERSION_TABLE", "batches", "chunks", "events", "leases", "metadata", "parts",
-           "questions", "sessions"]  # fmt: skip
+__all__ = ["VERSION_TABLE", "batches", "chunks", "events", "invites", "leases", "metadata",
+           "parts", "questions", "sessions"]  # fmt: skip
 
 VERSION_TABLE = "askmeans_version"
 Big = BigInteger().with_variant(Integer, "sqlite")  # SQLite numbers rows by INTEGER only
@@ -128,4 +128,20 @@ leases = Table(
     Column("question", Big, primary_key=True, autoincrement=False),
     Column("annotator", String(200), primary_key=True),
     Column("until", Float(53), nullable=False),
+)
+
+invites = Table(
+    "askmeans_invites",
+    metadata,
+    Column("id", Big, primary_key=True),
+    _session(),
+    Column("digest", String(64), nullable=False),  # of the token, which is kept nowhere
+    Column("name", String(200), nullable=False),
+    Column("role", String(20), nullable=False),
+    Column("made_by", String(200), nullable=False),
+    Column("at", Float(53), nullable=False),
+    Column("until", Float(53), nullable=False),
+    Column("used", Float(53), nullable=True),
+    Column("revoked", Float(53), nullable=True),
+    UniqueConstraint("session_id", "digest", name="askmeans_invites_once"),
 )

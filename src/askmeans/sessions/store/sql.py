@@ -28,7 +28,7 @@ from askmeans.queries import Question
 from askmeans.sessions.log import Event, EventKind, NewEvent, Value
 from askmeans.sessions.store import models
 from askmeans.sessions.store.backend import Backend
-from askmeans.sessions.store.contract import DataPart, Lease, SessionRecord
+from askmeans.sessions.store.contract import DataPart, InviteRecord, Lease, SessionRecord
 from askmeans.sessions.store.patience import busy_seconds, retried
 
 __all__ = ["SqlStore"]
@@ -149,6 +149,23 @@ class SqlStore:
         def both(connection: Connection) -> tuple[float, list[Lease]]:
             transaction = self._within(connection, session)
             return transaction.now(), transaction.leases()
+
+        return self._read(both)
+
+    def invites(self, session: int, digest: str | None = None) -> tuple[float, list[InviteRecord]]:
+        """The database's time, and every invitation in the order made, or that of a digest."""
+        table = models.invites
+        query = select(table, self._backend.now.scalar_subquery().label("now")).where(
+            table.c.session_id == session
+        )
+        if digest is not None:
+            query = query.where(table.c.digest == digest)
+
+        def both(connection: Connection) -> tuple[float, list[InviteRecord]]:
+            rows = connection.execute(query.order_by(table.c.id)).all()
+            names = InviteRecord.__slots__
+            found = [InviteRecord(**{name: row._mapping[name] for name in names}) for row in rows]
+            return (rows[0].now if rows else _now(connection, self._backend)), found
 
         return self._read(both)
 
@@ -280,6 +297,10 @@ class SqlTransaction:
             here = (table.c.session_id == self._session) & (table.c.annotator == name)
             done = self._connection.execute(update(table).where(here).values(annotator=pseudonym))
             changed = done.rowcount
+        table = models.invites
+        for column in (table.c.name, table.c.made_by):
+            here = (table.c.session_id == self._session) & (column == name)
+            self._connection.execute(update(table).where(here).values({column: pseudonym}))
         return changed
 
     def release(self, question: int, annotator: str) -> None:
@@ -287,6 +308,30 @@ class SqlTransaction:
         table = models.leases
         here = (table.c.session_id == self._session) & (table.c.question == question)
         self._connection.execute(delete(table).where(here & (table.c.annotator == annotator)))
+
+    def invite(self, invite: InviteRecord) -> None:
+        """Keep an invitation."""
+        names = [name for name in InviteRecord.__slots__ if name != "id"]
+        values = {name: getattr(invite, name) for name in names}
+        statement = self._backend.insert(models.invites).values(session_id=self._session, **values)
+        self._connection.execute(
+            statement.on_conflict_do_nothing(index_elements=["session_id", "digest"])
+        )
+
+    def revoke(self, invite: int) -> None:
+        """End an invitation now."""
+        column = models.invites.c.revoked
+        self._set_invite(invite, {"revoked": func.coalesce(column, self.now())})
+
+    def note_use(self, invite: int) -> None:
+        """An invitation is used now."""
+        self._set_invite(invite, {"used": self.now()})
+
+    def _set_invite(self, invite: int, values: dict[str, Any]) -> None:
+        """Change an invitation of this session."""
+        table = models.invites
+        here = (table.c.session_id == self._session) & (table.c.id == invite)
+        self._connection.execute(update(table).where(here).values(values))
 
     def questions(self, after: int) -> list[tuple[int, Question]]:
         """Questions with a number above this, in order."""

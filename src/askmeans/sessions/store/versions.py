@@ -22,7 +22,7 @@ from askmeans.sessions.store.urls import file_of, is_postgresql, shown, stem_of
 __all__ = ["SCHEMA", "backup", "check_version", "find_version", "make_backend", "make_schema",
            "migrate", "upgrade"]  # fmt: skip
 
-SCHEMA = "2"
+SCHEMA = "3"
 MIGRATIONS = Path(__file__).parent / "migrations"
 _OPENING = 5.0  # seconds in which a server may come up; longer, and the URL is likely wrong
 

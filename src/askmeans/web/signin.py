@@ -1,0 +1,194 @@
+"""Who somebody is, by a token in a link, a cookie or a header; and what they may do.
+
+Rules of this file:
+- Nothing is open but the page that says how to come in, files that are the same for everybody, and
+  whether the server is well.
+- A token in an address is taken once: the reply sets a cookie and leads to the address without it.
+- Annotators may do what is listed here; what is not listed, and what will be added, is for owners.
+- The token is looked up with every request, so that a revoked one is out at once.
+"""
+
+import hashlib
+from urllib.parse import parse_qs, quote, urlencode, urlsplit
+
+from fastapi import APIRouter, Request
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from askmeans.exceptions import AskmeansError
+from askmeans.sessions import Person, Session
+from askmeans.web.context import AppContext
+from askmeans.web.errors import status_of, tell
+from askmeans.web.forms import SentForm
+from askmeans.web.guard import cookie_name, set_cookie
+from askmeans.web.limits import RateLimit
+
+__all__ = ["SignIn", "add_signin", "cookie_of"]
+
+OPEN = frozenset({"/signin", "/healthz"})
+ANNOTATORS = frozenset({
+    "/", "/answer", "/undo", "/stop", "/renew", "/leave", "/name", "/practice", "/history", "/help",
+    "/signout", "/api/openapi.json", "/api/status", "/api/ask", "/api/answers", "/api/undo",
+    "/api/history",
+})  # fmt: skip
+RESULTS = frozenset({"/results", "/results/part", "/find", "/api/result"})  # where the owner says
+# Quick hands answer three questions a second; a program on the same machine forty.
+PERSON_RATE, PERSON_BURST = 100.0, 1000.0
+_DAYS = 400  # the most that browsers keep a cookie; the token may end before
+_WRONG = "This link or token is not valid any more, or never was. Ask for a new one."
+_WITHOUT = "Sign in first: with the cookie of the page, or with the header Authorization: Bearer."
+
+
+def cookie_of(session: Session) -> str:
+    """The name of the cookie: two sessions on one machine, at two ports, share all cookies."""
+    told = (session.name, session.fingerprint, session.config.seed)
+    return f"askmeans_signin_{hashlib.sha256(repr(told).encode()).hexdigest()[:12]}"
+
+
+class SignIn:
+    """The middleware within the guard: nobody gets further without a token."""
+
+    def __init__(self, app: ASGIApp, context: AppContext) -> None:
+        self._app = app
+        self._context = context
+        self._cookie = cookie_of(context.session)
+        self._people = RateLimit(PERSON_RATE, PERSON_BURST)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on with the person, or refuse."""
+        path = scope.get("path", "")
+        if scope["type"] != "http" or path in OPEN or path.startswith("/static/"):
+            await self._app(scope, receive, send)
+            return
+        request = Request(scope)
+        try:
+            refusal = await self._refusal(request)
+        except AskmeansError as error:  # the database is out of reach
+            told = tell(error, self._context.session)
+            refusal = self._context.refusal(request, status_of(error), told)
+        await (refusal or self._app)(scope, receive, send)
+
+    async def _refusal(self, request: Request) -> Response | None:
+        """Why a request goes no further, or where else it is led."""
+        linked = None if _is_api(request) else request.query_params.get("token")
+        if linked is not None and request.method in ("GET", "HEAD"):
+            return await self._come_in(request, linked)
+        person = await self._person(request)
+        if person is None:
+            return _unknown(request)
+        if not self._people.allows(person.name):
+            response = _told(request, 429, "Too many requests. Try again in a moment.")
+            response.headers["retry-after"] = "1"
+            return response
+        request.state.person = person
+        if person.role != "owner" and not await run_in_threadpool(self._may, request):
+            text = "This is for owners of the session. Ask one of them."
+            return await run_in_threadpool(self._context.refusal, request, 403, text)
+        return None
+
+    async def _person(self, request: Request) -> Person | None:
+        """Who sent a request, by a header or a cookie."""
+        way, _, told = request.headers.get("authorization", "").partition(" ")
+        request.state.by_header = way.lower() == "bearer"
+        if not request.state.by_header:
+            told = request.cookies.get(cookie_name(self._cookie, secure=request.state.secure), "")
+        return await self._find(request, told.strip()) if told else None
+
+    async def _find(self, request: Request, token: str) -> Person | None:
+        """Who has a token; whoever tries many wrong ones must wait."""
+        found = await run_in_threadpool(self._context.session.person_of, token)
+        if found is None and not self._context.failed_signins.allows(_address(request)):
+            request.state.too_many = True
+        return found
+
+    async def _come_in(self, request: Request, token: str) -> Response:
+        """Take the token of a link, and lead to the same address without it."""
+        signed_in = await self._find(request, token)
+        if signed_in is None and await self._person(request) is None:
+            return _unknown(request, wrong=True)
+        rest = [pair for pair in request.query_params.multi_items() if pair[0] != "token"]
+        place = quote(request.url.path)
+        place = f"/{place.lstrip('/')}"  # never to //another.example
+        response = RedirectResponse(place + (f"?{urlencode(rest)}" if rest else ""), 303)
+        if signed_in is not None:
+            _remember(request, response, self._cookie, token)
+        response.headers["referrer-policy"] = "no-referrer"
+        return response
+
+    def _may(self, request: Request) -> bool:
+        """Whether an annotator may go there."""
+        path = request.url.path
+        if path in ANNOTATORS or path.startswith(("/image/", "/api/items/")):
+            return True
+        if path in RESULTS or path.startswith("/items/"):
+            return self._context.sees_results(request)
+        return False
+
+
+def add_signin(router: APIRouter, context: AppContext) -> None:
+    """The page that says how to come in, and the way out."""
+    cookie = cookie_of(context.session)
+
+    @router.get("/signin")
+    def signin(request: Request, wrong: bool = False) -> Response:
+        return _page(context, request, _WRONG if wrong else "")
+
+    @router.post("/signin")
+    def sign_in(request: Request, form: SentForm) -> Response:
+        """A link or its token, pasted."""
+        told = form.text("link")
+        token = parse_qs(urlsplit(told).query).get("token", [told])[0] if "?" in told else told
+        if context.session.person_of(token) is None:
+            allowed = context.failed_signins.allows(_address(request))
+            return _page(context, request, _WRONG, 401 if allowed else 429)
+        response = RedirectResponse("/", 303)
+        _remember(request, response, cookie, token)
+        return response
+
+    @router.post("/signout")
+    def sign_out(request: Request, form: SentForm) -> Response:  # noqa: ARG001 - its token counts
+        response = RedirectResponse("/signin", 303)
+        gone = set_cookie(cookie, "", secure=request.state.secure, seconds=0)
+        response.headers.append("set-cookie", gone)
+        return response
+
+
+def _page(context: AppContext, request: Request, trouble: str, status: int = 200) -> Response:
+    """How to come in."""
+    return context.page(request, "signin.html", status_code=status, trouble=trouble)
+
+
+def _remember(request: Request, response: Response, cookie: str, token: str) -> None:
+    """Keep a token in the browser, where scripts do not see it."""
+    seconds = _DAYS * 24 * 3600
+    header = set_cookie(cookie, token, secure=request.state.secure, seconds=seconds)
+    response.headers.append("set-cookie", header)
+
+
+def _unknown(request: Request, *, wrong: bool = False) -> Response:
+    """For whoever has no valid token: 401 to programs and scripts, a page to people."""
+    if getattr(request.state, "too_many", False):
+        return _told(request, 429, "Too many wrong tokens. Try again in a minute.")
+    if _is_api(request) or request.headers.get("x-askmeans"):
+        response = _told(request, 401, _WITHOUT)
+        response.headers["www-authenticate"] = "Bearer"
+        return response
+    return RedirectResponse("/signin?wrong=1" if wrong else "/signin", 303)
+
+
+def _told(request: Request, status: int, text: str) -> Response:
+    """A refusal in a sentence."""
+    if _is_api(request):
+        return JSONResponse({"detail": text}, status)
+    return PlainTextResponse(text, status)
+
+
+def _is_api(request: Request) -> bool:
+    """Whether a program asks."""
+    return request.url.path.startswith("/api/")
+
+
+def _address(request: Request) -> str:
+    """Where a request comes from."""
+    return request.client.host if request.client else ""

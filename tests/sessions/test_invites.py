@@ -1,0 +1,125 @@
+"""Who may come in: by a token of which only the digest is kept, until it ends."""
+
+import pytest
+from sqlalchemy import text
+
+from askmeans import sessions
+from askmeans.exceptions import ParameterError, SessionError
+
+
+@pytest.fixture
+def session(database_at, kit):
+    """A session in either store."""
+    place = database_at("s")
+    with sessions.create(place, kit.X, n_clusters=3, random_state=0) as made:
+        made.place = place
+        yield made
+
+
+def all_text(session):
+    """Everything that the table of invitations holds."""
+    with session._store._engine.connect() as connection:
+        return repr(connection.execute(text("SELECT * FROM askmeans_invites")).all())
+
+
+def change(session, statement):
+    """Change the table behind the session's back."""
+    with session._store._engine.begin() as connection:
+        connection.execute(text(f"UPDATE askmeans_invites SET {statement}"))
+
+
+def test_a_token_says_who_somebody_is_in_every_process(session):
+    ada = session.invite("Ada")
+    bo = session.invite("Bo", role="owner", annotator="Ada")
+    assert len(ada) == 43
+    with sessions.open(session.place) as other:
+        assert (other.person_of(ada).name, other.person_of(ada).role) == ("Ada", "annotator")
+        assert (other.person_of(bo).name, other.person_of(bo).role) == ("Bo", "owner")
+        assert [invite.made_by for invite in other.invites()] == ["me", "Ada"]
+
+
+def test_the_database_keeps_the_digest_and_not_the_token(session):
+    token = session.invite("Ada")
+    assert "Ada" in all_text(session)
+    assert token not in all_text(session)
+    assert token not in repr(session.invites())
+
+
+@pytest.mark.parametrize("wrong", ["", "x", "x" * 43, "\0" * 43, "'" * 43, "x" * 10**6])
+def test_a_wrong_token_lets_nobody_in(session, wrong):
+    session.invite("Ada")
+    assert session.person_of(wrong) is None
+
+
+def test_the_digest_is_no_token(session):
+    session.invite("Ada")
+    (record,) = session._store.invites(session._record.id)[1]
+    assert session.person_of(record.digest) is None
+    assert session.person_of(record.digest[:43]) is None
+
+
+def test_a_token_is_of_its_session_alone(session, kit):
+    token = session.invite("Ada", role="owner")
+    with sessions.create(session.place, kit.X, n_clusters=3, name="other") as other:
+        assert other.person_of(token) is None
+        assert other.invites() == []
+
+
+def test_an_invitation_ends_after_its_days_by_the_databases_clock(session):
+    token = session.invite("Ada", days=2)
+    (invite,) = session.invites()
+    assert invite.until - invite.at == pytest.approx(2 * 24 * 3600)
+    change(session, "until = 1.0")
+    assert session.person_of(token) is None
+    assert [invite.state for invite in session.invites()] == ["expired"]
+    assert session.person_of(session.invite("Bo", days=0)) is None
+
+
+def test_revoked_tokens_let_nobody_in_at_once_in_any_process(session):
+    tokens = [session.invite("Ada"), session.invite("Ada"), session.invite("Bo")]
+    with sessions.open(session.place) as other:
+        assert all(map(other.person_of, tokens))
+        assert [invite.state for invite in session.revoke("Ada")] == ["revoked"] * 2
+        assert [other.person_of(token) is None for token in tokens] == [True, True, False]
+    last = session.invites()[-1].number
+    assert [invite.name for invite in session.revoke(last)] == ["Bo"]
+    assert [invite.state for invite in session.invites()] == ["revoked"] * 3
+    for who in ("Ada", last, "nobody", 10**6, True):
+        with pytest.raises(SessionError, match=r"'who'.*Got.*there are: none"):
+            session.revoke(who)
+
+
+def test_the_list_says_when_an_invitation_was_last_used(session):
+    token = session.invite("Ada")
+    assert session.invites()[0].used is None
+    session.person_of(token)
+    first = session.invites()[0].used
+    assert first >= session.invites()[0].at
+    session.person_of(token)  # within the minute it is not written again
+    assert session.invites()[0].used == first
+    change(session, "used = 5.0")
+    session.person_of(token)
+    assert session.invites()[0].used >= first
+
+
+def test_a_pseudonym_takes_the_place_of_a_name_in_invitations(session):
+    token = session.invite("Ada")
+    session.tell(session.ask(annotator="Ada")[0].id, 0, annotator="Ada")
+    session.pseudonymize("Ada", "person 7")
+    assert "Ada" not in all_text(session)
+    assert session.person_of(token).name == "person 7"
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        ({"name": ""}, "annotator"), ({"name": "held"}, "annotator"),
+        ({"name": "a\0b"}, "annotator"),
+        ({"name": "x" * 81}, "'name'"), ({"role": "king"}, "'role'"), ({"days": -1}, "'days'"),
+        ({"days": float("inf")}, "'days'"), ({"days": "x"}, "'days'"),
+    ],
+)  # fmt: skip
+def test_what_is_no_invitation_is_refused_and_kept_nowhere(session, options, named):
+    with pytest.raises(ParameterError, match=named):
+        session.invite(**{"name": "Ada", **options})
+    assert session.invites() == []
