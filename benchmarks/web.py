@@ -53,14 +53,14 @@ new MutationObserver(() => requestAnimationFrame(() => {
 
 @contextmanager
 def serving(*arguments: str) -> Iterator[str]:
-    """An `askmeans` command that serves a page; gives its address."""
+    """An `askmeans` command that serves a page; gives the link to it."""
     command = [sys.executable, "-c", "from askmeans.cli import main; main()", *arguments]
     process = subprocess.Popen([*command, "--port", "0", "--no-browser"], stdout=subprocess.PIPE,
                                text=True)  # fmt: skip
     assert process.stdout is not None
     try:
         for line in process.stdout:
-            if found := re.search(r"http://\S+(?=/ )", line):
+            if found := re.search(r"http://\S+token=\S+", line):
                 yield found[0]
                 break
     finally:
@@ -69,7 +69,7 @@ def serving(*arguments: str) -> Iterator[str]:
 
 
 @contextmanager
-def browsing(address: str) -> Iterator[Any]:
+def browsing(link: str) -> Iterator[Any]:
     """A page in chromium on which somebody has begun to answer."""
     from playwright.sync_api import sync_playwright
 
@@ -77,9 +77,7 @@ def browsing(address: str) -> Iterator[Any]:
     with sync_playwright() as started:
         browser = started.chromium.launch(executable_path=chromium, args=FLAGS)
         page = browser.new_page()
-        page.goto(f"{address}/name")
-        page.fill("#name", "ann")
-        page.click("button.main")
+        page.goto(link)
         page.wait_for_selector("#question[data-ready]", state="attached")
         yield page
         browser.close()
@@ -88,8 +86,8 @@ def browsing(address: str) -> Iterator[Any]:
 def keys(folder: Path) -> None:
     """Print how long the next question takes, on the demo's faces."""
     with (
-        serving("demo", "--web", "--out", str(folder)) as address,
-        browsing(address) as page,
+        serving("demo", "--web", "--out", str(folder)) as link,
+        browsing(link) as page,
     ):
         page.evaluate(WATCH)
         for place in range(CARDS):
@@ -121,7 +119,8 @@ def pictures(folder: Path) -> None:
         path, X, n_clusters=2, items=[{"file": f"{place}.jpg"} for place in range(40)],
         image="file", folder=images, random_state=0,
     ).close()  # fmt: skip
-    with serving("serve", str(path)) as address, browsing(address) as page:
+    with serving("serve", str(path)) as link, browsing(link) as page:
+        address = link.partition("/?")[0]
         for what in ("the first time", "again"):
             times = []
             for _ in range(8):
@@ -145,8 +144,9 @@ def crowd(folder: Path) -> None:
     rng = np.random.default_rng(0)
     X = 3.0 * np.eye(4)[rng.integers(4, size=2000)] + rng.normal(size=(2000, 4))
     sessions.create(path, X, n_clusters=4, budget=BUDGET, random_state=0).close()
-    with serving("serve", str(path)) as address:
-        people = [Grouper(address, f"ann{place}", math.inf) for place in range(CROWD)]
+    with serving("serve", str(path)) as link:
+        links = invited(str(path), link, CROWD)
+        people = [Grouper(*each, math.inf) for each in links]
         for person in people:
             person.start()
         for person in people:
@@ -173,7 +173,8 @@ def results(folder: Path) -> None:
         for _ in range(20):
             (question,) = session.ask()
             session.tell(question.id, int(kinds[question.items[0]]))
-    with serving("serve", str(path)) as address, browsing(address) as page:
+    with serving("serve", str(path)) as link, browsing(link) as page:
+        address = link.partition("/?")[0]
         for what in ("the first time", "again"):
             began = time.perf_counter()
             page.goto(f"{address}/results")
@@ -185,10 +186,18 @@ def results(folder: Path) -> None:
             print(f"results of {MANY:,} items, {what}: {seconds:.1f} s ({told})")
 
 
+def invited(path: str, link: str, n: int) -> list[tuple[str, str]]:
+    """Links for so many people, with their names."""
+    address = link.partition("/?")[0]
+    with sessions.open(path) as session:
+        names = [f"ann{place}" for place in range(n)]
+        return [(f"{address}/?token={session.invite(name)}", name) for name in names]
+
+
 class Annotator(threading.Thread):
     """Somebody who answers over one connection, as quickly as the page allows or after thinking."""
 
-    def __init__(self, address: str, name: str, until: float, thinking: float = 0.0) -> None:
+    def __init__(self, link: str, name: str, until: float, thinking: float = 0.0) -> None:
         super().__init__(daemon=True)
         self.name = name
         self.until = until
@@ -196,6 +205,7 @@ class Annotator(threading.Thread):
         self.times: list[float] = []
         self.confirmed: dict[int, float] = {}
         self.errors: list[str] = []
+        address, _, self._invitation = link.partition("/?token=")
         host, port = address.removeprefix("http://").split(":")
         self._host = f"{host}:{port}"
         self._socket = socket.create_connection((host, int(port)))
@@ -205,7 +215,7 @@ class Annotator(threading.Thread):
         """Answer until the time is over."""
         rng = np.random.default_rng(sum(map(ord, self.name)))
         status, page, token = self._request("GET", "/help", None)
-        self._cookie = f"askmeans_token={token}; askmeans_name={self.name}"
+        self._cookie = f"askmeans_token={token}"
         _, page, _ = self._request("GET", "/", None)
         while time.monotonic() < self.until:
             time.sleep(rng.uniform(0.0, 2.0 * self.thinking))
@@ -241,7 +251,8 @@ class Annotator(threading.Thread):
         data = (body or "").encode()
         head = (
             f"{method} {path} HTTP/1.1\r\nHost: {self._host}\r\nX-Askmeans: part\r\n"
-            f"Cookie: {self._cookie}\r\nContent-Type: application/x-www-form-urlencoded\r\n"
+            f"Cookie: {self._cookie}\r\nAuthorization: Bearer {self._invitation}\r\n"
+            "Content-Type: application/x-www-form-urlencoded\r\n"
             f"Content-Length: {len(data)}\r\n\r\n"
         )
         self._socket.sendall(head.encode() + data)
@@ -297,9 +308,10 @@ def people_at_once(
         path, X, n_clusters=3, cluster_names=["a", "b", "c"],
         strategy=TwoPhase(sample_size=ROWS // 2), random_state=0,
     ).close()  # fmt: skip
-    with serving("serve", path) as address:
+    with serving("serve", path) as link:
+        links = invited(path, link, annotators)
         until = time.monotonic() + SECONDS
-        people = [Annotator(address, f"ann{place}", until, thinking) for place in range(annotators)]
+        people = [Annotator(*each, until, thinking) for each in links]
         for person in people:
             person.start()
         for person in people:

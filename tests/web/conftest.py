@@ -21,6 +21,7 @@ from soaking import in_soak
 from askmeans import TwoPhase, sessions
 from askmeans.tables import read_items
 from askmeans.web import create_app
+from askmeans.web.signin import cookie_of
 
 ROOT = Path(__file__).parents[2]
 SCREENSHOTS = ROOT / "screenshots"
@@ -130,6 +131,12 @@ def sign_in(client, app, name="ann", role="owner"):
     assert reply.headers["location"] == "/help"
     assert client.get("/help").status_code == 200
     return token
+
+
+def become(client, name, role="owner"):
+    """Go on as somebody else, in the same browser."""
+    session = client.app.state.context.session
+    client.cookies.set(cookie_of(session), session.invite(name, role=role), domain="127.0.0.1")
 
 
 SERVED = {}  # addresses, with the applications behind them
@@ -274,5 +281,5 @@ def tools():
         FRUIT=FRUIT, SCREENSHOTS=SCREENSHOTS, answer=answer, make_fruit=make_fruit,
         make_iris=make_iris, make_products=make_products, question_of=question_of,
         serving=serving, token_of=token_of, using=using, knocking=knocking, sign_in=sign_in,
-        link_to=link_to,
+        link_to=link_to, become=become,
     )  # fmt: skip

@@ -4,24 +4,63 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from askmeans import sessions
 
 COMMAND = Path(sys.executable).parent / "schemathesis"
 TOKEN = "t" * 43
 
 
-def test_schemathesis_finds_nothing(address, database, tmp_path):
-    with sessions.open(database) as session:
-        session.ask(9, annotator="bob")  # so that there are questions to answer
-    done = subprocess.run(
-        [COMMAND, "run", f"{address}/api/openapi.json", "--max-examples=15", "--seed=0",
-         "--generation-deterministic", "--no-color", f"--header=X-CSRF-Token: {TOKEN}",
-         f"--header=Cookie: askmeans_token={TOKEN}"],
+def run(address, folder, *headers, examples=15):
+    """What schemathesis says of the API, with these headers."""
+    return subprocess.run(
+        [COMMAND, "run", f"{address}/api/openapi.json", f"--max-examples={examples}", "--seed=0",
+         "--generation-deterministic", "--no-color", *(f"--header={told}" for told in headers)],
         capture_output=True,
         text=True,
-        cwd=tmp_path,
+        cwd=folder,
         check=False,
         timeout=300,
     )  # fmt: skip
+
+
+@pytest.mark.parametrize("role", ["owner", "annotator"])
+def test_schemathesis_finds_nothing_with_a_token(address, database, tmp_path, tools, role):
+    with sessions.open(database) as session:
+        session.ask(9, annotator="bob")  # so that there are questions to answer
+    token = tools.link_to(address, "bob", role).partition("=")[2]
+    examples = 15 if role == "owner" else 5
+    done = run(address, tmp_path, f"Authorization: Bearer {token}", examples=examples)
     assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
     assert "No issues found" in done.stdout, done.stdout[-3000:]
+
+
+def test_without_a_token_schemathesis_does_not_even_get_the_description(address, tmp_path):
+    done = run(address, tmp_path, examples=1)
+    assert done.returncode != 0
+    assert "401" in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("headers", [{}, {"authorization": f"Bearer {TOKEN}"}])
+def test_without_a_valid_token_every_operation_replies_401_and_changes_nothing(
+    client, tools, headers
+):
+    whole = client.get("/api/openapi.json").json()
+    session = client.app.state.context.session
+    before = session.last_event
+    body = {"question": 1, "key": "k", "value": 0.5}
+    with tools.knocking(client.app) as stranger:
+        count = 0
+        for path, ways in whole["paths"].items():
+            for way in ways:
+                told = {"json": body} if way == "post" else {}
+                reply = stranger.request(way, path.replace("{row}", "0"), headers=headers, **told)
+                assert reply.status_code == 401, path
+                assert "Sign in" in reply.json()["detail"]
+                assert reply.headers["www-authenticate"] == "Bearer"
+                assert "401" in whole["paths"][path][way]["responses"]
+                count += 1
+    assert count >= 7
+    assert session.last_event == before
+    assert session.status().leased == 0

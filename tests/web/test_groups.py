@@ -18,7 +18,6 @@ def database(tmp_path, tools):
 @pytest.fixture
 def client(database, tools):
     with tools.using(create_app(database, settle_seconds=0.0)) as made:
-        made.cookies.set("askmeans_name", "ann")
         yield made
 
 
@@ -92,7 +91,7 @@ def test_a_program_answers_by_number_name_or_shares(client, database, tools):
     headers = {"X-CSRF-Token": tools.token_of(client)}
 
     def post(path, **body):
-        return client.post(f"/api/{path}", json={"annotator": "bob", **body}, headers=headers)
+        return client.post(f"/api/{path}", json={"annotator": "ann", **body}, headers=headers)
 
     values = [1, "small", {"small": 0.5, "large": 0.25}, [], [0.0, 1.0], 1.0]
     for place, value in enumerate(values):

@@ -7,6 +7,7 @@ import pytest
 
 from askmeans import sessions
 from askmeans.web import create_app
+from askmeans.web.signin import cookie_of
 
 
 class Forms(HTMLParser):
@@ -36,7 +37,7 @@ def seated(client):
     """A client with a name."""
 
     def sit(name="ann"):
-        client.cookies.set("askmeans_name", name)
+        become(client, name)
         return client
 
     return sit
@@ -98,9 +99,15 @@ def test_a_stale_take_back_is_refused(seated, database):
 PART = {"x-askmeans": "part"}
 
 
+def become(client, name):
+    """Go on as somebody else, in the same browser."""
+    session = client.app.state.context.session
+    client.cookies.set(cookie_of(session), session.invite(name, role="owner"), domain="127.0.0.1")
+
+
 def sheet(client, name, **headers):
     """The answering page of somebody, and what its script sends."""
-    client.cookies.set("askmeans_name", name)
+    become(client, name)
     page = client.get("/", headers=headers)
     key = re.search(r'data-key="([^"]+)" data-undo', page.text)[1]
     mark = re.search(r'data-session="([^"]+)"', page.text)[1]
@@ -120,6 +127,7 @@ def test_a_page_that_is_left_lets_others_have_its_question_at_once(one_open):
     waiting, _ = sheet(one_open, "bob")
     assert "Waiting for others" in waiting.text
     assert "ann has question 1, for up to 10 min more." in waiting.text
+    become(one_open, "ann")
     assert one_open.post("/leave", data=left).status_code == 204
     assert "Waiting for others" not in sheet(one_open, "bob")[0].text
 
@@ -127,7 +135,7 @@ def test_a_page_that_is_left_lets_others_have_its_question_at_once(one_open):
 def test_a_page_that_is_left_for_another_of_ones_own_keeps_the_question(one_open):
     _, left = sheet(one_open, "ann")
     sheet(one_open, "ann")  # a reload: the beacon of the old page comes after the new one is there
-    one_open.post("/leave", data=left)
+    assert one_open.post("/leave", data=left).status_code == 204
     assert "Waiting for others" in sheet(one_open, "bob")[0].text
 
 

@@ -1,27 +1,59 @@
 """`askmeans serve` and `askmeans demo --web`: the page, started from the command line."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from askmeans.cli.faces import make_faces
 from askmeans.cli.sessions import say_database
 
-__all__ = ["run", "run_demo"]
+if TYPE_CHECKING:
+    from askmeans.web import Access
+
+__all__ = ["make_access", "run", "run_demo"]
+
+
+def make_access(
+    public_hosts: list[str] | None,
+    certificate: Path | None,
+    key: Path | None,
+    proxies: list[str] | None,
+    *,
+    behind_proxy: bool,
+) -> "Access":
+    """How others reach the page, as the options say."""
+    from askmeans.exceptions import ParameterError
+    from askmeans.web import Access
+    from askmeans.web.runner import LOCAL_PROXIES
+
+    if proxies and not behind_proxy:
+        raise ParameterError(
+            "The 'proxy_address' parameter of askmeans serve must come with --behind-proxy. "
+            f"Got {', '.join(proxies)} without."
+        )
+    trusted = tuple(proxies or LOCAL_PROXIES) if behind_proxy else ()
+    return Access(
+        public_hosts=tuple(public_hosts or ()), certificate=certificate, key=key, proxies=trusted
+    )
 
 
 def run(
     database: str,
     name: str | None,
-    host: str,
-    port: int,
+    where: tuple[str, int],
     *,
     open_browser: bool,
     json_logs: bool = False,
+    access: "Access | None" = None,
 ) -> None:
     """Serve the page until it is interrupted."""
-    from askmeans.web import serve
+    from askmeans.web import Access, serve
 
     say_database(database)
-    serve(database, name, host=host, port=port, open_browser=open_browser, json_logs=json_logs)
+    host, port = where
+    serve(
+        database, name, host=host, port=port, open_browser=open_browser, json_logs=json_logs,
+        access=access or Access(),
+    )  # fmt: skip
 
 
 def run_demo(out: Path, port: int, *, open_browser: bool) -> None:
@@ -29,4 +61,4 @@ def run_demo(out: Path, port: int, *, open_browser: bool) -> None:
     database = out / "faces.db"
     if not database.exists():
         make_faces(database)
-    run(str(database), None, "127.0.0.1", port, open_browser=open_browser)
+    run(str(database), None, ("127.0.0.1", port), open_browser=open_browser)

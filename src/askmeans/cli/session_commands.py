@@ -113,6 +113,7 @@ def register(app: typer.Typer) -> None:
     app.command()(undo)
     app.command()(answer)
     app.command()(serve)
+    app.command()(invite)
     app.command()(status)
     app.command()(export)
     app.command("import")(import_)
@@ -129,6 +130,16 @@ def register(app: typer.Typer) -> None:
     app.command()(gold)
     app.command()(audit)
     app.command()(pseudonym)
+
+
+def _database_and(words: list[str] | None, what: str) -> tuple[str, str | None]:
+    """DB and perhaps something more; DB may be left out where ASKMEANS_DB says it."""
+    given = list(words or ())
+    if len(given) < 2 and os.environ.get(VARIABLE):
+        given = [os.environ[VARIABLE], *given]
+    if not 1 <= len(given) <= 2:
+        raise typer.BadParameter(f"expected DB and perhaps {what} (DB may be {VARIABLE} instead)")
+    return given[0], given[1] if len(given) == 2 else None
 
 
 def _words(words: list[str], *names: str) -> list[str]:
@@ -314,20 +325,82 @@ def answer(database: Database, annotator: Annotator = "me", name: Name = None) -
 
 def serve(
     database: Database,
-    host: Annotated[str, typer.Option(help="Address of this machine itself.")] = "127.0.0.1",
+    host: Annotated[
+        str, typer.Option(help="Address to listen at; others than loopback only encrypted.")
+    ] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="The port; 0 for any that is free.")] = PORT,
     no_browser: Annotated[
         bool, typer.Option("--no-browser", help="Do not open the page in a browser.")
     ] = False,
     log_json: Annotated[
-        bool, typer.Option("--log-json", help="Log requests and errors as JSON, without answers.")
+        bool,
+        typer.Option(
+            "--log-json", help="Log requests and errors as JSON, without answers; print no link."
+        ),
     ] = False,
+    public_host: Annotated[
+        list[str] | None,
+        typer.Option(help="Name by which others call the page; may be given several times."),
+    ] = None,
+    certificate: Annotated[
+        Path | None, typer.Option(help="Certificate (PEM), to encrypt for others.")
+    ] = None,
+    key: Annotated[Path | None, typer.Option(help="The certificate's key (PEM).")] = None,
+    behind_proxy: Annotated[
+        bool, typer.Option("--behind-proxy", help="All come through a proxy, which encrypts.")
+    ] = False,
+    proxy_address: Annotated[
+        list[str] | None,
+        typer.Option(help="The proxy's address or network; default: this machine."),
+    ] = None,
     name: Name = None,
 ) -> None:
     """Open a page on which people answer in the browser, and see the clusters take shape."""
-    from askmeans.cli.serve import run
+    from askmeans.cli.serve import make_access, run
 
-    run(database, name, host, port, open_browser=not no_browser, json_logs=log_json)
+    access = make_access(public_host, certificate, key, proxy_address, behind_proxy=behind_proxy)
+    run(
+        database, name, (host, port), open_browser=not no_browser, json_logs=log_json,
+        access=access,
+    )  # fmt: skip
+
+
+class Role(StrEnum):
+    """What somebody may do."""
+
+    owner = "owner"
+    annotator = "annotator"
+
+
+def invite(
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[DB] [NAME]", help="The database, and whom to invite."),
+    ] = None,
+    role: Annotated[Role, typer.Option(help="What they may do.")] = Role.annotator,
+    days: Annotated[float, typer.Option(help="How long the link lets them in.")] = 30,
+    revoke: Annotated[
+        str | None,
+        typer.Option(metavar="NAME|NUMBER", help="End a person's invitations, or one of them."),
+    ] = None,
+    address: Annotated[
+        str, typer.Option(help="Where the page is, for the link.")
+    ] = f"http://127.0.0.1:{PORT}",
+    name: Name = None,
+    json: Json = False,
+) -> None:
+    """Make a link for one person; without NAME, list all with their last use."""
+    from askmeans.cli import invite as inviting
+
+    database, person = _database_and(words, "NAME")
+    if revoke is not None:
+        if person is not None:
+            raise typer.BadParameter("expected DB and --revoke NAME, without another name")
+        inviting.revoke(database, name, revoke)
+    elif person is None:
+        inviting.invites(database, name, as_json=json)
+    else:
+        inviting.invite(database, name, person, role.value, days, address=address)
 
 
 def status(
@@ -564,10 +637,5 @@ def gold(
     """Mix questions whose answers are known with the others, unmarked; tell how people did."""
     from askmeans.cli import opinions
 
-    given = list(words or ())
-    if len(given) < 2 and os.environ.get(VARIABLE):
-        given = [os.environ[VARIABLE], *given]
-    if not 1 <= len(given) <= 2:
-        raise typer.BadParameter(f"expected DB and perhaps FILE (DB may be {VARIABLE} instead)")
-    file = Path(given[1]) if len(given) == 2 else None
-    opinions.gold(given[0], name, file, feedback, as_json=json)
+    database, file = _database_and(words, "FILE")
+    opinions.gold(database, name, None if file is None else Path(file), feedback, as_json=json)

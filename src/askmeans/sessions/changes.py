@@ -36,9 +36,9 @@ class Changes(Regrouping):
 
         Parameters
         ----------
-        name : {"purpose", "guidelines", "predicted_first", "gold_feedback", \
-                "annotators_see_results"}
-            What this is for, in a sentence; what belongs where, in Markdown; whether groups that
+        name : str
+            "purpose", "guidelines", "predicted_first", "gold_feedback" or "annotators_see_results":
+            what this is for, in a sentence; what belongs where, in Markdown; whether groups that
             are likely come first on a card (it biases people, so they do not unless one says so);
             whether people are told the known answer after a gold question; whether people who
             were invited as annotators see the result, not owners alone.

@@ -3,8 +3,8 @@
 from dataclasses import replace
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request
-from fastapi.security import APIKeyHeader, HTTPBearer
+from fastapi import APIRouter, Depends, Header, HTTPException, Path, Query, Request
+from fastapi.security import HTTPBearer
 from starlette.responses import Response, StreamingResponse
 
 from askmeans.exceptions import AnswerError
@@ -29,15 +29,17 @@ from askmeans.web.models import (
 __all__ = ["make_api"]
 
 _WAIT = 30.0
-_header = APIKeyHeader(
-    name="X-CSRF-Token",
-    auto_error=False,
-    scheme_name="token",
-    description="The value of the cookie askmeans_token, which any GET sets.",
-)
+_Told = Annotated[
+    str | None,
+    Header(
+        alias="X-CSRF-Token",
+        description="Needed by whoever signs in by cookie: the cookie askmeans_token, which any "
+        "GET sets.",
+    ),
+]
 
 
-def _token(request: Request, told: Annotated[str | None, Depends(_header)]) -> None:
+def _token(request: Request, told: _Told = None) -> None:
     """Refuse a request without the page's token."""
     check_token(request, told)
 

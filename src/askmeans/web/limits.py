@@ -66,12 +66,8 @@ class BoundedProtocol(H11Protocol):
         super().data_received(data)
         if self.cycle is not before:
             self._stop_waiting()
-
-    def on_response_complete(self) -> None:
-        """The next request's head has as long as the first had, once it begins."""
-        super().on_response_complete()
-        if not self.transport.is_closing():
-            self._wait_for_head()
+        elif self._head is None and before is not None and before.response_complete:
+            self._wait_for_head()  # the next request's has begun; until then keep-alive counts
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget the clock."""

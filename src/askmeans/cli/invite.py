@@ -1,0 +1,64 @@
+"""`askmeans invite`: a link for one person, the list of links, and an end to some."""
+
+import dataclasses
+from contextlib import closing
+from datetime import UTC, datetime
+
+from askmeans.cli.printing import say
+from askmeans.cli.sessions import opened, show_json
+from askmeans.sessions import Invite, Session
+from askmeans.sessions.invites import Role
+
+__all__ = ["invite", "invites", "revoke"]
+
+
+def invite(
+    database: str, name: str | None, person: str, role: Role, days: float, *, address: str
+) -> None:
+    """Print a link for somebody."""
+    with closing(opened(database, name)) as session:
+        token = session.invite(person, role=role, days=days)
+        until = session.invites()[-1].until
+        say(f"{address.rstrip('/')}/?token={token}")
+        say(f"For {person}, {role}, until {_time(until)}; whoever has it comes in as {person}. "
+            "It is not shown again.")  # fmt: skip
+
+
+def invites(database: str, name: str | None, *, as_json: bool) -> None:
+    """List all invitations."""
+    with closing(opened(database, name, as_json=as_json)) as session:
+        found = session.invites()
+        if as_json:
+            show_json(session, {"invites": [dataclasses.asdict(one) for one in found]})
+            return
+        for one in found:
+            say(_line(one))
+        if not found:
+            say("Nobody is invited yet: askmeans invite DB NAME")
+
+
+def revoke(database: str, name: str | None, who: str) -> None:
+    """End the invitation of a number, or all of a person's."""
+    with closing(opened(database, name)) as session:
+        for one in session.revoke(_meant(session, who)):
+            say(_line(one))
+
+
+def _meant(session: Session, who: str) -> int | str:
+    """A name, where somebody has it; else a number."""
+    named = {one.name for one in session.invites()}
+    return int(who) if who not in named and who.isascii() and who.isdigit() else who
+
+
+def _line(one: Invite) -> str:
+    """An invitation in a line."""
+    used = "never used" if one.used is None else f"last used {_time(one.used)}"
+    return (
+        f"{one.number}  {one.name}  {one.role}  {one.state}  until {_time(one.until)}  {used}  "
+        f"(by {one.made_by})"
+    )
+
+
+def _time(at: float) -> str:
+    """A time, to the minute."""
+    return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M}Z"

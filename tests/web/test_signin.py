@@ -1,0 +1,310 @@
+"""Sign-in, from the side of whoever wants to come in without being asked."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+from sqlalchemy import text
+
+from askmeans import sessions
+from askmeans.web import create_app
+from askmeans.web.limits import RateLimit
+from askmeans.web.signin import OPEN, cookie_of
+
+WRONG = "x" * 43
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def app(request, tmp_path, tools):
+    """The page of the fruits, in either store."""
+    place = tmp_path / "fruit.db"
+    if request.param == "postgresql":
+        place = request.getfixturevalue("postgres_url")
+    tools.make_fruit(place).close()
+    made = create_app(place, settle_seconds=0.0)
+    made.state.place = place
+    return made
+
+
+@pytest.fixture
+def stranger(client, tools):
+    """Somebody else at the same page."""
+    with tools.knocking(client.app) as made:
+        yield made
+
+
+def session_of(client):
+    return client.app.state.context.session
+
+
+def routes(app):
+    """Every route of the application, with a way to call it; those that are mounted, too."""
+    found, todo = [], list(app.routes)
+    while todo:
+        route = todo.pop()
+        todo += getattr(getattr(route, "original_router", None), "routes", [])
+        ways = getattr(route, "methods", None) or ["GET"]
+        found += [(route.path, way) for way in sorted(ways) if hasattr(route, "path")]
+    return sorted({(re.sub(r"\{.*?\}", "0", path), way) for path, way in found})
+
+
+def test_every_route_refuses_whoever_has_no_token(client, stranger, tools):
+    """Whatever will be added, too: nothing is open that is not listed here."""
+    paths = [path for path, _ in routes(client.app)]
+    assert {"/", "/answer", "/results", "/export/0", "/image/0", "/api/openapi.json"} <= set(paths)
+    assert {"/signin", "/healthz"} == OPEN
+    before = session_of(client).last_event
+    stranger.get("/signin")
+    form = {"token": tools.token_of(stranger), "annotator": "ann", "question": "1", "key": "k",
+            "session": client.app.state.context.assignments.mark, "value": "0.5"}  # fmt: skip
+    for path, way in [*routes(client.app), ("/nowhere", "GET"), ("/staticx", "GET")]:
+        if path in (*OPEN, "/static"):
+            continue
+        sent = {"data": form} if way == "POST" and not path.startswith("/api") else {}
+        reply = stranger.request(way, path, **sent)
+        if path.startswith("/api"):
+            assert reply.status_code == 401, path
+        else:
+            assert (reply.status_code, reply.headers["location"]) == (303, "/signin"), path
+        assert "melon" not in reply.text
+    assert session_of(client).last_event == before
+    assert session_of(client).status().leased == 0
+
+
+def test_the_page_that_says_how_to_come_in_tells_nothing_of_the_session(stranger):
+    page = stranger.get("/signin")
+    assert page.status_code == 200
+    assert "askmeans invite DB NAME" in page.text
+    for secret in ("melon", "small", "fruit", "main ·"):
+        assert secret not in page.text.partition("<body")[2]
+    assert "· main ·" not in page.text
+
+
+def test_a_link_sets_a_cookie_and_leads_to_the_address_without_the_token(app, tools):
+    with tools.knocking(app) as client:
+        token = app.state.context.session.invite("ann", role="owner")
+        reply = client.get(f"/find?q=melon&token={token}&x=1%262")
+        assert (reply.status_code, reply.headers["location"]) == (303, "/find?q=melon&x=1%262")
+        assert token not in reply.headers["location"] + reply.text
+        assert reply.headers["referrer-policy"] == "no-referrer"
+        assert reply.headers["cache-control"] == "no-store"
+        cookies = reply.headers.get_list("set-cookie")
+        (kept,) = [told for told in cookies if token in told]
+        for flag in ("Path=/", "HttpOnly", "SameSite=Lax"):
+            assert flag in kept
+        assert "Domain" not in kept
+        assert client.get("/find?q=melon").headers["location"] == "/items/3"
+        assert client.get("/").status_code == 200
+        again = client.get(f"/help?token={WRONG}")  # an old bookmark: the cookie still counts
+        assert again.headers["location"] == "/help"
+
+
+def test_a_link_leads_nowhere_else(client, tools):
+    token = session_of(client).invite("ann")
+    with tools.knocking(client.app) as other:
+        for path in ("//evil.example/", "/%2fevil.example", "/%5cevil.example", "/\\evil.example"):
+            reply = other.get(f"http://127.0.0.1{path}?token={token}")
+            target = reply.headers["location"]
+            assert re.match(r"/(?![/\\\\])", target), target
+
+
+def test_a_wrong_link_leads_to_the_page_that_says_so(stranger):
+    reply = stranger.get(f"/results?token={WRONG}")
+    assert reply.headers["location"] == "/signin?wrong=1"
+    assert not [c for c in reply.headers.get_list("set-cookie") if WRONG in c]
+    assert "not valid any more" in stranger.get("/signin?wrong=1").text
+
+
+def test_a_token_in_the_address_is_not_taken_by_the_api_nor_from_a_form(client, stranger):
+    token = session_of(client).invite("ann", role="owner")
+    assert stranger.get(f"/api/status?token={token}").status_code == 401
+    reply = stranger.post("/pause", params={"token": token}, data={"token": token})
+    assert reply.headers["location"] == "/signin"
+    assert session_of(client).status().state == "asking"
+
+
+@pytest.mark.parametrize("how", ["wrong", "revoked", "expired", "of another session", "digest"])
+def test_what_is_no_valid_token_lets_nobody_in_by_cookie_header_or_link(app, tools, how):
+    session = app.state.context.session
+    token = session.invite("ann", role="owner")
+    if how == "wrong":
+        token = WRONG
+    elif how == "digest":
+        token = session._store.invites(session._record.id)[1][0].digest
+    elif how == "of another session":
+        with sessions.create(app.state.place, [[0.0], [1.0]], n_clusters=2, name="other") as other:
+            token = other.invite("ann", role="owner")
+    with tools.knocking(app) as client:
+        if how in ("revoked", "expired"):
+            client.get(f"/?token={token}")
+            assert client.get("/help").status_code == 200
+            if how == "revoked":
+                session.revoke("ann")
+            else:
+                with session._store._engine.begin() as connection:
+                    connection.execute(text("UPDATE askmeans_invites SET until = 1.0"))
+        client.cookies.set(cookie_of(session), token, domain="127.0.0.1")
+        assert client.get("/help").headers["location"] == "/signin"
+        assert client.get("/api/status").status_code == 401
+        assert client.get("/", headers={"x-askmeans": "part"}).status_code == 401
+        header = {"authorization": f"Bearer {token}"}
+        assert client.get("/api/status", headers=header).status_code == 401
+        assert client.get(f"/?token={token}").headers["location"] == "/signin?wrong=1"
+
+
+def test_programs_sign_in_by_a_header_and_need_no_second_token(client, stranger):
+    headers = {"authorization": f"Bearer {session_of(client).invite('robot')}"}
+    (question,) = stranger.post("/api/ask", json={}, headers=headers).json()
+    told = {"question": question["id"], "key": "k", "value": 0.5}
+    receipt = stranger.post("/api/answers", json=told, headers=headers)
+    assert receipt.json()["annotator"] == "robot"
+
+
+def test_a_cookie_without_the_pages_own_token_changes_nothing(client):
+    before = session_of(client).last_event
+    assert client.post("/api/ask", json={}).status_code == 403
+    assert client.post("/pause", data={"token": WRONG}).status_code == 403
+    assert session_of(client).last_event == before
+    assert session_of(client).status().leased == 0
+
+
+def test_the_name_is_the_tokens_whatever_a_form_or_a_program_says(client, tools):
+    session = session_of(client)
+    session.ask(annotator="bob")
+    before = session.last_event
+    form = {"token": tools.token_of(client), "annotator": "bob", "question": "1", "key": "k",
+            "session": client.app.state.context.assignments.mark, "value": "0.5"}  # fmt: skip
+    for path in ("/answer", "/undo", "/stop", "/renew", "/leave", "/budget"):
+        assert client.post(path, data={**form, "n": "9"}).status_code == 409, path
+    headers = {"x-csrf-token": tools.token_of(client)}
+    told = {"annotator": "bob", "question": 1, "key": "k", "value": 0.5}
+    for path, body in [("ask", {"annotator": "bob"}), ("answers", told),
+                       ("undo", {"annotator": "bob", "key": "k"})]:  # fmt: skip
+        assert client.post(f"/api/{path}", json=body, headers=headers).status_code == 403
+    assert session.last_event == before
+    del form["annotator"]
+    assert client.post("/answer", data=form).status_code == 303
+    client.cookies.set("askmeans_name", "bob", domain="127.0.0.1")  # as it was before sign-in
+    assert [receipt.annotator for receipt in session.history()] == ["ann"]
+    assert "Taken" not in client.get("/history").text
+
+
+OWNERS = [("GET", "/groups"), ("POST", "/rename"), ("POST", "/names"), ("POST", "/groups"),
+          ("POST", "/merge"), ("POST", "/split"), ("POST", "/pin"), ("POST", "/take-back"),
+          ("POST", "/options"), ("POST", "/pause"), ("POST", "/budget"), ("POST", "/review"),
+          ("GET", "/export/all.json"), ("GET", "/export/answers.csv"),
+          ("POST", "/invite"), ("GET", "/invites")]  # fmt: skip
+
+
+def test_annotators_may_do_nothing_that_is_for_owners(app, tools):
+    session = app.state.context.session
+    with tools.using(app, "bob", "annotator") as client:
+        before = session.last_event
+        form = {"token": tools.token_of(client), "cluster": "0", "name": "x", "n": "3", "row": "0",
+                "session": app.state.context.assignments.mark, "group": "0"}  # fmt: skip
+        for way, path in OWNERS:
+            reply = client.request(way, path, **({"data": form} if way == "POST" else {}))
+            assert reply.status_code == 403, path
+            assert "owners" in reply.text
+        assert client.post("/answer", data={**form, "value": "new"}).status_code == 403
+        assert session.last_event == before
+        page = client.get("/").text
+        for hidden in ("/groups", "/results"):
+            assert f'href="{hidden}"' not in page
+
+
+def test_what_only_owners_may_do_is_all_that_is_not_listed_for_annotators(client, tools):
+    """A route that is added is for owners until somebody decides otherwise."""
+    open_to_all = {"/", "/answer", "/undo", "/stop", "/renew", "/leave", "/name", "/practice",
+                   "/history", "/help", "/signout", "/signin", "/healthz", "/image/0",
+                   "/api/openapi.json", "/api/status", "/api/ask", "/api/answers", "/api/undo",
+                   "/api/history", "/api/items/0"}  # fmt: skip
+    with tools.using(client.app, "bob", "annotator") as annotator:
+        for path, way in routes(client.app):
+            reply = annotator.request(way, path)
+            refused = reply.status_code == 403 and "for owners of the session" in reply.text
+            assert refused == (path not in open_to_all), path
+
+
+def test_annotators_see_their_own_history_and_the_result_only_where_the_owner_says(app, tools):
+    session = app.state.context.session
+    for name in ("ann", "bob"):
+        (question,) = session.ask(annotator=name)
+        session.tell(question.id, 0.75, annotator=name)
+    with tools.using(app, "bob", "annotator") as client:
+        mine = client.get("/api/history").json()
+        assert [receipt["annotator"] for receipt in mine] == ["bob"]
+        assert client.get("/api/history?annotator=ann").status_code == 403
+        assert client.get("/api/status?annotator=ann").status_code == 403
+        seen = ["/results", "/results/part", "/items/0", "/find?q=melon", "/api/result"]
+        assert [client.get(path).status_code for path in seen] == [403] * 5
+        form = {"token": tools.token_of(client), "session": app.state.context.assignments.mark}
+        assert client.post("/stop", data=form).headers["location"] == "/history"
+        session.set_option("annotators_see_results", True)
+        assert {client.get(path).status_code for path in seen} <= {200, 204, 303}
+        assert 'href="/results"' in client.get("/").text
+        results = client.get("/results").text
+        assert "/export/" not in results
+        assert client.get("/export/all.json").status_code == 403
+        tools.become(client, "ann")
+        assert len(client.get("/api/history").json()) == 2
+        assert "/export/all.json" in client.get("/results").text
+
+
+def test_many_wrong_tokens_from_one_address_are_refused_for_a_while(client, stranger):
+    limit = client.app.state.context.failed_signins
+    limit._full_at.clear()
+    times = [0.0]
+    limit._clock = lambda: times[0]
+    header = {"authorization": f"Bearer {WRONG}"}
+    codes = [stranger.get("/api/status", headers=header).status_code for _ in range(40)]
+    assert codes == [401] * int(limit.burst) + [429] * (40 - int(limit.burst))
+    assert client.get("/help").status_code == 200  # who has a valid one is not held up
+    times[0] += 4.0
+    assert stranger.get("/api/status", headers=header).status_code == 401
+
+
+def test_somebody_who_asks_for_too_much_must_wait_and_others_need_not(client, tools):
+    middleware = client.app.middleware_stack
+    while not hasattr(middleware, "_people"):
+        middleware = getattr(middleware, "app", None) or middleware._app
+    middleware._people = RateLimit(1.0, 5.0, clock=lambda: 7.0)
+    replies = [client.get("/api/status") for _ in range(7)]
+    assert [reply.status_code for reply in replies] == [200] * 5 + [429] * 2
+    assert "Too many requests" in replies[-1].json()["detail"]
+    assert replies[-1].headers["retry-after"] == "1"
+    with tools.knocking(client.app) as other:
+        token = session_of(client).invite("bob")
+        headers = {"authorization": f"Bearer {token}"}
+        assert other.get("/api/status", headers=headers).status_code == 200
+
+
+def test_signing_out_forgets_the_token_in_this_browser(client, tools):
+    reply = client.post("/signout", data={"token": tools.token_of(client)})
+    assert reply.headers["location"] == "/signin"
+    assert client.get("/help").headers["location"] == "/signin"
+
+
+def test_a_link_can_be_pasted_and_a_wrong_one_is_said(address, browser, tools):
+    page = browser.new_context().new_page()
+    page.goto(f"{address}/results")
+    expect(page).to_have_url(f"{address}/signin")
+    page.get_by_label("Your link").fill("nonsense")
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_role("alert")).to_contain_text("not valid any more")
+    page.get_by_label("Your link").fill(tools.link_to(address, "Ada"))
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.locator(".who")).to_have_text("Ada")
+    page.goto(f"{address}/name")
+    page.get_by_role("button", name="Sign out").click()
+    expect(page.get_by_role("heading")).to_have_text("Sign in")
+    page.context.close()
+
+
+def test_two_sessions_on_one_machine_do_not_sign_each_other_out(tmp_path, tools):
+    for name in ("one", "two"):
+        tools.make_fruit(tmp_path / f"{name}.db", name=name).close()
+    with tools.using(create_app(tmp_path / "one.db")) as client:
+        with tools.using(create_app(tmp_path / "two.db")) as other:
+            client.cookies.update(other.cookies)  # as browsers share them between ports
+        assert client.get("/help").status_code == 200
