@@ -140,10 +140,13 @@ def become(client, name, role="owner"):
 
 
 SERVED = {}  # addresses, with the applications behind them
+PRINTED = {}  # addresses, with the links that a command printed
 
 
 def link_to(address, name="ann", role="owner", path="/"):
-    """A link that lets somebody in at an address that `serving` gave."""
+    """A link that lets somebody in at an address that `serving` gave, or a command printed."""
+    if address in PRINTED:
+        return PRINTED[address]
     return f"{address}{path}?token={SERVED[address].state.context.session.invite(name, role=role)}"
 
 
@@ -281,5 +284,5 @@ def tools():
         FRUIT=FRUIT, SCREENSHOTS=SCREENSHOTS, answer=answer, make_fruit=make_fruit,
         make_iris=make_iris, make_products=make_products, question_of=question_of,
         serving=serving, token_of=token_of, using=using, knocking=knocking, sign_in=sign_in,
-        link_to=link_to, become=become,
+        link_to=link_to, become=become, PRINTED=PRINTED,
     )  # fmt: skip

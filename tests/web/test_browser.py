@@ -249,7 +249,7 @@ def test_who_waits_for_others_is_told_so_and_goes_on_by_themselves(address, data
 
 
 @pytest.fixture
-def start(database):
+def start(database, tools):
     """Start the real command on the database; kill what is left."""
     running = []
 
@@ -261,8 +261,9 @@ def start(database):
         )
         running.append(process)
         for line in process.stdout:
-            if found := re.search(r"http://\S+(?=/ )", line):
-                return process, found[0]
+            if found := re.search(r"(http://\S+)/\?token=\S+", line):
+                tools.PRINTED[found[1]] = found[0]
+                return process, found[1]
         raise AssertionError("the server ended")
 
     yield run

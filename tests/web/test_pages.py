@@ -196,7 +196,6 @@ def test_a_spent_budget_is_raised_on_the_page(seated, database):
 def test_every_page_opens_whatever_is_asked(asked, tmp_path, tools):
     tools.make_fruit(tmp_path / "other.db", **asked).close()
     with tools.using(create_app(tmp_path / "other.db", settle_seconds=0.0)) as client:
-        client.cookies.set("askmeans_name", "ann")
         for path in ("/", "/groups", "/name", "/results", "/items/0", "/help", "/history"):
             assert client.get(path).status_code == 200, path
         assert client.get("/practice").status_code in (200, 303)

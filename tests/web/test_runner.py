@@ -2,16 +2,20 @@
 
 import re
 import socket
+import ssl
 import subprocess
 import sys
 import zipfile
+from contextlib import contextmanager
 from pathlib import Path
+from urllib.request import HTTPCookieProcessor, HTTPSHandler, build_opener
 
 import pytest
 
 import askmeans.web
+from askmeans import sessions
 from askmeans.exceptions import ParameterError
-from askmeans.web import create_app, serve
+from askmeans.web import Access, create_app, runner, serve
 
 COMMAND = Path(sys.executable).parent / "askmeans"
 ROOM = Path(askmeans.web.__file__).parent
@@ -33,8 +37,6 @@ def test_the_demo_serves_faces_with_questions_ready_and_goes_on_where_it_was(tmp
         assert re.fullmatch(
             r"page: http://127\.0\.0\.1:\d+/\?token=[\w-]{43} \(Ctrl-C .*\)\n", lines[1]
         )
-    from askmeans import sessions
-
     with sessions.open(tmp_path / "demo" / "faces.db") as session:
         assert session.status().state == "asking"
         (question,) = session.ask()
@@ -49,6 +51,84 @@ def test_a_port_in_use_is_told_with_the_remedy(database):
             serve(database, port=port, open_browser=False)
     with pytest.raises(ParameterError, match="'port'"):
         serve(database, port=70000, open_browser=False)
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "192.168.1.7", "::", "example.org", ""])
+def test_another_address_than_loopback_is_refused_unencrypted_and_the_remedy_said(host, database):
+    with pytest.raises(ParameterError, match=r"'host'.*Got.*--certificate.*--behind-proxy"):
+        serve(database, host=host, open_browser=False)
+
+
+@pytest.mark.parametrize(
+    ("access", "said"),
+    [
+        ({"public_hosts": ("q.example",)}, r"'public_hosts'.*must come with --certificate"),
+        ({"certificate": Path("c")}, r"'certificate' and 'key'.*together"),
+        ({"certificate": Path("c"), "key": Path("k")}, r"must be files. Got c"),
+        ({"proxies": ("127.0.0.1",)}, r"'public_hosts'.*--public-host"),
+        ({"certificate": Path("c"), "key": Path("k"), "proxies": ("::1",)}, r"the proxy encrypts"),
+    ],
+)
+def test_half_of_what_others_need_is_refused(access, said, database):
+    with pytest.raises(ParameterError, match=said):
+        serve(database, open_browser=False, access=Access(**access))
+    with sessions.open(database) as session:
+        assert session.invites() == []
+
+
+def test_a_browser_is_given_the_link_in_a_file_that_nobody_else_may_read():
+    link = "http://127.0.0.1:1/?token=secret&x=1"
+    with runner._redirect(link) as file:
+        assert "secret" not in file.as_uri()
+        assert "url=http://127.0.0.1:1/?token=secret&amp;x=1" in file.read_text()
+        assert file.parent.stat().st_mode & 0o077 == 0
+    assert not file.parent.exists()
+
+
+@contextmanager
+def running(*arguments):
+    """A command that serves; gives its lines."""
+    process = subprocess.Popen(
+        [COMMAND, *map(str, arguments), "--port", "0", "--no-browser"], stdout=subprocess.PIPE,
+        text=True,
+    )  # fmt: skip
+    try:
+        yield process.stdout
+    finally:
+        process.terminate()
+        process.wait(timeout=60)
+        process.stdout.close()
+
+
+def test_with_a_certificate_other_machines_are_served_encrypted_by_a_name(database, tmp_path):
+    subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"]
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
+         "-nodes", "-days", "1", "-keyout", tmp_path / "k.pem", "-out", tmp_path / "c.pem",
+         *subject], check=True, capture_output=True,
+    )  # fmt: skip
+    options = ("--host", "0.0.0.0", "--public-host", "localhost")
+    files = ("--certificate", tmp_path / "c.pem", "--key", tmp_path / "k.pem")
+    with running("serve", database, *options, *files) as lines:
+        lines.readline()
+        link = re.search(r"https://localhost:\d+/\?token=[\w-]{43}", lines.readline())[0]
+        trusted = ssl.create_default_context(cafile=str(tmp_path / "c.pem"))
+        opener = build_opener(HTTPSHandler(context=trusted), HTTPCookieProcessor())
+        page = opener.open(link, timeout=60)
+        assert page.url == link.partition("?")[0]
+        assert page.status == 200
+        port = int(link.split(":")[2].partition("/")[0])
+        with socket.create_connection(("127.0.0.1", port)) as plain:
+            plain.sendall(b"GET /signin HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            assert b"200" not in plain.recv(4096)
+
+
+def test_with_json_logs_no_token_is_made_or_printed(database):
+    with running("serve", database, "--log-json") as lines:
+        lines.readline()
+        assert re.match(r"page: http://127\.0\.0\.1:\d+/ \(", lines.readline())
+    with sessions.open(database) as session:
+        assert session.invites() == []
 
 
 def test_exports_are_what_the_command_writes(client, database, tmp_path):

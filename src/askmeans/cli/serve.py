@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
 __all__ = ["make_access", "run", "run_demo"]
 
+_HERE = ("127.0.0.1", "::1")  # where a proxy is, unless told otherwise
+
 
 def make_access(
     public_hosts: list[str] | None,
@@ -23,14 +25,13 @@ def make_access(
     """How others reach the page, as the options say."""
     from askmeans.exceptions import ParameterError
     from askmeans.web import Access
-    from askmeans.web.runner import LOCAL_PROXIES
 
     if proxies and not behind_proxy:
         raise ParameterError(
             "The 'proxy_address' parameter of askmeans serve must come with --behind-proxy. "
             f"Got {', '.join(proxies)} without."
         )
-    trusted = tuple(proxies or LOCAL_PROXIES) if behind_proxy else ()
+    trusted = tuple(proxies or _HERE) if behind_proxy else ()
     return Access(
         public_hosts=tuple(public_hosts or ()), certificate=certificate, key=key, proxies=trusted
     )

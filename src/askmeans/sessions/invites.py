@@ -47,6 +47,12 @@ class Person:
         What they may do.
     invite : int
         The number of their invitation.
+
+    Examples
+    --------
+    >>> session = open("fruit.db")
+    >>> session.person_of(session.invite("Ada"))
+    Person(name='Ada', role='annotator', invite=1)
     """
 
     name: str
@@ -76,6 +82,13 @@ class Invite:
         When it was last used, to the minute; None if never.
     state : {"valid", "expired", "revoked"}
         Whether it lets anybody in.
+
+    Examples
+    --------
+    >>> session = open("fruit.db")
+    >>> token = session.invite("Ada", days=0)
+    >>> session.invites()[0].state
+    'expired'
     """
 
     number: int

@@ -27,7 +27,6 @@ from askmeans.web.logs import log_as_json
 __all__ = ["Access", "serve"]
 
 PORT = 8420
-LOCAL_PROXIES = ("127.0.0.1", "::1")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

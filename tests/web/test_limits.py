@@ -1,0 +1,146 @@
+"""Slow heads, slow bodies, many connections, many requests: each ends with a word."""
+
+import asyncio
+import socket
+import threading
+
+import pytest
+import uvicorn
+
+from askmeans.web import create_app, guard
+from askmeans.web.limits import BoundedProtocol, RateLimit
+
+
+@pytest.fixture
+def serving(database):
+    """The page over a protocol with limits of its own; gives its port."""
+    servers = []
+
+    def serve(**limits):
+        protocol = type("Protocol", (BoundedProtocol,), limits)
+        app = create_app(database)
+        listening = socket.create_server(("127.0.0.1", 0))
+        config = uvicorn.Config(app, log_level="critical", http=protocol, proxy_headers=False,
+                                timeout_graceful_shutdown=1)  # fmt: skip
+        server = uvicorn.Server(config)
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
+        thread.start()
+        servers.append((server, thread, listening))
+        return listening.getsockname()[1]
+
+    yield serve
+    for server, thread, listening in servers:
+        server.should_exit = True
+        thread.join(timeout=20)
+        listening.close()
+
+
+def connect(port):
+    return socket.create_connection(("127.0.0.1", port), timeout=30)
+
+
+def rest(connection):
+    """All that comes until the other side closes."""
+    parts = []
+    while part := connection.recv(4096):
+        parts.append(part)
+    return b"".join(parts)
+
+
+HEAD = b"GET /signin HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+
+
+@pytest.mark.parametrize("sent", [b"", b"GET /sig", HEAD])
+def test_a_head_that_does_not_come_in_time_is_refused_and_the_connection_closed(serving, sent):
+    with connect(serving(header_seconds=0.1)) as connection:
+        connection.sendall(sent)
+        told = rest(connection)
+    assert told.startswith(b"HTTP/1.1 408 ")
+    assert told.endswith(b"The request took too long.")
+
+
+def test_a_second_head_on_a_connection_has_no_more_time_than_the_first(serving):
+    with connect(serving(header_seconds=0.3)) as connection:
+        connection.sendall(HEAD + b"\r\n")
+        assert connection.recv(12) == b"HTTP/1.1 200"
+        seen = b""
+        while b"</html>" not in seen:
+            seen += connection.recv(4096)
+        connection.sendall(HEAD)
+        assert b"HTTP/1.1 408 " in rest(connection)
+
+
+def test_a_whole_request_is_not_held_to_the_time_of_its_head(serving):
+    with connect(serving(header_seconds=5.0)) as connection:
+        for _ in range(3):
+            connection.sendall(HEAD + b"\r\n")
+            seen = b""
+            while b"</html>" not in seen:
+                seen += connection.recv(4096)
+            assert b"HTTP/1.1 200" in seen
+
+
+def test_one_connection_too_many_is_refused_with_a_word_and_others_go_on(serving):
+    port = serving(most_connections=2)
+    with connect(port) as first, connect(port) as second:
+        for kept in (first, second):
+            kept.sendall(HEAD + b"\r\n")
+            assert kept.recv(12) == b"HTTP/1.1 200"
+        with connect(port) as third:
+            told = rest(third)
+        assert told.startswith(b"HTTP/1.1 503 ")
+        assert b"too many connections" in told
+    with connect(port) as fourth:
+        fourth.sendall(HEAD + b"connection: close\r\n\r\n")
+        assert rest(fourth).startswith(b"HTTP/1.1 200")
+
+
+def test_a_body_that_does_not_come_in_time_is_refused(serving, monkeypatch, client):
+    monkeypatch.setattr(guard, "BODY_SECONDS", 0.1)
+    token = client.app.state.context.session.invite("ann")
+    head = (
+        "POST /api/ask HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+        f"Authorization: Bearer {token}\r\nContent-Length: 50\r\nConnection: close\r\n\r\n{{"
+    )
+    with connect(serving()) as connection:
+        connection.sendall(head.encode())
+        told = rest(connection)
+    assert told.startswith(b"HTTP/1.1 408 ")
+    assert b"took too long" in told
+    assert client.app.state.context.session.status().leased == 0
+
+
+def test_a_rate_is_a_burst_and_then_so_many_per_second_for_each_client():
+    now = [0.0]
+    limit = RateLimit(2.0, 5.0, clock=lambda: now[0])
+    assert [limit.allows("a") for _ in range(7)] == [True] * 5 + [False] * 2
+    assert limit.allows("b")
+    now[0] = 1.0
+    assert [limit.allows("a") for _ in range(3)] == [True, True, False]
+    now[0] = 1000.0
+    assert [limit.allows("a") for _ in range(6)] == [True] * 5 + [False]
+
+
+def test_clients_that_are_quiet_again_are_forgotten(monkeypatch):
+    from askmeans.web import limits
+
+    monkeypatch.setattr(limits, "_KEYS", 100)
+    now = [0.0]
+    limit = RateLimit(1.0, 1.0, clock=lambda: now[0])
+    for number in range(1000):
+        now[0] += 0.1
+        assert limit.allows(str(number))
+    assert len(limit._full_at) <= 101
+
+
+def test_a_client_that_has_gone_is_not_taken_for_a_slow_one():
+    """What is received after a whole body is only that: however late it comes."""
+
+    async def receive():
+        return {"type": "http.request", "body": b"x", "more_body": False}
+
+    async def twice():
+        limited = guard._limited(receive)
+        return [await limited(), await limited()]
+
+    assert [message["body"] for message in asyncio.run(twice())] == [b"x", b"x"]
