@@ -50,6 +50,7 @@ class AppContext:
             trim_blocks=True,
             lstrip_blocks=True,
         )
+        self._templates.globals |= {"is_owner": False, "sees_results": False}  # unless a page says
         self._templates.filters |= {"say": say, "error": say_error, "markdown": as_html}
 
     def page(
