@@ -105,6 +105,17 @@ def test_cookies_are_secure_and_of_this_host_alone(public):
     assert public.get(path="/help", **FORWARDED, **planted).headers["location"] == "/signin"
 
 
+def test_the_cookie_of_a_sentence_is_secure_too(public):
+    token = public.session.invite("ann", role="owner")
+    header = {**FORWARDED, "authorization": f"Bearer {token}"}
+    form = {"session": public.app.state.context.assignments.mark, "cluster": "0", "name": "tiny"}
+    with TestClient(public.app, base_url=f"http://{HOST}", client=("127.0.0.1", 5000),
+                    follow_redirects=False) as client:  # fmt: skip
+        cookies = client.post("/rename", data=form, headers=header).headers.get_list("set-cookie")
+    assert any(cookie.startswith("askmeans_said=") for cookie in cookies)
+    assert all(cookie.endswith("; Secure") for cookie in cookies)
+
+
 def test_nobody_is_let_in_without_a_token(public):
     assert public.get(path="/", **FORWARDED).headers["location"] == "/signin"
     assert public.get(path="/api/status", **FORWARDED).status_code == 401

@@ -18,7 +18,6 @@ import ipaddress
 import logging
 import re
 import secrets
-from typing import Any
 from urllib.parse import urlsplit
 
 from fastapi import HTTPException, Request
@@ -91,7 +90,10 @@ class Guard:
                     answer.setdefault(header, value)
                 answer.setdefault("cache-control", "no-store")
                 if fresh:
-                    answer.append("set-cookie", set_cookie(TOKEN_COOKIE, token, **_how(state)))
+                    own = set_cookie(TOKEN_COOKIE, token, secure=state["secure"])
+                    answer.append("set-cookie", own)
+                if state["secure"]:
+                    message["headers"] = [_secured(*header) for header in message["headers"]]
             await send(message)
 
         refusal = self._stranger(scope, headers) or _refusal(
@@ -134,9 +136,11 @@ def set_cookie(name: str, value: str, *, secure: bool, seconds: int | None = Non
     return f"{named}={value}; Path=/; HttpOnly; SameSite=Lax{age}{'; Secure' if secure else ''}"
 
 
-def _how(state: dict[str, Any]) -> dict[str, bool]:
-    """How cookies are set here."""
-    return {"secure": state["secure"]}
+def _secured(name: bytes, value: bytes) -> tuple[bytes, bytes]:
+    """A header; a cookie for encrypted connections only, whoever set it."""
+    if name.lower() == b"set-cookie" and not value.endswith(b"; Secure"):
+        value += b"; Secure"
+    return name, value
 
 
 def check_token(request: Request, told: str | None) -> None:

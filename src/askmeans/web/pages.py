@@ -11,6 +11,7 @@ from askmeans.web.context import AppContext
 from askmeans.web.errors import status_of, tell
 from askmeans.web.explaining import worked_example
 from askmeans.web.forms import SentForm, annotator_of
+from askmeans.web.inviting import add_inviting
 from askmeans.web.owner_pages import add_owner
 from askmeans.web.practice import practice_card, practice_items
 from askmeans.web.replies import (
@@ -42,6 +43,7 @@ def make_router(context: AppContext) -> APIRouter:
     _add_answering(router, context)
     _add_person(router, context)
     add_signin(router, context)
+    add_inviting(router, context)
     add_results(router, context)
     add_files(router, context)
     add_owner(router, context)
