@@ -54,7 +54,7 @@ def test_every_package_that_is_imported_is_declared():
     }
     ours = imported - sys.stdlib_module_names - {"askmeans"}
     assert {"numpy", "starlette", "pydantic"} <= ours
-    packages = {"sklearn": "scikit-learn", "PIL": "pillow"}
+    packages = {"sklearn": "scikit-learn", "PIL": "pillow", "markdown_it": "markdown-it-py"}
     assert {packages.get(name, name) for name in ours} <= declared
 
 

@@ -69,8 +69,8 @@ def test_people_are_asked_for_groups_where_the_strategy_can(strategy, ask):
 
 
 def test_a_budget_makes_the_first_pool_smaller():
-    noisy = {"ask": "similarity", "levels": 5, "strategy": "auto"}
-    assert len(first_batch(**noisy, budget=60)) < len(first_batch(**noisy))
+    noisy = {"ask": "similarity", "repeats": 2, "strategy": "two-phase"}
+    assert len(first_batch(**noisy, budget=120)) < len(first_batch(**noisy))
     with pytest.raises(BudgetError, match="at least 56"):
         first_batch(**noisy, budget=20)
 
@@ -127,7 +127,11 @@ def test_json_and_back_is_the_same_and_makes_the_same(strategy):
     one = spec(strategy=strategy, ask="similarity", budget=70, repeats=2, seed=2**70)
     other = PlanSpec.from_json(one.to_json())
     assert other == one
-    assert (next(one.make(X)).pairs == next(other.make(X)).pairs).all()
+    first = [made.make(X) for made in (one, other)]
+    if isinstance(one.strategy, Stratified):
+        assert first[0].propose(5) == first[1].propose(5)
+    else:
+        assert (next(first[0]).pairs == next(first[1]).pairs).all()
 
 
 def test_numbers_of_numpy_become_plain_ones():

@@ -135,13 +135,16 @@ class _Driver:
         """Ask what is proposed until it is settled."""
         stopped = False
         policy.learn(self.ledger.history)
-        while not stopped and not policy.settled:
+        while not stopped and not policy.settled and getattr(policy, "failure", None) is None:
             proposed = policy.propose(policy.batch_size)
             for queries in batches_of(proposed, policy.n_clusters):
                 stopped = self._answer(queries)
                 if stopped:
                     break
             policy.learn(self.ledger.history)
+        failure = getattr(policy, "failure", None)
+        if failure is not None and not stopped:  # the answers do not tell so many clusters apart
+            self.failure = failure
         return self._result(policy.clustering(), stopped)
 
     def run_plan(self, plan: Plan) -> Result:

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from askmeans.exceptions import AnswerError, QueryError
 
 __all__ = ["ME", "Answer", "Answers", "GroupQueries", "Ledger", "MembershipQueries", "PairQueries",
-           "Queries", "Question", "TripletQueries", "batches_of"]  # fmt: skip
+           "Queries", "Question", "RelativeQueries", "TripletQueries", "batches_of"]  # fmt: skip
 
 ME = "me"  # who answers, where nobody says who
 
@@ -35,7 +35,7 @@ class Question(NamedTuple):
     Parameters
     ----------
     kind : str
-        "membership", "group", "pair" or "triplet".
+        "membership", "group", "pair", "triplet" or "relative".
     items : tuple of int
         Row numbers of the items; of a pair or a triplet in ascending order.
     cluster : int or None
@@ -60,6 +60,7 @@ class _Batch:
 
     kind: ClassVar[str]
     width: ClassVar[int]  # columns that are items
+    ordered: ClassVar[bool] = False  # whether it matters which item stands where
     __slots__ = ("_repeat", "_table")
 
     _table: Integers
@@ -114,7 +115,8 @@ class _Batch:
 
     def questions(self) -> list[Question]:
         """Each question by itself."""
-        table = np.sort(self.item_table, axis=1).tolist()
+        items = self.item_table
+        table = (items if self.ordered else np.sort(items, axis=1)).tolist()
         clusters: Sequence[int | None] = [None] * len(self)
         if isinstance(self, MembershipQueries):
             clusters = self.clusters.tolist()
@@ -126,7 +128,7 @@ class _Batch:
     def identities(self) -> list[bytes]:
         """What identifies each question within its kind, for quick look-ups."""
         table = self._table
-        if self.width > 1:
+        if self.width > 1 and not self.ordered:
             table = np.sort(table, axis=1)  # similarity has no order
         table = np.column_stack([table, self._repeat])
         keys: list[bytes] = table.view(f"V{8 * table.shape[1]}").ravel().tolist()
@@ -346,7 +348,42 @@ class TripletQueries(_Batch):
         return self._table
 
 
-Queries = MembershipQueries | GroupQueries | PairQueries | TripletQueries
+class RelativeQueries(_Batch):
+    """Is the first item more like the second (1), or like the third (0)? Half for a tie.
+
+    Parameters
+    ----------
+    triplets : array-like of int of shape (n_questions, 3)
+        Row numbers of the three items, which must differ; their order matters.
+    repeat : int or array-like of int, default=0
+        Which asking of the same question this is; part of the ledger's key.
+
+    Raises
+    ------
+    QueryError
+        If an item stands twice in a triplet, or a number is negative.
+
+    Examples
+    --------
+    >>> RelativeQueries([[5, 0, 2]]).questions()[0].items
+    (5, 0, 2)
+    """
+
+    kind = "relative"
+    width = 3
+    ordered = True
+    __slots__ = ()
+
+    def __init__(self, triplets: ArrayLike, *, repeat: ArrayLike = 0) -> None:
+        self._fill(_item_tuples(triplets, "triplets", self.width), repeat)
+
+    @property
+    def triplets(self) -> Integers:
+        """Row numbers of the three items."""
+        return self._table
+
+
+Queries = MembershipQueries | GroupQueries | PairQueries | TripletQueries | RelativeQueries
 
 
 def batches_of(questions: Iterable[Question], n_clusters: int) -> list[Queries]:
@@ -383,9 +420,11 @@ def batches_of(questions: Iterable[Question], n_clusters: int) -> list[Queries]:
             found.append(PairQueries(table, repeat=repeat))
         elif kind == "triplet":
             found.append(TripletQueries(table, repeat=repeat))
+        elif kind == "relative":
+            found.append(RelativeQueries(table, repeat=repeat))
         else:
             raise QueryError(
-                "A question's kind must be membership, group, pair or triplet. "
+                "A question's kind must be membership, group, pair, triplet or relative. "
                 f"Got {kind!r} instead."
             )
     return found
@@ -400,7 +439,7 @@ class Answer:
     round : int
         The round it was asked in, from 1; 0 for answers known before.
     kind : str
-        "membership", "group", "pair" or "triplet".
+        "membership", "group", "pair", "triplet" or "relative".
     items : tuple of int
         Row numbers of the items.
     cluster : int or None
@@ -434,7 +473,8 @@ class Answer:
     @property
     def question(self) -> Question:
         """What was asked."""
-        return Question(self.kind, tuple(sorted(self.items)), self.cluster, self.repeat)
+        items = self.items if self.kind == RelativeQueries.kind else tuple(sorted(self.items))
+        return Question(self.kind, items, self.cluster, self.repeat)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

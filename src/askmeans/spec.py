@@ -13,7 +13,6 @@ import numpy as np
 
 from askmeans import strategies
 from askmeans.checks import check_choice, check_fuzzifier, check_number, check_seed
-from askmeans.contradictions import rounding_noise
 from askmeans.exceptions import ParameterError, StoredSettingWarning
 from askmeans.paper import Plan, by_similarity, repeated, same_or_different
 from askmeans.paper.pool_sizes import Route, least_questions
@@ -25,8 +24,9 @@ from askmeans.strategies import Sequential, Strategy, Stratified, TwoClusters, T
 
 __all__ = ["ASK", "SIMILARITIES", "PlanSpec", "as_seed", "default_ask"]
 
-ASK = ("membership", "group", "similarity", "pairwise")
-SIMILARITIES = ("similarity", "pairwise")
+ASK = ("membership", "group", "similarity", "pairwise", "relative")
+SIMILARITIES = ("similarity", "pairwise", "relative")
+_OF_THE_DEFAULT = ("group", "relative")  # that the paper's strategies do not ask
 _NAMED: dict[str, type[Strategy]] = {
     "auto": Stratified,
     "stratified": Stratified,
@@ -44,8 +44,8 @@ class PlanSpec:
     ----------
     n_clusters : int
         Number of clusters.
-    ask : {"membership", "group", "similarity", "pairwise"}, default="membership"
-        What is asked; "group" by the default strategy only.
+    ask : {"membership", "group", "similarity", "pairwise", "relative"}, default="membership"
+        What is asked; "group" and "relative" by the default strategy only.
     strategy : str or strategy, default="auto"
         A strategy's name, or an object with a method `plan`; `checked` makes names objects.
     budget : int or None, default=None
@@ -118,11 +118,11 @@ class PlanSpec:
                 f"takes answers at their word. Got {given.levels} instead; use the default "
                 'strategy, "auto", for answers on a coarse scale.'
             )
-        if given.ask == "group" and not isinstance(strategy, Stratified):
+        if given.ask in _OF_THE_DEFAULT and not isinstance(strategy, Stratified):
             raise ParameterError(
-                f"The 'ask' parameter of {owner} must not be 'group' with {_kind(strategy)}, which "
-                "asks for single memberships. Got 'group' instead; use ask=\"membership\", or the "
-                'default strategy, "auto".'
+                f"The 'ask' parameter of {owner} must not be {given.ask!r} with "
+                f"{_kind(strategy)}, which asks for single memberships. Got {given.ask!r} instead; "
+                'use ask="membership", or the default strategy, "auto".'
             )
         return replace(
             given,
@@ -236,13 +236,12 @@ class PlanSpec:
         <MembershipQueries: 100 questions>
         """
         rng = np.random.default_rng(self.seed)
-        strategy = self._prepared()
-        similar = self._similar
-        if isinstance(strategy, Stratified) and not similar:
+        similar, strategy = self._similar, self._prepared(noisy=noisy)
+        if isinstance(strategy, Stratified):
+            ask: Any = "membership" if self.ask in SIMILARITIES and not similar else self.ask
             return strategy.policy(
-                X, self.n_clusters, fuzzifier=self.fuzzifier, rng=rng, repeats=self.repeats,
-                ask="group" if self.ask == "group" else "membership",
-            )  # fmt: skip
+                X, self.n_clusters, fuzzifier=self.fuzzifier, rng=rng, repeats=self.repeats, ask=ask
+            )
         plan = self._by_similarity(X, rng, noisy) if similar else self._plan(X, strategy, rng)
         if self.repeats == 1:
             return plan
@@ -293,21 +292,18 @@ class PlanSpec:
         """Whether similarities are asked; with one cluster there is nothing to compare."""
         return self.ask in SIMILARITIES and self.n_clusters > 1
 
-    def _prepared(self, *, exact: bool = False) -> Any:
+    def _prepared(self, *, noisy: bool | None = None) -> Any:
         """The strategy, told what levels, repeats and budget mean for it."""
         strategy = _as_strategy(self.strategy, "PlanSpec")
         if not isinstance(strategy, Stratified):
             return strategy
         if self.budget is not None:
             strategy = replace(strategy, max_items=None)  # the budget is the limit
-        if exact or strategy.noise != 0.0 or strategy.levels is not None:
+        if strategy.noise != 0.0 or strategy.levels is not None:
             return strategy  # it says itself what it expects of the answers
-        if self._similar:  # rows that follow from similarities lie on no scale
-            if self.repeats > 1:
-                return replace(strategy, noise="auto")
-            return replace(strategy, noise=rounding_noise(self.levels))
-        several = self.repeats > 1 and self.levels is not None
-        return replace(strategy, levels=self.levels, noise="auto" if several else 0.0)
+        several = self.repeats > 1 and (self.levels is not None or self._similar)
+        unknown = several or (self._similar and noisy and self.levels is None)
+        return replace(strategy, levels=self.levels, noise="auto" if unknown else 0.0)
 
     def _plan(self, X: Any, strategy: Any, rng: np.random.Generator) -> Plan:
         """A plan that asks for memberships."""
@@ -315,32 +311,27 @@ class PlanSpec:
         return made
 
     def _by_similarity(self, X: Any, rng: np.random.Generator, noisy: bool | None) -> Plan:
-        """A plan that asks for similarities; "same or different?" as long as that is enough."""
+        """A plan of the paper that asks for similarities (Algorithm 9).
+
+        "Same or different?" as long as that is enough.
+        """
         route: Route = "triplet" if self.ask == "similarity" else "pairwise"
         budget = self.budget
         if budget is not None and self.repeats > 1:  # something is left for the repeats
             budget = max(
                 budget // self.repeats, min(budget, least_questions(self.n_clusters, route))
             )
-        strategy = self._prepared()
+        make = partial(self._plan, X, self._prepared())
 
         def pooled(rng: np.random.Generator, told: Similarities | None = None) -> Plan:
             return by_similarity(
-                self._plan(X, strategy, rng),
-                len(X),
-                self.n_clusters,
-                rng=rng,
-                route=route,
-                noisy=noisy,
-                levels=self.levels,
-                budget=budget,
-                similar=told,
-            )
+                make(rng), len(X), self.n_clusters, rng=rng, route=route, noisy=noisy,
+                budget=budget, similar=told,
+            )  # fmt: skip
 
-        if self.repeats > 1 or noisy or self.levels not in (None, 2):  # not all or nothing
+        if self.repeats > 1 or noisy:
             return pooled(rng)
-        exact = partial(self._plan, X, self._prepared(exact=True))
-        return same_or_different(exact, pooled, len(X), self.n_clusters, rng=rng)
+        return same_or_different(make, pooled, len(X), self.n_clusters, rng=rng)
 
 
 def strategy_from_json(values: dict[str, Any]) -> Any:

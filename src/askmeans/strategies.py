@@ -22,7 +22,8 @@ from askmeans.paper.two_clusters import two_clusters
 from askmeans.paper.two_phase import two_phase
 from askmeans.policy.as_plan import as_plan
 from askmeans.policy.belief import Scale
-from askmeans.policy.stratified import Settings, StratifiedPolicy
+from askmeans.policy.similar import SimilarityPolicy
+from askmeans.policy.stratified import Ask, Settings, StratifiedPolicy
 from askmeans.scores import Order
 
 __all__ = [
@@ -445,7 +446,7 @@ class Stratified(Strategy):
         *,
         fuzzifier: float,
         rng: np.random.Generator,
-        ask: Literal["membership", "group"] = "membership",
+        ask: Ask = "membership",
         repeats: int = 1,
     ) -> StratifiedPolicy:
         """The policy for this data.
@@ -460,8 +461,8 @@ class Stratified(Strategy):
             Alpha of the target, at least 1.
         rng : numpy.random.Generator
             Where the policy's randomness comes from.
-        ask : {"membership", "group"}, default="membership"
-            Whether a question is about an entry or about an item.
+        ask : {"membership", "group", "similarity", "pairwise", "relative"}, default="membership"
+            Whether a question is about an entry of a row, about an item, or compares items.
         repeats : int, default=1
             How often a question may be asked on average, at most.
 
@@ -495,7 +496,9 @@ class Stratified(Strategy):
             scale=Scale(noise=self.noise, levels=self.levels),
             seed=int(rng.integers(2**62)),
         )
-        return StratifiedPolicy(items, settings)
+        if ask in ("membership", "group"):
+            return StratifiedPolicy(items, settings)
+        return SimilarityPolicy(items, settings)
 
     def _make(
         self, items: ItemSet, n_clusters: int, fuzzifier: float, rng: np.random.Generator

@@ -6,10 +6,9 @@ import warnings
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from sklearn.datasets import load_iris, load_wine
-from soaking import in_soak
+from sklearn.datasets import load_wine
 
-from askmeans import ActiveFuzzyKMeans, Stratified, TwoPhase, run
+from askmeans import ActiveFuzzyKMeans, TwoPhase, run
 from askmeans.exceptions import LittleInformationWarning, MoreClustersWarning, StopAsking
 from askmeans.metrics import matched_accuracy, membership_error
 from askmeans.oracles import TableOracle
@@ -129,17 +128,6 @@ def test_items_unlike_all_clusters_are_not_sorted_into_one():
     assert result.clustering.diagnostics.similarity["bootstrap_pairs"] > 0
 
 
-@pytest.mark.parametrize("ask", ["similarity", "pairwise"])
-def test_more_groups_than_clusters_are_told_of(ask):
-    y = np.repeat(np.arange(4), 40)
-    X = 8.0 * np.eye(4)[y] + np.random.default_rng(0).normal(size=(160, 4))
-    oracle = Counting(np.eye(4)[y])
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        ActiveFuzzyKMeans(3, oracle=oracle, ask=ask, budget=300, random_state=0).fit(X)
-    assert MoreClustersWarning in {warning.category for warning in caught}
-
-
 def test_where_nobody_can_say_another_item_of_the_cluster_is_compared():
     y = labels_of(3)
     oracle = Counting(np.eye(3)[y])
@@ -200,54 +188,12 @@ def test_the_smallest_budget_of_a_pool_still_pays_it():
     assert membership_error(U[:9], found) < 1e-6
 
 
-def fitted(y, X, **parameters):
-    return ActiveFuzzyKMeans(
-        y.max() + 1, oracle=TableOracle.from_labels(y), ask="pairwise", random_state=0, **parameters
-    ).fit(X)
-
-
-@pytest.mark.parametrize("levels", [None, 2])
-def test_people_who_sort_wholly_are_asked_no_pool(levels):
-    X, y = load_iris(return_X_y=True)
-    model = fitted(y, X, budget=30, levels=levels)
-    assert model.diagnostics_["similarity"]["bootstrap_pairs"] == 0
-    assert matched_accuracy(y, model.labels_) > 0.97
-
-
-# What the pool leaves of the budget may not meet every cluster; that it does hangs on the seed.
-@pytest.mark.filterwarnings("ignore::askmeans.exceptions.MissingClusterWarning")
-@pytest.mark.parametrize("parameters", [{"levels": 5}, {"repeats": 2}])
-def test_rough_answers_are_compared_in_a_pool(parameters):
-    X, y = load_iris(return_X_y=True)
-    model = fitted(y, X, budget=200, **parameters)
-    assert model.diagnostics_["similarity"]["bootstrap_pairs"] > 0
-
-
-# MPCKMeans, raw features: Iris .95 / .96, Wine .95 / .97 at 10 / 20 questions. Five seeds.
-@pytest.mark.parametrize(
-    ("load", "budget", "bar"),
-    [
-        (load_iris, 10, 0.95),
-        in_soak(load_iris, 20, 0.96),
-        (load_wine, 10, 0.95),
-        in_soak(load_wine, 20, 0.97),
-    ],
-)
-def test_few_pairs_sort_raw_items_better_than_mpckmeans(load, budget, bar):
-    X, y = load(return_X_y=True)
-    right = []
-    for seed in range(5):
-        model = ActiveFuzzyKMeans(
-            3, oracle=TableOracle.from_labels(y), ask="pairwise", budget=budget,
-            strategy=Stratified(precision=1e-9), random_state=seed,
-        ).fit(X)  # fmt: skip
-        right.append(matched_accuracy(y, model.labels_))
-    assert np.mean(right) >= bar
-
-
 def test_two_phase_sorts_with_a_pair_an_entry():
     X, y = load_wine(return_X_y=True)
-    model = fitted(y, X, strategy=TwoPhase(sample_size=40))
+    model = ActiveFuzzyKMeans(
+        3, oracle=TableOracle.from_labels(y), ask="pairwise", strategy=TwoPhase(sample_size=40),
+        random_state=0,
+    ).fit(X)  # fmt: skip
     asked = model.diagnostics_["similarity"]
     assert asked["bootstrap_pairs"] == asked["triplets"] == 0
     pairs = [answer.items for answer in model.history_]

@@ -365,6 +365,8 @@ def test_ten_annotators_always_get_a_question_while_the_budget_lasts(make, kit, 
             questions = session.ask(annotator=name)
             if not questions:
                 break
+            if name not in {one for one, _ in asked}:
+                gate.wait()  # everybody holds one before anybody answers
             asked.append((name, questions[0]))
             session.tell(questions[0].id, kit.knows(questions[0]), annotator=name)
         # Nothing only where others hold or have answered all that the budget allows; an answer

@@ -51,7 +51,7 @@ class ActiveFuzzyKMeans(
     strategy : str or strategy, default="auto"
         "stratified", "two-phase", "sequential", "two-clusters", or such an object with your own
         sizes. "auto" is "stratified".
-    ask : {"membership", "group", "similarity", "pairwise"}, default="membership"
+    ask : {"membership", "group", "similarity", "pairwise", "relative"}, default="membership"
         What is asked: how much an item belongs to a cluster, to which cluster an item belongs (one
         question for a whole row; default strategy only), how similar two or three items are, or how
         similar two items are. Similarities do not name clusters: their numbers are arbitrary.

@@ -27,6 +27,9 @@ class CallbackOracle:
     group : callable or None, default=None
         ``group(item)`` returns the number of its cluster, a mapping of clusters to shares, ``()``
         for none of these, or None for "cannot say".
+    relative : callable or None, default=None
+        ``relative(a, b, c)`` returns 1 if the first is more like the second, 0 if it is more like
+        the third, and one half for a tie.
 
     Examples
     --------
@@ -43,14 +46,16 @@ class CallbackOracle:
         pair: Callable[[int, int], float | None] | None = None,
         triplet: Callable[[int, int, int], float | None] | None = None,
         group: Callable[[int], Any] | None = None,
+        relative: Callable[[int, int, int], float | None] | None = None,
     ) -> None:
         self.membership = membership
         self.pair = pair
         self.triplet = triplet
         self.group = group
+        self.relative = relative
 
     def __repr__(self) -> str:
-        every = ("membership", "pair", "triplet", "group")
+        every = ("membership", "pair", "triplet", "group", "relative")
         kinds = [kind for kind in every if getattr(self, kind)]
         return f"CallbackOracle({', '.join(kinds)})"
 

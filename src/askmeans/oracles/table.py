@@ -8,11 +8,13 @@ from numpy.typing import ArrayLike, NDArray
 from askmeans.checks import as_memberships
 from askmeans.exceptions import DataError, QueryError
 from askmeans.floats import default_float_errors
-from askmeans.queries import GroupQueries, MembershipQueries, Queries
+from askmeans.queries import GroupQueries, MembershipQueries, Queries, RelativeQueries
 
 __all__ = ["TableOracle"]
 
 Floats = NDArray[np.float64]
+
+TIE = 1e-9  # similarities that differ by no more are the same
 
 
 class TableOracle:
@@ -95,7 +97,8 @@ class TableOracle:
         Returns
         -------
         ndarray of shape (n_questions,), or (n_questions, n_clusters) for group questions
-            Memberships, or sums over clusters of products of memberships. Of group questions about
+            Memberships, or sums over clusters of products of memberships; of relative questions 1,
+            0, or one half for a tie. Of group questions about
             fewer clusters than it knows, the first; the rest of a row is in none of these.
 
         Raises
@@ -125,5 +128,9 @@ class TableOracle:
                     f"Got {queries.n_clusters}."
                 )
             return self.memberships[queries.items, : queries.n_clusters]
+        if isinstance(queries, RelativeQueries):
+            first, second, third = (self.memberships[items] for items in queries.triplets.T)
+            more = (first * (second - third)).sum(axis=1)
+            return np.where(np.abs(more) <= TIE, 0.5, more > 0.0).astype(np.float64)
         together: Floats = self.memberships[queries.item_table].prod(axis=1).sum(axis=1)
         return together

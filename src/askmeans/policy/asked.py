@@ -2,6 +2,7 @@
 
 import hashlib
 from collections import Counter
+from collections.abc import Iterator
 from typing import TypeVar
 
 import numpy as np
@@ -14,7 +15,7 @@ __all__ = ["Asked", "digest"]
 Integers = NDArray[np.int64]
 
 Key = TypeVar("Key")
-_KINDS = ("membership", "group", "pair", "triplet")
+_KINDS = ("membership", "group", "pair", "triplet", "relative")
 
 
 class Asked:
@@ -31,6 +32,9 @@ class Asked:
 
     def __len__(self) -> int:
         return len(self._times)
+
+    def __iter__(self) -> Iterator[Question]:
+        return iter(self._times)
 
     @property
     def n_items(self) -> int:
@@ -74,7 +78,8 @@ def _keys(answers: Answers) -> Integers:
         start += len(queries)
         # A row of an answer is as long as there are groups: that is part of its kind.
         rows[:, 0] = 10 * int(np.prod(queries.shape[1:])) + _KINDS.index(queries.kind)
-        rows[:, 1 : 1 + queries.width] = np.sort(queries.item_table, axis=1)
+        items = queries.item_table
+        rows[:, 1 : 1 + queries.width] = items if queries.ordered else np.sort(items, axis=1)
         if isinstance(queries, MembershipQueries):
             rows[:, 4] = queries.clusters
         rows[:, 5] = queries.repeat

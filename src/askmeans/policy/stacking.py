@@ -55,6 +55,8 @@ class Stack:
     misfit: float  # mean squared error on held-out answers
     unexplained: float  # the share of held-out variance that is left
     n_mistakes: float  # so many equal errors on held-out answers would tell as much
+    rows: NDArray[np.intp]  # the pool's items that were learnt from
+    held_out: Floats  # what is said of each of these by models that had not seen it
 
     def refined(self, items: ItemSet) -> "Stack":
         """The stack with models that have seen all items."""
@@ -190,6 +192,8 @@ def stack_models(fitted: list[Fitted], training: Training) -> Stack:
         misfit=misfit,
         unexplained=min(1.0, misfit / max(float(Y.var(axis=0).mean()), 1e-12)),
         n_mistakes=float((weight @ errors) ** 2 / max(weight**2 @ errors**2, 1e-12)),
+        rows=training.rows,
+        held_out=sharpened(held_out, sharpness),
     )
 
 

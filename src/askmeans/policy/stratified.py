@@ -33,8 +33,9 @@ from askmeans.policy.strata import Strata
 from askmeans.queries import ME, Answers, Question
 from askmeans.results import Clustering, Diagnostics, ErrorEstimate, warn
 
-__all__ = ["Settings", "StratifiedPolicy"]
+__all__ = ["Ask", "Ranking", "Settings", "StratifiedPolicy"]
 
+Ask = Literal["membership", "group", "similarity", "pairwise", "relative"]
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
@@ -51,7 +52,7 @@ class Settings:
 
     n_clusters: int
     fuzzifier: float = 2.0
-    ask: Literal["membership", "group"] = "membership"
+    ask: Ask = "membership"
     precision: float = 0.005
     max_items: int | None = 100
     repeats: int = 1
@@ -69,7 +70,7 @@ class StratifiedPolicy:
         self._answers = Answers()
         self._asked = Asked()
         self._beliefs: dict[bytes, Belief] = {}
-        self._ranking: _Ranking | None = None
+        self._ranking: Ranking | None = None
         self._ranked: Answers | None = None  # that the ranking is up to date with
         self._errors: dict[bytes, tuple[float, float, float]] = {}  # with a band, by answers
         self._learning = threading.Lock()  # of models: one thread learns, others do not wait
@@ -92,9 +93,9 @@ class StratifiedPolicy:
         Items that somebody is being asked about come last. While another thread learns models, the
         ranking of the last milestone serves.
         """
-        busy = {question.items for question in pending}
         ranking, asked = self._current(), self._asked
-        free = (q for q in ranking if q not in asked and q.items not in busy)
+        busy = {ranking.subject(question) for question in pending}
+        free = (q for q in ranking if q not in asked and ranking.subject(q) not in busy)
         found = dict.fromkeys(islice(_different(free), n))
         if len(found) < n and busy:
             left = (q for q in ranking if q not in asked and q not in pending and q not in found)
@@ -224,13 +225,17 @@ class StratifiedPolicy:
         """What these answers tell; the last few beliefs are remembered."""
         key = digest(answers)
         if key not in self._beliefs:
-            told = told_by(answers, self.k)
-            ensemble, strata = self._ground(told)
-            belief = Belief(ensemble, strata, told, self.settings.scale)
+            belief = self._believed(answers)
             while len(self._beliefs) > 2:
                 del self._beliefs[next(iter(self._beliefs))]
             self._beliefs[key] = belief
         return self._beliefs[key]
+
+    def _believed(self, answers: Answers) -> Belief:
+        """Learn from these answers."""
+        told = told_by(answers, self.k)
+        ensemble, strata = self._ground(told)
+        return Belief(ensemble, strata, told, self.settings.scale)
 
     def _ground(self, told: Told) -> tuple[Ensemble, Strata]:
         """Models and strata over a pool that has the items asked about."""
@@ -250,23 +255,37 @@ class StratifiedPolicy:
         with one_thread():
             return Ensemble(pool), Strata(pool.Z)
 
-    def _current(self) -> "_Ranking":
+    def _current(self) -> "Ranking":
         """The ranking at the last milestone; the one before while another thread learns."""
         if self._learning.acquire(blocking=self._ranking is None):
             try:
                 answers = self._answers
                 if self._ranked is not answers:
-                    learnt = answers.first(self._milestones(len(answers))[-1])
-                    belief = self._belief(learnt)
-                    if self._ranking is None or self._ranking.belief is not belief:
-                        self._ranking = _Ranking(belief, self.settings)
-                        error = belief.estimated_error, *belief.error_band
-                        self._errors[digest(learnt)] = error
+                    reached = self._milestones(len(answers))[-1]
+                    ranking = self._learn_from(answers.first(reached))
+                    if self._is_spent(ranking) and reached < len(answers):
+                        self._learn_from(answers)
                     self._ranked = answers
             finally:
                 self._learning.release()
         assert self._ranking is not None
         return self._ranking
+
+    def _is_spent(self, ranking: "Ranking") -> bool:  # noqa: ARG002 - comparisons have a say
+        """Whether to learn before the next milestone."""
+        return False
+
+    def _learn_from(self, answers: Answers) -> "Ranking":
+        """Make the ranking that follows from these answers; that of the same belief is kept."""
+        belief = self._belief(answers)
+        if self._ranking is None or self._ranking.belief is not belief:
+            self._ranking = self._rank(belief)
+            self._errors[digest(answers)] = belief.estimated_error, *belief.error_band
+        return self._ranking
+
+    def _rank(self, belief: Belief) -> "Ranking":
+        """The ranking of questions that follows from a belief."""
+        return Ranking(belief, self.settings)
 
     def _centers(self, belief: Belief, U: Floats) -> Floats:
         """Centres as the memberships have them."""
@@ -299,7 +318,7 @@ class StratifiedPolicy:
         )
 
 
-class _Lazy:
+class Lazy:
     """A list that is made as far as somebody looks, also in several threads."""
 
     def __init__(self, source: Iterator[Question]) -> None:
@@ -321,19 +340,23 @@ class _Lazy:
             return len(self._made) > place
 
 
-class _Ranking:
+class Ranking:
     """Every question there is, the best first: those worth asking, then all others."""
 
     def __init__(self, belief: Belief, settings: Settings) -> None:
         self.belief = belief
         self.settings = settings
         self.k = settings.n_clusters
-        self.wanted = _Lazy(self._wanted())
-        self.others = _Lazy(self._others())
+        self.wanted = Lazy(self._wanted())
+        self.others = Lazy(self._others())
 
     def __iter__(self) -> Iterator[Question]:
         yield from self.wanted
         yield from self.others
+
+    def subject(self, question: Question) -> int:
+        """The item that a question is about."""
+        return question.items[0]
 
     def _wanted(self) -> Iterator[Question]:
         """What is open, new items as far as they shall be asked about, and what to ask again."""

@@ -16,7 +16,7 @@ from askmeans.policy.adapter import PlanPolicy
 from askmeans.policy.stratified import StratifiedPolicy
 from askmeans.sessions.display import RESERVED
 from askmeans.sessions.stored import from_stored
-from askmeans.spec import SIMILARITIES, PlanSpec, as_seed, default_ask
+from askmeans.spec import PlanSpec, as_seed, default_ask
 from askmeans.strategies import Strategy, Stratified
 
 __all__ = ["Config"]
@@ -70,6 +70,12 @@ class Config:
             strategy=strategy, budget=budget, fuzzifier=fuzzifier,
             seed=as_seed(random_state, _OWNER),
         )  # fmt: skip
+        if spec.ask == "relative":
+            raise ParameterError(
+                f"The 'ask' parameter of {_OWNER} must be membership, group, similarity or "
+                "pairwise: the page cannot ask which of two is more alike yet. Got 'relative' "
+                'instead; use ask="similarity".'
+            )
         if grows and spec.ask != "group":
             raise ParameterError(
                 f"The 'n_clusters' parameter of {_OWNER} must be a number, unless groups are asked "
@@ -120,8 +126,7 @@ class Config:
     @property
     def has_plan(self) -> bool:
         """Whether questions are those of a plan, in rounds, and not of the default policy."""
-        similar = self.ask in SIMILARITIES and self.n_clusters > 1
-        return similar or self.strategy["kind"] != Stratified.__name__
+        return bool(self.strategy["kind"] != Stratified.__name__)
 
     def make_policy(self, X: Any) -> PlanPolicy | StratifiedPolicy:
         """The policy, from its beginning; the same at every call."""

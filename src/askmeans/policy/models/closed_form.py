@@ -114,8 +114,7 @@ def local_centers(pool: Pool, training: Training) -> tuple[Floats, float]:
     off = np.where(training.known, np.abs(U - training.Y), 0.0)
     best = int(np.argmin((training.sample_weight[:, None] * off).sum(axis=(1, 2))))
     near, alpha = found[best : best + 1], float(alphas[best])
-    if len(few) < len(pool):
-        near = iterate(narrow.points, narrow.rest, near, alpha, _ALL_STEPS)
+    near = iterate(narrow.points, narrow.rest, near, alpha, _ALL_STEPS)
     # Once more with all features.
     W = _powers(_distances(narrow.points, narrow.rest, near), np.array([alpha]))[1][0]
     return (W @ pool.X) / np.maximum(W.sum(axis=1), 1e-300)[:, None], alpha

@@ -1,0 +1,256 @@
+"""What people said of items beside each other, and the rows of memberships that explain it.
+
+Rules of this file:
+- Two items are as similar as the inner product of their rows, three as the sum of products of three
+  entries; an item is more like another where that product is larger.
+- An answer on a scale is off by what rounding loses, and which of two is the more similar tells
+  nothing beyond a margin.
+- Rows lie on the simplex. What answers leave open is as expected before (`Expected`).
+- An answer that no row explains counts less, so that a slip does not bend everything else.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from askmeans.contradictions import rounding_noise
+from askmeans.fuzzy.simplex import onto_simplex
+from askmeans.queries import Answers, PairQueries, RelativeQueries, TripletQueries
+
+__all__ = ["Comparisons", "Expected", "compared_by", "fit_rows"]
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.intp]
+Bools = NDArray[np.bool_]
+
+MARGIN = 0.5  # how much more similar one of two is at least, if somebody says so
+_FAR = 0.3  # away from what rows explain an answer counts a quarter
+_STEPS, _ROUNDS = 150, 3
+_REPEATED = 5  # answers given again, from which on their spread is known
+_GRIDS = (2, 3, 5, 6, 7, 9, 11, 21, 101)  # points that scales of people have
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparisons:
+    """Answers about two and three items; places are rows of `items`, in the order first asked."""
+
+    items: Rows
+    pairs: Rows  # (n, 2)
+    pair_value: Floats
+    triplets: Rows  # (n, 3)
+    triplet_value: Floats
+    relative: Rows  # (n, 3): is the first more like the second, or like the third?
+    relative_value: Floats
+
+    def __len__(self) -> int:
+        return len(self.pairs) + len(self.triplets) + len(self.relative)
+
+    def without(self, outside: Bools) -> "Comparisons":
+        """The same items, without what was said of some of them."""
+        pairs = ~outside[self.pairs].any(axis=1)
+        triplets, relative = (~outside[t].any(axis=1) for t in (self.triplets, self.relative))
+        return replace(
+            self, pairs=self.pairs[pairs], pair_value=self.pair_value[pairs],
+            triplets=self.triplets[triplets], triplet_value=self.triplet_value[triplets],
+            relative=self.relative[relative], relative_value=self.relative_value[relative],
+        )  # fmt: skip
+
+    def rounding(self, levels: int | None) -> float:
+        """Standard deviation of what a scale of so many points loses.
+
+        Where few answers are in between, the ends of the scale are meant as they stand.
+        """
+        values = np.concatenate([self.pair_value, self.triplet_value])
+        if levels is None or not len(values):
+            return 0.0
+        between = float(((values > 0.0) & (values < 1.0)).mean())
+        return min(1.0, 4.0 * between) * rounding_noise(levels)
+
+    @property
+    def spread(self) -> float:
+        """Standard deviation of answers to the same pair; 0 where too few were asked again."""
+        pairs = np.sort(self.pairs, axis=1)
+        _, which, times = np.unique(pairs, axis=0, return_inverse=True, return_counts=True)
+        free = int((times - 1).sum())
+        if free < _REPEATED:
+            return 0.0
+        means = np.bincount(which.ravel(), self.pair_value) / times
+        return float(np.sqrt(np.square(self.pair_value - means[which.ravel()]).sum() / free))
+
+    @property
+    def levels(self) -> int | None:
+        """The points of the coarsest scale that has all answers; None for a fine one."""
+        values = np.concatenate([self.pair_value, self.triplet_value])
+        for points in _GRIDS:
+            steps = values * (points - 1)
+            if np.abs(steps - np.round(steps)).max(initial=0.0) < 1e-9:
+                return points
+        return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expected:
+    """Rows that are expected before any answer, and the variance of an entry around them."""
+
+    rows: Floats
+    variance: Floats  # one per row
+
+
+def compared_by(answers: Answers) -> Comparisons:
+    """The answers about two and three items that somebody could give."""
+    found: dict[type, tuple[list[Rows], list[Floats]]] = {
+        kind: ([], []) for kind in (PairQueries, TripletQueries, RelativeQueries)
+    }
+    mentioned = []
+    for batch in answers.batches:
+        if type(batch.queries) not in found:
+            continue
+        said = ~np.isnan(batch.values)
+        table = batch.queries.item_table[said].astype(np.intp)
+        mentioned.append(table.ravel())
+        found[type(batch.queries)][0].append(table)
+        found[type(batch.queries)][1].append(np.clip(batch.values[said], 0.0, 1.0))
+    every = np.concatenate(mentioned or [np.empty(0, dtype=np.intp)])
+    unique, first = np.unique(every, return_index=True)
+    order = np.argsort(first, kind="stable")
+    rank = np.empty(len(order), dtype=np.intp)
+    rank[order] = np.arange(len(order))
+    tables = {}
+    for kind, width in ((PairQueries, 2), (TripletQueries, 3), (RelativeQueries, 3)):
+        parts, values = found[kind]
+        table = np.concatenate(parts or [np.empty((0, width), dtype=np.intp)])
+        tables[kind] = rank[np.searchsorted(unique, table)], np.concatenate(values or [np.empty(0)])
+    return Comparisons(
+        items=unique[order].astype(np.intp),
+        pairs=tables[PairQueries][0], pair_value=tables[PairQueries][1],
+        triplets=tables[TripletQueries][0], triplet_value=tables[TripletQueries][1],
+        relative=tables[RelativeQueries][0], relative_value=tables[RelativeQueries][1],
+    )  # fmt: skip
+
+
+class _Loss:
+    """Squared distances of what rows say from what people said, and of rows from the expected."""
+
+    def __init__(
+        self, told: Comparisons, expected: Expected, levels: int | None, noise: float
+    ) -> None:
+        self.told, self.expected = told, expected
+        self.variance = max(told.rounding(levels) ** 2 + noise**2, 1e-10)
+        self.pull = self.variance / np.maximum(expected.variance, 1e-10)
+        self.weights = [np.ones(len(value)) for value in (told.pair_value, told.triplet_value,
+                                                          told.relative_value)]  # fmt: skip
+
+    def residuals(self, U: Floats) -> list[Floats]:
+        """How far each pair, triplet and relative answer is outside its interval."""
+        told = self.told
+        a, b = U[told.pairs[:, 0]], U[told.pairs[:, 1]]
+        pairs = (a * b).sum(axis=1) - told.pair_value
+        a, b, c = (U[told.triplets[:, column]] for column in range(3))
+        triplets = (a * b * c).sum(axis=1) - told.triplet_value
+        a, b, c = (U[told.relative[:, column]] for column in range(3))
+        low = np.select(
+            [told.relative_value > 0.5, told.relative_value < 0.5], [MARGIN, -1.0], -MARGIN
+        )
+        high = np.select(
+            [told.relative_value > 0.5, told.relative_value < 0.5], [1.0, -MARGIN], MARGIN
+        )
+        return [pairs, triplets, _outside((a * (b - c)).sum(axis=1), low, high)]
+
+    def gradient(self, U: Floats) -> Floats:
+        """Of half the loss."""
+        told = self.told
+        G = self.pull[:, None] * (U - self.expected.rows)
+        pairs, triplets, relative = (
+            w * r for w, r in zip(self.weights, self.residuals(U), strict=True)
+        )
+        i, j = told.pairs.T
+        np.add.at(G, i, pairs[:, None] * U[j])
+        np.add.at(G, j, pairs[:, None] * U[i])
+        if len(triplets):
+            i, j, h = told.triplets.T
+            for one, two, three in ((i, j, h), (j, i, h), (h, i, j)):
+                np.add.at(G, one, triplets[:, None] * U[two] * U[three])
+        if len(relative):
+            i, j, h = told.relative.T
+            np.add.at(G, i, relative[:, None] * (U[j] - U[h]))
+            np.add.at(G, j, relative[:, None] * U[i])
+            np.add.at(G, h, -relative[:, None] * U[i])
+        return G
+
+    def step(self) -> Floats:
+        """A step length for each row that never overshoots."""
+        curvature = self.pull.copy()
+        for table, weight in zip((self.told.pairs, self.told.triplets, self.told.relative),
+                                 self.weights, strict=True):  # fmt: skip
+            for column in range(table.shape[1]):
+                np.add.at(curvature, table[:, column], weight * table.shape[1])
+        steps: Floats = 1.0 / np.maximum(curvature, 1e-12)[:, None]
+        return steps
+
+    def doubt(self, U: Floats) -> None:
+        """Let answers that nothing explains count less (Geman and McClure)."""
+        far = max(_FAR, 3.0 * np.sqrt(self.variance))
+        self.weights = [np.square(1.0 / (1.0 + np.square(r / far))) for r in self.residuals(U)]
+
+
+def fit_rows(
+    told: Comparisons,
+    expected: Expected,
+    start: Floats,
+    *,
+    levels: int | None,
+    noise: float = 0.0,
+) -> tuple[Floats, Floats]:
+    """Rows of all compared items, and how far each entry is known: 0 not at all, 1 exactly."""
+    loss = _Loss(told, expected, levels, noise)
+    U = start.copy()
+    for round_ in range(_ROUNDS):
+        if round_:
+            loss.doubt(U)
+        step = loss.step()
+        V, speed = U.copy(), 1.0
+        for _ in range(_STEPS):  # Nesterov's, started anew where it would overshoot
+            new = onto_simplex(V - step * loss.gradient(V))
+            faster = (1.0 + np.sqrt(1.0 + 4.0 * speed**2)) / 2.0
+            change = new - U
+            if float(((V - new) * change).sum()) > 0.0:
+                faster = 1.0
+                V = new
+            else:
+                V = new + (speed - 1.0) / faster * change
+            U, speed = new, faster
+            if np.abs(change).max(initial=0.0) < 1e-10:
+                break
+    return U, _known(told, U, loss)
+
+
+def _known(told: Comparisons, U: Floats, loss: _Loss) -> Floats:
+    """Of each entry's variance, the share that answers took away, the other rows given."""
+    m, k = U.shape
+    H = np.zeros((m, k, k))
+    i, j = told.pairs.T
+    w = loss.weights[0][:, None, None]
+    np.add.at(H, i, w * U[j][:, :, None] * U[j][:, None, :])
+    np.add.at(H, j, w * U[i][:, :, None] * U[i][:, None, :])
+    if len(told.triplets):
+        w, (i, j, h) = loss.weights[1][:, None, None], told.triplets.T
+        for one, two, three in ((i, j, h), (j, i, h), (h, i, j)):
+            product = U[two] * U[three]
+            np.add.at(H, one, w * product[:, :, None] * product[:, None, :])
+    if len(told.relative):
+        w, (i, j, h) = loss.weights[2][:, None, None], told.relative.T
+        product = U[j] - U[h]
+        np.add.at(H, i, w * product[:, :, None] * product[:, None, :])
+    across = np.eye(k) - 1.0 / k  # rows sum to one
+    pull = np.maximum(loss.pull, 1e-9)[:, None, None]
+    # The variance across, with a wall along the direction that cannot change.
+    left = np.linalg.inv(across @ H @ across / pull + np.eye(k))
+    left = np.einsum("gh,mhi,ig->mg", across, left, across)
+    known: Floats = 1.0 - left / (1.0 - 1.0 / k)
+    return known
+
+
+def _outside(value: Floats, low: Floats, high: Floats) -> Floats:
+    """By how much each value lies above or below its interval."""
+    return np.asarray(np.maximum(value - high, 0.0) - np.maximum(low - value, 0.0))

@@ -1,0 +1,126 @@
+"""Exact similarities: a few items compared with each other, from which their rows follow.
+
+The paper's pool (paper/pool.py), replayed over the answers there are: what it would ask next comes
+first in the ranking, and whoever cannot wait compares something else.
+"""
+
+import math
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from askmeans.exceptions import RankError, StopAsking
+from askmeans.paper.geometry import extreme_rows, simplex_least_squares
+from askmeans.paper.pool import Pool
+from askmeans.paper.pool_sizes import SMALLEST, fewest_items, pool_sizes
+from askmeans.paper.similarities import Similarities
+from askmeans.queries import Answers, Question
+
+__all__ = ["Core", "core_of", "numbers"]
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+_WORST = 1e6  # condition of what a row is solved from
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Core:
+    """Items whose rows are known exactly, or what to ask to know them."""
+
+    rows: dict[int, Floats] = field(default_factory=dict)
+    anchors: tuple[int, ...] = ()  # items that tell the clusters apart best
+    wanted: tuple[Question, ...] = ()
+    noisy: bool = False  # the answers are not exact after all
+    sigma: float = 0.0  # how far they are from it
+    failure: RankError | None = None
+    warnings: tuple[tuple[str, type[Warning]], ...] = ()
+    diagnostics: Mapping[str, Any] = field(default_factory=dict)
+
+
+def numbers(answers: Answers) -> dict[Question, float]:
+    """The mean answer to each question about two or three items; NaN where nobody could say."""
+    told: dict[Question, list[float]] = {}
+    for batch in answers.batches:
+        if batch.queries.kind in ("pair", "triplet"):
+            questions = batch.queries.questions()
+            for question, value in zip(questions, batch.values.tolist(), strict=True):
+                told.setdefault(question._replace(repeat=0), []).append(value)
+    return {question: _mean(values) for question, values in told.items()}
+
+
+def _mean(values: list[float]) -> float:
+    """The mean of the numbers among these."""
+    said = [value for value in values if not math.isnan(value)]
+    return sum(said) / len(said) if said else math.nan
+
+
+def core_of(
+    told: Mapping[Question, float],
+    queue: list[int],
+    k: int,
+    *,
+    triplets: bool,
+    seed: int,
+) -> Core:
+    """What answers tell of the first items of a queue, compared with each other."""
+    if len(queue) < fewest_items(k):
+        return Core()
+    sizes = pool_sizes(len(queue), k, triplets and k > 2, False, SMALLEST * k, None)
+    similar = Similarities()
+    pool = Pool(similar, k, {False: sizes, True: sizes}, np.random.default_rng(seed),
+                noisy=None, sigma=0.0)  # fmt: skip
+    wanted: list[Question] = []
+    failure = None
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        asking = pool.ask(np.array(queue, dtype=np.intp))
+        try:
+            batch = next(asking)
+            while True:
+                questions = batch.questions()
+                values = np.array([told.get(question, math.nan) for question in questions])
+                wanted = [question for question in questions if question not in told]
+                if wanted:
+                    asking.throw(StopAsking(values))
+                batch = asking.send(values)
+        except (StopIteration, StopAsking):
+            pass
+        except RankError as error:
+            failure = error
+    F = pool.memberships
+    rows = {} if F is None or wanted else dict(zip(pool.items.tolist(), F, strict=True))
+    anchors = tuple(pool.items[extreme_rows(F, k)].tolist()) if rows and F is not None else ()
+    found = pool.diagnostics
+    return Core(
+        rows=rows if not pool.noisy else {},
+        anchors=anchors,
+        wanted=tuple(wanted),
+        noisy=bool(pool.noisy),
+        sigma=float(found.get("sigma", 0.0)),
+        failure=failure,
+        warnings=tuple((str(one.message), one.category) for one in caught),
+        diagnostics=dict(similar.asked) | found,
+    )
+
+
+def solved(core: Core, told: Mapping[Question, float], items: list[int]) -> dict[int, Floats]:
+    """Rows of items that were compared with enough of those whose rows are known."""
+    beside: dict[int, list[tuple[int, float]]] = {}
+    for question, value in told.items():
+        if question.kind == "pair" and not math.isnan(value):
+            a, b = question.items
+            for one, other in ((a, b), (b, a)):
+                if other in core.rows and one not in core.rows:
+                    beside.setdefault(one, []).append((other, value))
+    found = {}
+    for item in items:
+        pairs = beside.get(item, [])
+        design = np.array([core.rows[other] for other, _ in pairs])
+        if len(pairs) >= len(core.anchors) > 0 and np.linalg.cond(design) < _WORST:
+            found[item] = simplex_least_squares(design, np.array([value for _, value in pairs]))
+    return found
