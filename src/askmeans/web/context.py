@@ -72,7 +72,7 @@ class AppContext:
             "mark": self.assignments.mark,
             "path": request.url.path,
             "is_owner": self.is_owner(request),
-            "sees_results": self.sees_results(request),
+            "sees_results": self.sees_results(request, values.get("options")),
         }
         html = self.render(template, **{**own, **told, **values})
         response = HTMLResponse(html, status_code, headers=headers)
@@ -92,12 +92,12 @@ class AppContext:
         person = getattr(request.state, "person", None)
         return person is not None and person.role == "owner"
 
-    def sees_results(self, request: Request) -> bool:
-        """Whether whoever asks may see the result."""
+    def sees_results(self, request: Request, options: dict[str, Any] | None = None) -> bool:
+        """Whether whoever asks may see the result; the session's options where they are at hand."""
         if annotator_of(request) is None or self.is_owner(request):
             return self.is_owner(request)
         with suppress(StoreError):
-            return bool(self.session.options["annotators_see_results"])
+            return bool((options or self.session.options)["annotators_see_results"])
         return False
 
     def render(self, template: str, **values: Any) -> str:
