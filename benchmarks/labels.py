@@ -89,12 +89,15 @@ def print_tables(lines: pd.DataFrame) -> None:
     print(f"\nMean error of askmeans / {best} (the best single rival): {ratio:.3f}  (bar .82)")
     print(f"Cells behind their best rival by more than .03: {behind:.1%}  (bar 10 %)")
     ours = lines[(lines["method"] == "askmeans") & (lines["cards"] >= 50)]
-    factor = ours["estimate"] / np.maximum(ours["off"], 1e-9)
+    factor = np.maximum(ours["estimate"], 1e-9) / np.maximum(ours["off"], 1e-9)
+    within, seen = factor.between(1 / 1.5, 1.5), ours["off"] >= 0.001
     covered = (ours["low"] <= ours["off"]) & (ours["off"] <= ours["high"])
+    small = factor < 1 / 1.5
     print(
-        f"Estimate at 50 or more cards: within 1.5 in {factor.between(1 / 1.5, 1.5).mean():.0%} "
-        f"(bar 80 %), too small by more in {(factor < 1 / 1.5).mean():.0%} (bar 10 %); "
-        f"the band covers {covered.mean():.0%} (bar 75 to 90 %); {len(ours)} runs"
+        f"Estimate at 50 or more cards: within 1.5 in {within.mean():.0%} (bar 80 %), too small by "
+        f"more in {small.mean():.0%} (bar 10 %); the band covers {covered.mean():.0%} "
+        f"(bar 75 to 90 %); {len(ours)} runs\nOf {seen.sum()} runs with an error of .001 or more: "
+        f"within 1.5 in {within[seen].mean():.0%}, too small by more in {small[seen].mean():.0%}"
     )
 
 

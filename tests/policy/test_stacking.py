@@ -9,7 +9,6 @@ from numpy.testing import assert_allclose
 from askmeans.policy.ensemble import Ensemble
 from askmeans.policy.stacking import (
     HeldOut,
-    error_by_doubt,
     sharpened,
     stack_models,
     stacked,
@@ -77,24 +76,6 @@ def test_a_model_that_predicts_nothing_gets_hardly_any_weight():
     outs = np.stack([0.9 * Y + 0.1 / 3, rng.permutation(Y)])
     w, _ = held_out(outs, Y, hard=False).stack()
     assert w[0] > 0.95
-
-
-@pytest.mark.parametrize("power", [0.7, 1.0, 2.0])
-def test_errors_where_doubt_is_small_follow_from_those_where_it_is_large(power):
-    rng = np.random.default_rng(0)
-    doubt = np.exp(rng.uniform(-3.0, 0.0, size=3000))  # doubtful items are asked
-    mistakes = rng.random(3000) < 0.5 * doubt**power
-    error_of = error_by_doubt(doubt, 2 / 3 * mistakes, np.ones(3000), True, 3)
-    left = np.linspace(0.01, 0.1, 50)  # those without much are left
-    assert error_of(left).mean() == pytest.approx(2 / 3 * 0.5 * (left**power).mean(), rel=0.5)
-    assert error_of(np.array([1e6])) == [2 / 3]  # no row can be more wrong
-
-
-def test_no_mistake_so_far_does_not_mean_that_there_is_none():
-    doubt, none = np.full(20, 0.1), np.zeros(20)
-    few = error_by_doubt(doubt, none, np.ones(20), True, 3)(doubt).mean()
-    many = error_by_doubt(np.full(200, 0.1), np.zeros(200), np.ones(200), True, 3)(doubt).mean()
-    assert 0.0 < 3 * many < few < 2 / 3 / 20
 
 
 def test_the_stack_is_no_worse_held_out_than_the_unsupervised_fit(study):

@@ -171,6 +171,38 @@ def test_what_items_do_not_tell_is_estimated_as_such(d, hard):
     assert error / 2 < result.diagnostics.estimated_error < 2 * error
 
 
+def by_groups(X, y, budget):
+    policy = Stratified(precision=1e-9, max_items=None).policy(
+        X, y.max() + 1, fuzzifier=2.0, rng=np.random.default_rng(0), ask="group"
+    )
+    return run(policy, TableOracle.from_labels(y), budget=budget).clustering
+
+
+def test_where_likely_no_item_is_wrong_the_estimate_is_what_rows_lack_to_certainty():
+    rng = np.random.default_rng(0)
+    y = np.arange(240) % 3
+    X = 8.0 * np.eye(3)[y] + rng.normal(size=(240, 3))
+    found = by_groups(X, y, 40)
+    error = np.abs(found.memberships - np.eye(3)[y]).mean()
+    assert found.diagnostics.estimated_error == pytest.approx(max(error, 1e-9))
+    low, high = found.diagnostics.error_band
+    assert low == 0.0
+    assert 1e-4 < high < 0.05  # there may be some, all the same
+
+
+@pytest.mark.parametrize("shift", [1.0, 2.0])
+def test_items_that_answers_of_all_or_nothing_get_wrong_are_expected(shift):
+    rng = np.random.default_rng(0)
+    y = np.arange(400) % 2
+    X = rng.normal(size=(400, 4))
+    X[:, 0] += shift * y
+    found = by_groups(X, y, 80)
+    error = np.abs(found.memberships - np.eye(2)[y]).mean()
+    assert error / 1.5 < found.diagnostics.estimated_error < 1.5 * error
+    low, high = found.diagnostics.error_band
+    assert 0.0 < low <= error <= high
+
+
 def test_items_nobody_could_say_anything_of_do_not_end_it():
     rng = np.random.default_rng(0)
     U = rng.dirichlet(np.ones(3), size=200)

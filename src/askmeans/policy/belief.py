@@ -32,7 +32,8 @@ _SEEN = 0.5  # memberships to a cluster that make it seen
 _FAR = 3.5  # usual deviations from which on a noisy answer is not believed
 _SEVERAL = 3  # items that belong nowhere; fewer may be slips
 _UNSEEN = 0.25  # of a mistake, which may be among those not asked about
-_ALIKE = 0.4  # how far models may be wrong all alike, as a logarithm
+_ALIKE = 0.35  # how far models may be wrong all alike, as a logarithm
+_NOTHING = 1e-9  # of an error; no smaller one is told
 _EIGHTY = 1.28  # standard deviations that hold 80 %
 _CHUNK = 100_000
 
@@ -168,6 +169,23 @@ class Belief:
 
     @cached_property
     def estimated_error(self) -> float:
+        """The mean error of a membership, over all items, as it probably is.
+
+        What is expected. Where answers are all or nothing and it is likelier than not that no item
+        is wrong (their number taken for Poisson's), it is what rows lack to certainty.
+        """
+        error = self._expected_error
+        if self.stack is None or not self.stack.answers_are_hard:
+            return error
+        if error * self.pool.items.n * self.k / 2.0 >= math.log(2.0):
+            return error
+        U = self.stack.pool
+        lack = np.abs(U - np.eye(self.k)[U.argmax(axis=1)]).mean(axis=1)
+        lack[self.asked] = 0.0
+        return min(error, max(float(lack.mean()), _NOTHING))
+
+    @cached_property
+    def _expected_error(self) -> float:
         """The mean error of a membership, over all items; what was answered has none."""
         if self.k == 1:
             return 0.0
@@ -194,7 +212,7 @@ class Belief:
         Few mistakes were seen, and models may all be wrong alike; none among n answers does
         not mean that there is none. Both constants by the coverage in benchmarks/labels.py.
         """
-        error = self.estimated_error
+        error = self._expected_error
         if self.stack is None:
             return 0.0, min(1.0, 2.0 / self.k)
         unseen = (
@@ -202,7 +220,9 @@ class Belief:
         )
         left = 1.0 - self.n_told / self.pool.items.n
         width = math.exp(_EIGHTY * math.hypot(_ALIKE, 1.0 / math.sqrt(self.stack.n_mistakes + 0.5)))
-        return max(0.0, error - unseen * left) / width, (error + unseen * left) * width
+        none_wrong = self.estimated_error < error
+        low = 0.0 if none_wrong else max(0.0, error - unseen * left) / width
+        return low, (error + unseen * left) * width
 
     def is_precise(self, precision: float) -> bool:
         """Whether the estimate is small enough, and there is enough behind it."""

@@ -1,7 +1,6 @@
 """Stacking: models weighed by how well each predicted the answers, and how wrong they are."""
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -9,6 +8,7 @@ from numpy.typing import NDArray
 
 from askmeans.floats import default_float_errors
 from askmeans.items import ItemSet
+from askmeans.policy.expected_errors import error_by_doubt, error_of_hard
 from askmeans.policy.models.training import MANY, Fitted, Predict, Training
 
 __all__ = ["HeldOut", "Stack", "sharpened", "stack_models"]
@@ -29,15 +29,11 @@ HARD = {
 # answers by what luck may do while they are few, for soft ones by how little is explained.
 CAUTION, LUCK, CHANCE = 2.0, 2.0, 5.0
 _DRAWN = 0.05  # by how much of the error a power must be better than none, by its logarithm
-_FEWER = 0.7  # of a held-out error that all answers leave
 _SUPPORTED = 3  # rows that others could predict, from which on only they count
 _UNSUPPORTED = 1e-6  # the weight of the others
-_ADDED = 0.25  # items whose error is added to what was seen
 _LEAST = 0.03  # a model with less weight is left out
 _DIGITS = 4  # of a weight
 _NEWTON = 50  # steps at most
-_POWERS = (0.25, 0.5, 0.7, 0.85, 1.0, 1.2, 1.5, 2.0, 2.5, 3.0)  # of doubt, for errors
-_USUAL_POWER, _USUAL_OF_HARD = 1.4, 0.7  # mistakes come where nobody doubts, too
 _SHARPNESS = (0.75, 1.0, 1.4, 2.0, 3.0, 5.0, 10.0, 50.0)
 
 
@@ -175,19 +171,21 @@ def stack_models(fitted: list[Fitted], training: Training) -> Stack:
     held = HeldOut(outs=outs, Y=Y, known=training.known, weight=fair, prior=prior, hard=hard)
     w, sharpness = held.stack()
     held_out, plain = np.tensordot(w, outs, 1), np.tensordot(w, pools, 1)
-    errors = _honest_errors(held, training.folds, near=w)
-    doubt = _doubt(w, pools, plain, sharpness)
-    error_of = error_by_doubt(
-        _doubt(w, outs, held_out, sharpness), errors, weight, hard, Y.shape[1]
-    )
+    rows, errors = _honest_errors(held, training.folds, near=w)
+    doubt, U = _doubt(w, pools, plain, sharpness), sharpened(plain, sharpness)
+    if hard:
+        expected = error_of_hard(plain, U, training, rows, errors)
+    else:
+        seen = _doubt(w, outs, held_out, sharpness)
+        expected = error_by_doubt(seen, errors, weight, Y.shape[1])(doubt)
     misfit = float(weight @ np.square(sharpened(held_out, sharpness) - Y).mean(axis=1) / len(Y))
     return Stack(
         fitted=fitted,
         weights=w,
         sharpness=sharpness,
-        pool=sharpened(plain, sharpness),
+        pool=U,
         doubt=doubt,
-        expected=_checked_by_shares(error_of(doubt), errors, training, hard),
+        expected=expected,
         answers_are_hard=hard,
         misfit=misfit,
         unexplained=min(1.0, misfit / max(float(Y.var(axis=0).mean()), 1e-12)),
@@ -197,57 +195,18 @@ def stack_models(fitted: list[Fitted], training: Training) -> Stack:
     )
 
 
-def _honest_errors(held: HeldOut, folds: NDArray[np.intp], *, near: Floats) -> Floats:
-    """The stack's error on each answer, with weights and sharpness from the other folds only."""
-    errors = np.empty(len(held.Y))
+def _honest_errors(
+    held: HeldOut, folds: NDArray[np.intp], *, near: Floats
+) -> tuple[Floats, Floats]:
+    """The mean of the models for each answer, and the stack's error, by the other folds only."""
+    rows, errors = np.empty_like(held.Y), np.empty(len(held.Y))
     inner = [folds == fold for fold in np.unique(folds)]
     parts = [held.part(inside if inside.all() else ~inside) for inside in inner]
     for inside, (w, sharpness) in zip(inner, stack_all(parts, near), strict=True):
-        found = sharpened(np.tensordot(w, held.outs[:, inside], 1), sharpness)
+        rows[inside] = np.tensordot(w, held.outs[:, inside], 1)
+        found = sharpened(rows[inside], sharpness)
         errors[inside] = _mean_error(found, held.Y[inside], held.known[inside])
-    return errors
-
-
-def error_by_doubt(
-    doubt: Floats, errors: Floats, weight: Floats, hard: bool, k: int
-) -> Callable[[Floats], Floats]:
-    """The error to expect at a doubt: c doubt^p, as wrong as answers were where they came.
-
-    So it does not matter that doubtful items are asked more. The error of a fraction of an item is
-    added on both sides of c: none among n does not mean that there is none. The power is the
-    likeliest, errors taken for counts of mistakes, near the usual while answers are few; so
-    mistakes at small doubts let expect many at large ones, which is on the safe side.
-    """
-    total, mass = float(weight @ errors), float(weight @ doubt)
-    one = 2.0 / k if hard else float(weight @ errors**2) / max(total, 1e-12)
-    one = max(one, 1e-9)  # the error of one mistake
-    usual = _USUAL_OF_HARD if hard else _USUAL_POWER
-    best, likeliest = (1.0, 1.0), -np.inf
-    for power in _POWERS:
-        by = doubt**power
-        level = mass / float(weight @ by)
-        c = level * (total + _ADDED * one) / (mass + _ADDED * one)
-        likely = float(weight @ (errors * np.log(c * by) - c * by)) / one
-        likely -= 0.5 * (math.log(power / usual) / 0.3) ** 2
-        if likely > likeliest:
-            best, likeliest = (c, power), likely
-    c, power = best
-    return lambda new: np.minimum(c * new**power, 2.0 / k)  # no row is more wrong
-
-
-def _checked_by_shares(expected: Floats, errors: Floats, training: Training, hard: bool) -> Floats:
-    """Expected errors, raised half-way where answers were more wrong by what they stand for.
-
-    Doubt can be wrong of itself, and what answers stand for is rough: of answers that are all or
-    nothing the geometric mean is nearer to the truth than each alone (benchmarks/labels.py).
-    Held-out models learnt from fewer answers, which is the factor.
-    """
-    unasked = np.delete(expected, training.rows)
-    if not hard or not len(unasked):
-        return expected
-    by_shares = float(errors @ training.stratum_size / training.stratum_size.sum())
-    raised = math.sqrt(max(1.0, _FEWER * by_shares / max(float(unasked.mean()), 1e-9)))
-    return np.asarray(np.minimum(expected * raised, 2.0 / training.Y.shape[1]))
+    return rows, errors
 
 
 def _mean_error(found: Floats, Y: Floats, known: NDArray[np.bool_]) -> Floats:
