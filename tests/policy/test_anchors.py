@@ -1,0 +1,59 @@
+"""Founders, anchors, and items that are like no group."""
+
+import numpy as np
+
+from askmeans.policy.anchors import described, founders_of, outsiders_of, rows_beside
+from askmeans.policy.comparisons import compared_by
+from askmeans.queries import Answers, PairQueries
+
+
+def pairs(*answers):
+    """Comparisons of items that are numbered as they come."""
+    queries = PairQueries([pair for pair, _ in answers])
+    return compared_by(Answers([(1, queries, np.array([value for _, value in answers]))]))
+
+
+def test_the_first_items_that_are_unlike_each_other_found_the_groups():
+    told = pairs(((0, 1), 1.0), ((0, 2), 0.0), ((0, 3), 0.0), ((2, 3), 0.0))
+    assert founders_of(told, 3, {}) == {0: 0, 2: 1, 3: 2}
+
+
+def test_an_item_in_between_does_not_stand_for_a_group_where_another_first_item_finds_more():
+    told = pairs(((0, 1), 0.5), ((0, 2), 0.5), ((1, 2), 0.0), ((0, 3), 0.0), ((1, 3), 0.0),
+                 ((2, 3), 0.0))  # fmt: skip
+    assert set(founders_of(told, 3, {})) == {1, 2, 3}
+
+
+def test_groups_that_somebody_named_keep_their_numbers():
+    told = pairs(((0, 1), 0.0))
+    assert founders_of(told, 2, {1: 0}) == {1: 0, 0: 1}
+
+
+def test_rows_are_as_similar_as_the_founders_say():
+    told = pairs(((0, 1), 0.0), ((0, 2), 0.75), ((1, 2), 0.25))
+    rows = rows_beside(told, {0: 0, 1: 1}, 2)
+    assert rows.tolist() == [[1.0, 0.0], [0.0, 1.0], [0.75, 0.25]]
+
+
+def test_an_item_like_members_of_no_group_is_outside_whoever_it_is_like_beside():
+    told = pairs(((0, 1), 0.0), ((0, 2), 0.0), ((1, 2), 0.0), ((0, 3), 0.0), ((1, 3), 0.0),
+                 ((2, 3), 1.0))  # fmt: skip
+    assert outsiders_of(told, {0: 0, 1: 1}, 2).tolist() == [False, False, True, True]
+
+
+def test_a_member_stands_for_its_group_where_an_item_is_looked_for_outside():
+    told = pairs(((0, 1), 0.0), ((0, 2), 1.0), ((2, 3), 0.0), ((1, 3), 0.0))
+    assert outsiders_of(told, {0: 0, 1: 1}, 2).tolist() == [False, False, False, True]
+
+
+def test_nobody_is_outside_while_a_group_was_not_met():
+    told = pairs(((0, 1), 0.0), ((0, 2), 0.0), ((1, 2), 0.0))
+    assert not outsiders_of(told, {0: 0, 1: 1}, 3).any()
+
+
+def test_the_purest_items_are_anchors_and_those_outside_are_none():
+    told = pairs(((0, 1), 0.0), ((0, 2), 0.75), ((0, 3), 0.0), ((1, 3), 0.0))
+    U = np.array([[0.8, 0.2], [0.0, 1.0], [0.9, 0.1], [0.1, 0.9]])
+    found = described(told, U, np.array([False, False, False, True]))
+    assert found.anchors == [[2, 0], [1]]
+    assert found.asked[2].tolist() == [True, False]
