@@ -93,6 +93,8 @@ def test_a_session_asks_and_tells_its_result(tmp_path, strategy):
 
 
 MEASURES = {
+    "annotator_alphas": lambda f: f([[1e-200, 1.0, 0.5], [1e-200, 1.0, 1e-300]]),
+    "krippendorff_alpha": lambda f: f([[1e-200, 1.0, 0.5], [1e-200, 1.0, 1e-300]]),
     "beta": lambda f: f(TINY),
     "center_error": lambda f: f(X[:2], X[:2] * (1.0 + 1e-200)),
     "fukuyama_sugeno": lambda f: f(X, X[[0, -1]], TINY),

@@ -34,13 +34,6 @@ class Compared:
     unlike: Bools  # which items are like no group, though compared with every one
 
     @property
-    def unexplained(self) -> float:
-        """Root mean square of what rows leave of the similarities."""
-        a, b = self.U[self.told.pairs[:, 0]], self.U[self.told.pairs[:, 1]]
-        off = np.square((a * b).sum(axis=1) - self.told.pair_value)
-        return float(np.sqrt(off.mean())) if len(off) else 0.0
-
-    @property
     def items(self) -> Rows:
         """The compared items."""
         return self.told.items

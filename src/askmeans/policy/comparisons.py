@@ -18,7 +18,7 @@ from askmeans.contradictions import rounding_noise
 from askmeans.fuzzy.simplex import onto_simplex
 from askmeans.queries import Answers, PairQueries, RelativeQueries, TripletQueries
 
-__all__ = ["Comparisons", "Expected", "compared_by", "fit_rows"]
+__all__ = ["Comparisons", "Expected", "compared_by", "fit_rows", "unexplained"]
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -223,6 +223,12 @@ def fit_rows(
             if np.abs(change).max(initial=0.0) < 1e-10:
                 break
     return U, _known(told, U, loss)
+
+
+def unexplained(told: Comparisons, U: Floats) -> float:
+    """Root mean square of what rows leave of the similarities of pairs."""
+    off = (U[told.pairs[:, 0]] * U[told.pairs[:, 1]]).sum(axis=1) - told.pair_value
+    return float(np.sqrt(np.square(off).mean())) if len(off) else 0.0
 
 
 def _known(told: Comparisons, U: Floats, loss: _Loss) -> Floats:

@@ -22,7 +22,13 @@ from askmeans.fuzzy.simplex import keep_answers
 from askmeans.fuzzy.ties import without_last_bits
 from askmeans.policy.anchors import Compared, described, founders_of, outsiders_of, rows_beside
 from askmeans.policy.belief import EXACT, Belief
-from askmeans.policy.comparisons import Comparisons, Expected, compared_by, fit_rows
+from askmeans.policy.comparisons import (
+    Comparisons,
+    Expected,
+    compared_by,
+    fit_rows,
+    unexplained,
+)
 from askmeans.policy.ensemble import Ensemble
 from askmeans.policy.evidence import NOTHING, Told, told_by
 from askmeans.policy.exact import Core, core_of, numbers, solved
@@ -44,7 +50,7 @@ _UNSURE = 0.75  # strongest membership below which a row is compared once more
 _CHECKS = 2  # comparisons more that an item gets that is unsure
 _MISFIT = 0.2  # between an answer and the rows, above which it is checked
 _NOTHING_EXPLAINED = 0.9  # of held-out answers' variance, from which on models are no guide
-_MUCH = 0.075  # of a similarity that is left unexplained
+_BETTER = 0.5  # of what similarities leave unexplained, which one cluster more must explain
 _NOISE = 0.05  # standard deviation of noisy answers, as long as nobody says
 
 
@@ -89,12 +95,14 @@ class SimilarityPolicy(StratifiedPolicy):
             warn(message, category, notes)
         if belief.core.failure is not None:  # `run` raises it
             notes.append(str(belief.core.failure))
-        unexplained = belief.compared.unexplained
-        if belief.core.noisy and self.settings.scale == EXACT and unexplained > _MUCH:
+        if (
+            belief.core.noisy
+            and self.settings.scale == EXACT
+            and _one_more_explains(belief.compared)
+        ):
             warn(
-                f"{self.k} clusters leave {unexplained:.2f} of a similarity unexplained, so there "
-                f"may be more, or the answers are noisy. Ask for {self.k + 1} clusters: the same "
-                "answers count.",
+                f"{self.k + 1} clusters explain the similarities better than {self.k}. Ask for "
+                f"{self.k + 1} clusters: the same answers count.",
                 MoreClustersWarning,
                 notes,
             )
@@ -229,6 +237,15 @@ class SimilarityPolicy(StratifiedPolicy):
         if asked >= self.items.n:
             return "items"
         return "max_items" if most is not None and asked >= most else None
+
+
+def _one_more_explains(compared: Compared) -> bool:
+    """Whether rows of one cluster more leave much less of the similarities unexplained."""
+    m, k = compared.U.shape
+    start = np.column_stack([0.7 * compared.U, np.full(m, 0.3)])
+    even = Expected(rows=np.full((m, k + 1), 1.0 / (k + 1)), variance=np.ones(m))
+    more, _ = fit_rows(compared.told, even, start, levels=None, noise=0.01)
+    return unexplained(compared.told, more) < _BETTER * unexplained(compared.told, compared.U)
 
 
 def _held_out(belief: Belief, items: Rows, k: int) -> Floats:
