@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.preprocessing import StandardScaler
+from soaking import in_soak
 
 from askmeans import ActiveFuzzyKMeans, FuzzyKMeans, Stratified, TwoPhase
 from askmeans.exceptions import MissingClusterWarning, ParameterError
@@ -46,7 +47,7 @@ def test_repeats_lessen_the_error_of_noisy_answers(strategy, ask):
 
 
 @pytest.mark.filterwarnings("ignore:Pairs alone:askmeans.exceptions.LittleInformationWarning")
-@pytest.mark.parametrize("ask", ASKS)
+@pytest.mark.parametrize("ask", ["membership", "similarity", in_soak("pairwise")])
 def test_repeats_lessen_the_error_of_the_default_strategy_too(ask):
     oracle = NoisyOracle(TableOracle(TARGETS[3]), std=0.1)
     thrice = fitted(oracle, ask=ask, repeats=3)

@@ -73,7 +73,9 @@ def test_another_number_of_clusters_asks_only_what_is_new():
     X = U @ rng.normal(size=(4, 3))
 
     def fit(k, oracle):
-        return ActiveFuzzyKMeans(k, oracle=oracle, ask="similarity", random_state=0).fit(X)
+        return ActiveFuzzyKMeans(
+            k, oracle=oracle, ask="similarity", budget=120, random_state=0
+        ).fit(X)
 
     with pytest.warns(MoreClustersWarning):
         fit(3, oracle)
