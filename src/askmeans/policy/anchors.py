@@ -119,7 +119,7 @@ def described(told: Comparisons, U: Floats, outside: Bools) -> Compared:
         inside = np.flatnonzero((strongest == group) & pure)
         order = np.lexsort((inside, -beside[inside].sum(axis=1), -np.round(U[inside, group], 3)))
         anchors.append(inside[order][:_ANCHORS].tolist())
-    off = np.abs((U[told.pairs[:, 0]] * U[told.pairs[:, 1]]).sum(axis=1) - told.pair_value)
+    off = np.abs(told.off(U))
     off[outside[told.pairs].any(axis=1)] = 0.0
     misfit = outside.astype(np.float64)
     for column in range(2):

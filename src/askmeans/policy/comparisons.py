@@ -18,7 +18,7 @@ from askmeans.contradictions import rounding_noise
 from askmeans.fuzzy.simplex import onto_simplex
 from askmeans.queries import Answers, PairQueries, RelativeQueries, TripletQueries
 
-__all__ = ["Comparisons", "Expected", "compared_by", "fit_rows", "unexplained"]
+__all__ = ["Comparisons", "Expected", "compared_by", "fit_rows"]
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -45,6 +45,11 @@ class Comparisons:
 
     def __len__(self) -> int:
         return len(self.pairs) + len(self.triplets) + len(self.relative)
+
+    def off(self, U: Floats) -> Floats:
+        """How far what rows say of each pair is from what people said."""
+        a, b = U[self.pairs[:, 0]], U[self.pairs[:, 1]]
+        return np.asarray((a * b).sum(axis=1) - self.pair_value)
 
     def without(self, outside: Bools) -> "Comparisons":
         """The same items, without what was said of some of them."""
@@ -144,8 +149,7 @@ class _Loss:
     def residuals(self, U: Floats) -> list[Floats]:
         """How far each pair, triplet and relative answer is outside its interval."""
         told = self.told
-        a, b = U[told.pairs[:, 0]], U[told.pairs[:, 1]]
-        pairs = (a * b).sum(axis=1) - told.pair_value
+        pairs = told.off(U)
         a, b, c = (U[told.triplets[:, column]] for column in range(3))
         triplets = (a * b * c).sum(axis=1) - told.triplet_value
         a, b, c = (U[told.relative[:, column]] for column in range(3))
@@ -223,12 +227,6 @@ def fit_rows(
             if np.abs(change).max(initial=0.0) < 1e-10:
                 break
     return U, _known(told, U, loss)
-
-
-def unexplained(told: Comparisons, U: Floats) -> float:
-    """Root mean square of what rows leave of the similarities of pairs."""
-    off = (U[told.pairs[:, 0]] * U[told.pairs[:, 1]]).sum(axis=1) - told.pair_value
-    return float(np.sqrt(np.square(off).mean())) if len(off) else 0.0
 
 
 def _known(told: Comparisons, U: Floats, loss: _Loss) -> Floats:

@@ -22,16 +22,11 @@ from askmeans.fuzzy.simplex import keep_answers
 from askmeans.fuzzy.ties import without_last_bits
 from askmeans.policy.anchors import Compared, described, founders_of, outsiders_of, rows_beside
 from askmeans.policy.belief import EXACT, Belief
-from askmeans.policy.comparisons import (
-    Comparisons,
-    Expected,
-    compared_by,
-    fit_rows,
-    unexplained,
-)
+from askmeans.policy.comparisons import Comparisons, Expected, compared_by, fit_rows
 from askmeans.policy.ensemble import Ensemble
 from askmeans.policy.evidence import NOTHING, Told, told_by
 from askmeans.policy.exact import Core, core_of, numbers, solved
+from askmeans.policy.models.closed_form import name_clusters
 from askmeans.policy.strata import Strata
 from askmeans.policy.stratified import REST, Ranking, StratifiedPolicy
 from askmeans.queries import Answers, Question
@@ -230,13 +225,10 @@ class SimilarityPolicy(StratifiedPolicy):
         """Whether to learn before the next milestone: all that the last one wanted was answered."""
         return all(question in self._asked for question in ranking.wanted)
 
-    def _ended(self) -> str | None:
-        """Whether as many items were compared as wanted: "max_items", or "items" for all."""
-        asked = len({item for question in self._asked for item in question.items})
-        most = self.settings.max_items
-        if asked >= self.items.n:
-            return "items"
-        return "max_items" if most is not None and asked >= most else None
+    @property
+    def _n_items_asked(self) -> int:
+        """How many items were compared."""
+        return len({item for question in self._asked for item in question.items})
 
 
 def _one_more_explains(compared: Compared) -> bool:
@@ -245,7 +237,8 @@ def _one_more_explains(compared: Compared) -> bool:
     start = np.column_stack([0.7 * compared.U, np.full(m, 0.3)])
     even = Expected(rows=np.full((m, k + 1), 1.0 / (k + 1)), variance=np.ones(m))
     more, _ = fit_rows(compared.told, even, start, levels=None, noise=0.01)
-    return unexplained(compared.told, more) < _BETTER * unexplained(compared.told, compared.U)
+    left, left_now = (np.linalg.norm(compared.told.off(U)) for U in (more, compared.U))
+    return bool(left < _BETTER * left_now)
 
 
 def _held_out(belief: Belief, items: Rows, k: int) -> Floats:
@@ -266,10 +259,10 @@ def _variance(told: Comparisons, rows: Floats, levels: int | None) -> float:
     """Of an entry around the rows that models expect, as far as similarities tell."""
     if not len(told.pairs):
         return _WEAK
-    a, b = rows[told.pairs[:, 0]], rows[told.pairs[:, 1]]
-    off = np.square((a * b).sum(axis=1) - told.pair_value)
+    off = np.square(told.off(rows))
     mse = float(np.mean(np.minimum(off, 0.25))) - told.rounding(levels) ** 2
-    return float(np.clip(mse / (2.0 * float(np.square(a).sum(axis=1).mean())), _LEAST, 0.2))
+    norm = float(np.square(rows[told.pairs[:, 0]]).sum(axis=1).mean())
+    return float(np.clip(mse / (2.0 * norm), _LEAST, 0.2))
 
 
 def _renamed(found: dict[int, Floats], told: Comparisons, direct: Told) -> dict[int, Floats]:
@@ -278,11 +271,8 @@ def _renamed(found: dict[int, Floats], told: Comparisons, direct: Told) -> dict[
     both = [(int(p), int(t)) for p, t in zip(here, there, strict=True) if int(p) in found]
     if not both:
         return found
-    from scipy.optimize import linear_sum_assignment
-
     rows = np.array([found[place] for place, _ in both])
-    named = np.nan_to_num(direct.values[[t for _, t in both]])
-    _, order = linear_sum_assignment(-(named.T @ rows))
+    order = name_clusters(rows, direct.values[[t for _, t in both]])
     return {place: row[order] for place, row in found.items()}
 
 
@@ -387,26 +377,22 @@ class SimilarRanking(Ranking):
         """What is open, what is unsure, and new items as far as they shall be asked about."""
         if self.k == 1:
             return
-        told, room = self.belief.told, None
-        if self.settings.max_items is not None:
-            room = max(0, self.settings.max_items - len(self.belief.asked))
+        told, precise = self.belief.told, self.belief.is_precise(self.settings.precision)
         if self.core.wanted or self.core.rows:
             yield from self.core.wanted
-            precise = self.belief.is_precise(self.settings.precision)
-            yield from self._whole_rows(0 if precise else room)
-            return
-        if self.belief.is_precise(self.settings.precision):
-            yield from self._open_rows((told.left > REST) & ~told.all_but_one)
-            yield from self._unsure()
+            yield from self._whole_rows(0 if precise else self.room)
             return
         open_ = list(self._open_rows((told.left > REST) & ~told.all_but_one))
         yield from open_
+        if precise:
+            yield from self._unsure()
+            return
         early = told.all_but_one & (np.cumsum(told.all_but_one) <= self.k - self._n_checked)
         if told.unassigned.any():  # there may be more of them
             early |= told.to_check
         yield from self._open_rows(early)
         yield from self._unsure()
-        new = list(islice(self._new(), room))
+        new = list(islice(self._new(), self.room))
         yield from new
         if not open_ and not new:
             yield from self._open_rows(told.to_check & ~early)

@@ -201,11 +201,15 @@ class StratifiedPolicy:
 
     def _ended(self) -> str | None:
         """Whether as many items were asked about as wanted: "max_items", or "items" for all."""
-        asked = self._asked.n_items
-        most = self.settings.max_items
+        asked, most = self._n_items_asked, self.settings.max_items
         if asked >= self.items.n:
             return "items"
         return "max_items" if most is not None and asked >= most else None
+
+    @property
+    def _n_items_asked(self) -> int:
+        """How many items were asked about."""
+        return self._asked.n_items
 
     def _step(self, count: int) -> int:
         """Answers from one milestone to the next; few while clusters have no names."""
@@ -354,6 +358,12 @@ class Ranking:
         yield from self.wanted
         yield from self.others
 
+    @property
+    def room(self) -> int | None:
+        """How many new items shall be asked about; None for any number."""
+        most = self.settings.max_items
+        return None if most is None else max(0, most - len(self.belief.asked))
+
     def subject(self, question: Question) -> int:
         """The item that a question is about."""
         return question.items[0]
@@ -368,9 +378,7 @@ class Ranking:
             return
         yield from self._unnamed() if self.belief.is_naming else self._open(REST, 1.0)
         yield from self._again(doubted=True)
-        room = None
-        if self.settings.max_items is not None:
-            room = max(0, self.settings.max_items - len(self.belief.asked))
+        room = self.room
         yield from islice(self._new(), room)
         if room is None or room >= len(self.belief.pool) - len(self.belief.asked):
             # No item is left: now every little counts.
