@@ -110,7 +110,7 @@ def expected_answers(queries: Queries, memberships: Floats) -> Floats:
 
     Parameters
     ----------
-    queries : MembershipQueries, GroupQueries, PairQueries or TripletQueries
+    queries : MembershipQueries, GroupQueries, PairQueries, TripletQueries or RelativeQueries
         The questions.
     memberships : ndarray of shape (n_items, n_clusters)
         Memberships.
@@ -167,7 +167,7 @@ def find_contradictions(
     values = np.array([answer.number for answer in history])
     for place, answer in enumerate(history):
         if not np.isnan(answer.number):
-            asked[answer.kind, tuple(sorted(answer.items)), answer.cluster].append(place)
+            asked[answer.kind, answer.question.items, answer.cluster].append(place)
     means = {key: float(values[places].mean()) for key, places in asked.items()}
     found = [
         Contradiction(

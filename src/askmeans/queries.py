@@ -314,7 +314,22 @@ class PairQueries(_Batch):
         return self._table
 
 
-class TripletQueries(_Batch):
+class _Threes(_Batch):
+    """Questions about three items."""
+
+    width = 3
+    __slots__ = ()
+
+    def __init__(self, triplets: ArrayLike, *, repeat: ArrayLike = 0) -> None:
+        self._fill(_item_tuples(triplets, "triplets", self.width), repeat)
+
+    @property
+    def triplets(self) -> Integers:
+        """Row numbers of the three items."""
+        return self._table
+
+
+class TripletQueries(_Threes):
     """How similar are these three items? (Definition 3).
 
     Parameters
@@ -336,19 +351,10 @@ class TripletQueries(_Batch):
     """
 
     kind = "triplet"
-    width = 3
     __slots__ = ()
 
-    def __init__(self, triplets: ArrayLike, *, repeat: ArrayLike = 0) -> None:
-        self._fill(_item_tuples(triplets, "triplets", self.width), repeat)
 
-    @property
-    def triplets(self) -> Integers:
-        """Row numbers of the three items."""
-        return self._table
-
-
-class RelativeQueries(_Batch):
+class RelativeQueries(_Threes):
     """Is the first item more like the second (1), or like the third (0)? Half for a tie.
 
     Parameters
@@ -370,20 +376,20 @@ class RelativeQueries(_Batch):
     """
 
     kind = "relative"
-    width = 3
     ordered = True
     __slots__ = ()
 
-    def __init__(self, triplets: ArrayLike, *, repeat: ArrayLike = 0) -> None:
-        self._fill(_item_tuples(triplets, "triplets", self.width), repeat)
-
-    @property
-    def triplets(self) -> Integers:
-        """Row numbers of the three items."""
-        return self._table
-
 
 Queries = MembershipQueries | GroupQueries | PairQueries | TripletQueries | RelativeQueries
+KINDS: dict[str, type[Queries]] = {
+    kind.kind: kind
+    for kind in (MembershipQueries, GroupQueries, PairQueries, TripletQueries, RelativeQueries)
+}
+
+
+def ordered(kind: str, items: Iterable[int]) -> tuple[int, ...]:
+    """Items as a question has them: ascending, unless it matters which stands where."""
+    return tuple(items) if kind == RelativeQueries.kind else tuple(sorted(items))
 
 
 def batches_of(questions: Iterable[Question], n_clusters: int) -> list[Queries]:
@@ -418,14 +424,12 @@ def batches_of(questions: Iterable[Question], n_clusters: int) -> list[Queries]:
             found.append(GroupQueries(table[:, 0], n_clusters, repeat=repeat))
         elif kind == "pair":
             found.append(PairQueries(table, repeat=repeat))
-        elif kind == "triplet":
-            found.append(TripletQueries(table, repeat=repeat))
-        elif kind == "relative":
-            found.append(RelativeQueries(table, repeat=repeat))
+        elif kind in ("triplet", "relative"):
+            three = TripletQueries if kind == "triplet" else RelativeQueries
+            found.append(three(table, repeat=repeat))
         else:
             raise QueryError(
-                "A question's kind must be membership, group, pair, triplet or relative. "
-                f"Got {kind!r} instead."
+                f"A question's kind must be one of {', '.join(KINDS)}. Got {kind!r} instead."
             )
     return found
 
@@ -473,8 +477,7 @@ class Answer:
     @property
     def question(self) -> Question:
         """What was asked."""
-        items = self.items if self.kind == RelativeQueries.kind else tuple(sorted(self.items))
-        return Question(self.kind, items, self.cluster, self.repeat)
+        return Question(self.kind, ordered(self.kind, self.items), self.cluster, self.repeat)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -676,7 +679,7 @@ class Ledger:
 
         Parameters
         ----------
-        queries : MembershipQueries, GroupQueries, PairQueries or TripletQueries
+        queries : MembershipQueries, GroupQueries, PairQueries, TripletQueries or RelativeQueries
             A batch.
 
         Returns
@@ -702,7 +705,7 @@ class Ledger:
 
         Parameters
         ----------
-        queries : MembershipQueries, GroupQueries, PairQueries or TripletQueries
+        queries : MembershipQueries, GroupQueries, PairQueries, TripletQueries or RelativeQueries
             Questions, as a rule those that have no answer yet (see `unanswered`).
         answers : array-like of float of shape (n_questions,)
             Their answers, for group questions one row each; NaN for "cannot say".
@@ -751,7 +754,7 @@ class Ledger:
 
         Parameters
         ----------
-        queries : MembershipQueries, GroupQueries, PairQueries or TripletQueries
+        queries : MembershipQueries, GroupQueries, PairQueries, TripletQueries or RelativeQueries
             A batch.
 
         Returns
@@ -777,7 +780,7 @@ class Ledger:
 
         Parameters
         ----------
-        queries : MembershipQueries, GroupQueries, PairQueries or TripletQueries
+        queries : MembershipQueries, GroupQueries, PairQueries, TripletQueries or RelativeQueries
             A batch.
 
         Returns

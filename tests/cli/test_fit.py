@@ -562,6 +562,18 @@ def test_similarities_find_the_classes_and_their_names(askmeans, folder, ask):
     assert asked["bootstrap_pairs"] == asked["triplets"] == 0 < asked["row_pairs"]  # hard labels
 
 
+def test_fit_asks_which_of_two_is_more_alike_and_goes_on_where_it_stopped(askmeans, folder):
+    arguments = ("fit", "iris.csv", "-k", 3, "--ask", "relative", "--id", "flower", "--budget", 9)
+    askmeans(*arguments, cwd=folder, text_in="a\nb\nboth\nq\n", ok=False)
+    answers = pd.read_csv(folder / "iris.answers.csv")
+    assert answers["kind"].tolist() == ["relative"] * 3
+    assert answers["value"].tolist() == [1.0, 0.0, 0.5]
+    askmeans(*arguments, "--force", cwd=folder, text_in="a\n" * 9)
+    more = pd.read_csv(folder / "iris.answers.csv")
+    asked = more[["item", "item_2", "item_3"]].drop_duplicates()
+    assert len(asked) == len(more) == 12  # none was asked again
+
+
 def test_answers_about_pairs_serve_another_number_of_clusters(askmeans, folder):
     pairs = "\n".join(["1", "0", "0.5"] * 40) + "\n"
     arguments = ("fit", "iris.csv", "--ask", "pairwise", "--seed", 3)

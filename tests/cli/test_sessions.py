@@ -548,3 +548,32 @@ def test_a_refused_init_makes_nothing(run, folder, words, message):
     code, _, errors = run("init", "s.db", "iris.csv", "-k", 3, *words)
     assert (code, message in errors) == (1, True), errors
     assert not (folder / "s.db").exists()
+
+
+def test_which_of_two_is_more_alike_is_asked_told_exported_and_taken_in(run, folder):
+    run("init", "s.db", "iris.csv", "-k", 3, "--id", "flower", "--ask", "relative", "--budget", 6)
+    (question,) = asked(run)["questions"]
+    one, a, b = (item["id"] for item in question["shown"])
+    out = run("ask", "s.db")[1]
+    assert f"  item {one}: " in out
+    assert f"  a: item {a}: " in out
+    assert "Is the first more like a or like b?" in out
+    code, _, errors = run("tell", "s.db", question["id"], "2")
+    assert code == 1
+    assert "VALUE must be a or b, whichever the first is more like" in errors
+    assert "Kept: 0 to question" in run("tell", "s.db", question["id"], "b")[1]
+    code, out, _ = run("answer", "s.db", text_in="a\nboth\nb\n?\na\n")
+    assert code == 0
+    assert "[a, b, both, ?, s, u, q]" in out
+    run("export", "s.db")
+    rows = pd.read_csv(folder / "s.answers.csv", keep_default_na=False)
+    assert set(rows["kind"]) == {"relative"}
+    assert rows.loc[0, ["item", "item_2", "item_3", "value"]].tolist() == [one, a, b, "0.0"]
+    run("init", "t.db", "iris.csv", "-k", 3, "--id", "flower", "--ask", "relative")
+    assert "6 answers taken in" in run("import", "t.db", "s.answers.csv")[1]
+    with sessions.open(folder / "s.db") as mine, sessions.open(folder / "t.db") as other:
+        told = [
+            [(session.question(each.question).items, each.value) for each in session.history()]
+            for session in (mine, other)
+        ]
+    assert sorted(told[0]) == sorted(told[1])

@@ -15,7 +15,13 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from askmeans.exceptions import DataError, ParameterError, QueryError, StopAsking
 from askmeans.oracles import ConsoleOracle
-from askmeans.queries import GroupQueries, MembershipQueries, PairQueries, TripletQueries
+from askmeans.queries import (
+    GroupQueries,
+    MembershipQueries,
+    PairQueries,
+    RelativeQueries,
+    TripletQueries,
+)
 from askmeans.testing import OracleContract
 
 FRUIT = ["apple", "pear", "plum", "leek", "carrot", "onion"]
@@ -34,10 +40,14 @@ class Person(io.StringIO):
         items = [int(number) for number in re.findall(r"item (\d+):", question)]
         if "To which group" in question:
             return f"{items[0] % 3}\n"
+        if "more like a or like b" in question:
+            return "a\n" if items[1] < items[2] else "both\n"
         return f"{sum(items) / 100}\n"
 
 
 class TestConsoleOracle(OracleContract):
+    kinds = (*OracleContract.kinds, "relative")
+
     def make_oracle(self):
         screen = io.StringIO()
         items = [f"thing {i}" for i in range(self.n_items)]
@@ -486,3 +496,13 @@ def test_a_group_question_needs_a_name_for_every_group():
     oracle, _ = console(["0"], cluster_names=["fruit"])
     with pytest.raises(QueryError, match="a name for every cluster"):
         oracle.answer(GroupQueries([0], 2))
+
+
+def test_of_two_that_an_item_is_more_like_the_reply_is_a_b_or_both():
+    queries = RelativeQueries([[0, 1, 3]] * 4, repeat=[0, 1, 2, 3])
+    answers, shown = ask(["a", "2", "B", "both", "?"], queries, levels=2)
+    assert_array_equal(answers, [1.0, 0.0, 0.5, math.nan])
+    assert "  item 0: apple\n  a: item 1: pear\n  b: item 3: leek\n" in shown
+    assert "Is the first more like a or like b? [a, b, both, ?, u, q]" in shown
+    assert "'2' is no answer. Type a or b" in shown
+    assert "The scale is" not in shown

@@ -28,6 +28,7 @@ def places(crowd, queries):
 
 
 class TestCrowdOracle(OracleContract):
+    kinds = (*OracleContract.kinds, "relative")
     n_items = len(U)
 
     def make_oracle(self):
@@ -35,6 +36,7 @@ class TestCrowdOracle(OracleContract):
 
 
 class TestHostileOracle(OracleContract):
+    kinds = (*OracleContract.kinds, "relative")
     n_items = len(U)
 
     def make_oracle(self):
@@ -42,6 +44,7 @@ class TestHostileOracle(OracleContract):
 
 
 class TestFlippingOracle(OracleContract):
+    kinds = (*OracleContract.kinds, "relative")
     n_items = len(U)
 
     def make_oracle(self):

@@ -9,7 +9,13 @@ from scipy import stats
 
 from askmeans.exceptions import ParameterError, QueryError, StopAsking
 from askmeans.oracles import CallbackOracle, NoisyOracle, TableOracle
-from askmeans.queries import GroupQueries, MembershipQueries, PairQueries, TripletQueries
+from askmeans.queries import (
+    GroupQueries,
+    MembershipQueries,
+    PairQueries,
+    RelativeQueries,
+    TripletQueries,
+)
 from askmeans.testing import OracleContract
 
 N = 40_000  # questions that statistics are taken over
@@ -17,11 +23,15 @@ KINDS = ("gaussian", "uniform")
 
 
 class TestNoisyOracle(OracleContract):
+    kinds = (*OracleContract.kinds, "relative")
+
     def make_oracle(self):
         return NoisyOracle(TableOracle(np.eye(self.n_clusters)[np.arange(self.n_items) % 3]), std=1)
 
 
 class TestUnclippedNoisyOracle(OracleContract):
+    kinds = (*OracleContract.kinds, "relative")
+
     def make_oracle(self):
         return NoisyOracle(
             TableOracle.from_labels(np.arange(self.n_items) % 3),
@@ -175,3 +185,14 @@ def test_an_entry_of_a_row_has_the_error_of_a_question_about_it_alone():
     for place, item in enumerate((4, 2)):
         alone = oracle.answer(MembershipQueries([item] * 3, range(3), repeat=1))
         assert_array_equal(together[place], alone)
+
+
+def test_noise_turns_some_relative_answers_round_and_leaves_nothing_in_between():
+    labels = np.arange(300) % 2
+    three = np.column_stack([np.arange(2, 302) % 300, np.full(300, 0), np.full(300, 1)])
+    queries = RelativeQueries(three[(three[:, 0] > 1)])
+    exact = TableOracle.from_labels(labels)
+    for clip in (True, False):
+        answers = NoisyOracle(exact, std=0.5, clip=clip).answer(queries)
+        assert set(answers.tolist()) == {0.0, 0.5, 1.0}
+        assert 0.02 < (np.abs(answers - exact.answer(queries)) == 1.0).mean() < 0.2

@@ -8,11 +8,13 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from askmeans.exceptions import ParameterError, QueryError, StopAsking
 from askmeans.oracles import CallbackOracle, NoisyOracle, QuantizedOracle, TableOracle
-from askmeans.queries import GroupQueries, MembershipQueries
+from askmeans.queries import GroupQueries, MembershipQueries, RelativeQueries
 from askmeans.testing import OracleContract
 
 
 class TestQuantizedOracle(OracleContract):
+    kinds = (*OracleContract.kinds, "relative")
+
     def make_oracle(self):
         U = np.random.default_rng(0).dirichlet(np.ones(self.n_clusters), size=self.n_items)
         return QuantizedOracle(TableOracle(U), levels=5)
@@ -93,3 +95,8 @@ def test_fewer_than_two_levels_are_refused(levels):
 def test_rows_are_rounded_entry_by_entry():
     oracle = QuantizedOracle(TableOracle([[0.6, 0.3, 0.1]]), levels=5)
     assert oracle.answer(GroupQueries([0], 3)).tolist() == [[0.5, 0.25, 0.0]]
+
+
+def test_a_tie_between_two_stays_a_tie_on_any_scale():
+    oracle = QuantizedOracle(TableOracle(np.full((3, 2), 0.5)), levels=2)
+    assert oracle.answer(RelativeQueries([[0, 1, 2]])).tolist() == [0.5]

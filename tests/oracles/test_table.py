@@ -17,6 +17,8 @@ def some_memberships(n_items, n_clusters, seed=0):
 
 
 class TestTableOracle(OracleContract):
+    kinds = (*OracleContract.kinds, "relative")
+
     def make_oracle(self):
         return TableOracle(some_memberships(self.n_items, self.n_clusters))
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from askmeans import TwoPhase, oracles, sessions
-from askmeans.queries import GroupQueries, MembershipQueries, PairQueries, TripletQueries
+from askmeans.queries import KINDS, GroupQueries, MembershipQueries
 from askmeans.sessions.store.versions import SCHEMA
 
 RNG = np.random.default_rng(0)
@@ -37,8 +37,7 @@ def knows(question):
         row = EXPERT.answer(GroupQueries(question.items, U.shape[1]))[0]
         return dict(enumerate((row / row.sum()).tolist()))
     else:
-        kind = PairQueries if question.kind == "pair" else TripletQueries
-        batch = kind([question.items])
+        batch = KINDS[question.kind]([question.items])
     return float(EXPERT.answer(batch)[0])
 
 

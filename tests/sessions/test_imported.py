@@ -111,6 +111,17 @@ def test_a_similarity_held_in_another_order_is_not_asked(make, kit):
     assert [q.items for q in session.ask(3)] == [q.items for q in whole.ask(3)]
 
 
+def test_which_of_two_stood_first_is_kept_of_what_is_held(make):
+    session = make(ask="relative", strategy="auto")
+    fields = {"round": 0, "kind": "relative", "cluster": None, "repeat": 0}
+    session.hold([Answer(**fields, items=(5, 9, 2), value=1.0),
+                  Answer(**fields, items=(5, 2, 9), value=0.0)])  # fmt: skip
+    told = {session.question(each.question).items: each.value for each in session.history()}
+    assert told == {(5, 9, 2): 1.0, (5, 2, 9): 0.0}
+    with pytest.raises(QueryError, match="different items"):
+        session.hold([Answer(**fields, items=(5, 5, 9), value=1.0)])
+
+
 def test_nobody_answers_in_the_name_of_answers_held(make):
     session = make()
     (question,) = session.ask()

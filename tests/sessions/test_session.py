@@ -541,3 +541,30 @@ def test_numbers_too_large_are_refused_in_a_sentence(make):
         answer = {"items": (0,), "cluster": 0, "repeat": 0, "value": 0.5} | values
         with pytest.raises(ValueError, match="held must"):
             session.hold([Answer(round=0, kind="membership", **answer)])
+
+
+def test_a_session_asks_which_of_two_an_item_is_more_like(make, kit):
+    session = make(ask="relative", strategy="auto", budget=25)
+    (question,) = session.ask()
+    assert (question.kind, len(question.items)) == ("relative", 3)
+    with pytest.raises(AnswerError, match="one of the 3 points"):
+        session.tell(question.id, 0.7)
+    kit.answer(session)
+    result = session.result()
+    model = ActiveFuzzyKMeans(3, oracle=kit.expert, ask="relative", budget=25, random_state=0)
+    model.fit(kit.X)
+    assert [(a.items, a.value) for a in result.history] == [
+        (a.items, a.value) for a in model.history_
+    ]
+    same_but_for_rounding(result.memberships, model.memberships_)
+
+
+def test_ten_people_who_compare_never_wait_for_each_other(make, kit):
+    for ask in ("similarity", "relative"):
+        session = make(f"{ask}.db", ask=ask, strategy="auto")
+        for _ in range(3):
+            held = [session.ask(annotator=f"person {number}") for number in range(10)]
+            asked = [question for (question,) in held]
+            assert len({question.id for question in asked}) == 10
+            for number, question in enumerate(asked):
+                session.tell(question.id, kit.knows(question), annotator=f"person {number}")

@@ -444,3 +444,27 @@ def test_the_results_follow_the_answers_and_leads_to_reasons(
     expect(page.locator("h1")).to_have_text(tools.FRUIT[row])
     expect(page.locator("main")).to_contain_text("bob answered “¾”")
     picture_of(page, "item")
+
+
+def test_which_of_two_an_item_is_more_like_is_answered_by_keys_and_buttons(
+    tmp_path, sit_down, tools, check
+):
+    path = tmp_path / "relative.db"
+    tools.make_fruit(path, ask="relative", strategy="auto", cluster_names=None).close()
+    with tools.serving(path, settle_seconds=0.0) as address:
+        page = sit_down(address)
+        expect(page.locator("h1")).to_contain_text("more like the left or the right one?")
+        check(page, "relative")
+        first = int(tools.question_of(page))
+        tools.answer(page, "3")
+        expect(page.locator("#said")).to_contain_text("“more like the right”")
+        second = int(tools.question_of(page))
+        page.wait_for_selector("#question[data-ready]", state="attached")
+        page.get_by_role("button", name="both alike").click()
+        expect(page.locator("#said")).to_contain_text("“both alike”")
+        assert kept(path) == [(first, "answer", 0.0), (second, "answer", 0.5)]
+        page.goto(f"{address}/history")
+        expect(page.locator("main")).to_contain_text("more like the right")
+        expect(page.locator("main")).to_contain_text(" between ")
+        page.goto(f"{address}/help")
+        expect(page.locator("main")).to_contain_text("in the middle more like the left")

@@ -7,7 +7,7 @@ follow other lines than distance will leave a larger error, whatever the budget.
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from askmeans.budgets.prices import similarity_price
 from askmeans.checks import check_choice, check_number
@@ -24,7 +24,7 @@ from askmeans.strategies import (
 
 __all__ = ["Forecast", "forecast", "minimum_budget", "plan_budget"]
 
-Ask = Literal["membership", "group", "similarity", "pairwise"]
+Ask = Literal["membership", "group", "similarity", "pairwise", "relative"]
 
 # Measured by benchmarks/budgets.py: mean membership error times the root of the items sampled, at
 # most about.
@@ -84,7 +84,7 @@ def forecast(strategy: Strategy, n: int, k: int, *, ask: Ask = "membership") -> 
         Number of items.
     k : int
         Number of clusters.
-    ask : {"membership", "group", "similarity", "pairwise"}, default="membership"
+    ask : {"membership", "group", "similarity", "pairwise", "relative"}, default="membership"
         What is asked; "group" of `Stratified` only.
 
     Returns
@@ -107,10 +107,10 @@ def forecast(strategy: Strategy, n: int, k: int, *, ask: Ask = "membership") -> 
     if isinstance(strategy, Stratified):
         return _stratified(strategy, n, k, ask)
     assert isinstance(strategy, PaperStrategy)
-    if ask == "group":
+    if ask in ("group", "relative"):
         raise ParameterError(
-            f"The 'ask' parameter of forecast must not be 'group' with {type(strategy).__name__}, "
-            "which asks for single memberships. Got 'group' instead; Stratified asks for groups."
+            f"The 'ask' parameter of forecast must not be {ask!r} with {type(strategy).__name__}, "
+            f"which asks for single memberships. Got {ask!r} instead; Stratified asks so."
         )
     if strategy.faithful:
         raise ParameterError(
@@ -156,7 +156,7 @@ def _stratified(strategy: Stratified, n: int, k: int, ask: Ask) -> Forecast:
     if ask == "group":
         n_queries = m if k > 1 else 0
         rounds = 1.0 + math.log(max(1.0, m / k)) / math.log1p(GROWTH)
-    elif ask != "membership" and k > 1:
+    elif ask not in ("membership", "relative") and k > 1:
         price = similarity_price(m, k)
         n_queries = price["pairs"] + (price["triplets"] if ask == "similarity" else 0)
     error = next(value for kind, value in ERRORS if kind is Stratified)
@@ -177,7 +177,7 @@ def minimum_budget(n: int, k: int, *, ask: Ask = "membership") -> int:
         Number of items.
     k : int
         Number of clusters.
-    ask : {"membership", "group", "similarity", "pairwise"}, default="membership"
+    ask : {"membership", "group", "similarity", "pairwise", "relative"}, default="membership"
         What is asked; "group" of `Stratified` only.
 
     Returns
@@ -217,7 +217,7 @@ def plan_budget(
         Number of items.
     k : int
         Number of clusters.
-    ask : {"membership", "group", "similarity", "pairwise"}, default="membership"
+    ask : {"membership", "group", "similarity", "pairwise", "relative"}, default="membership"
         What is asked; "group" of `Stratified` only.
     kind : type or None, default=None
         A strategy's class, to have its sizes; None for the one with the smallest expected error.
@@ -298,4 +298,4 @@ def _check(n: int, k: int, ask: str, owner: str) -> None:
     """Refuse what no forecast is about."""
     check_number(n, "n", owner, integer=True, minimum=1)
     check_number(k, "k", owner, integer=True, minimum=1)
-    check_choice(ask, ("membership", "group", "similarity", "pairwise"), "ask", owner)
+    check_choice(ask, get_args(Ask), "ask", owner)

@@ -138,7 +138,7 @@ def fit(
         typer.Option(
             help="What is asked: to which group an item belongs (the default, but for the paper's "
             "strategies), how much it belongs to one cluster, or how similar items are; 'pairwise' "
-            "asks about two at a time only."
+            "asks about two at a time only, 'relative' which of two an item is more like."
         ),
     ] = None,
     budget: Annotated[int | None, typer.Option(help="Most different questions to ask.")] = None,

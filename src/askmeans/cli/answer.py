@@ -18,6 +18,12 @@ _GROUP_HELP = (
     "Type a group's number or name, shares like 0:.7,1:.3, none for none of these, ? if you cannot "
     "say, s to skip, u to undo the last answer, q to stop. Every answer is saved at once."
 )
+_RELATIVE_HELP = (
+    "Type a or b, both if it is as much like one as like the other, ? if you cannot say, s to "
+    "skip, u to undo the last answer, q to stop. Every answer is saved at once."
+)
+_HELPS = {"group": _GROUP_HELP, "relative": _RELATIVE_HELP}
+_REPLIES = {"group": "group, shares, none", "relative": "a, b, both"}
 
 
 def run(database: str, name: str | None, annotator: str) -> bool:
@@ -26,7 +32,7 @@ def run(database: str, name: str | None, annotator: str) -> bool:
     with closing(opened(database, name)) as session:
         if not sys.stdin.isatty():
             complain("reading answers from standard input.")
-        write((_GROUP_HELP if session.config.ask == "group" else _HELP) + "\n")
+        write(_HELPS.get(session.config.ask, _HELP) + "\n")
         try:
             while True:
                 try:
@@ -57,8 +63,7 @@ def _one(session: Session, question: Question, annotator: str) -> None:
     left = session.status(annotator=annotator).left
     about = f"{left.low}" if left.low == left.high else f"{left.low} to {left.high}"
     write(f"\nQuestion {question.id}, about {about} left\n")
-    grouped = question.kind == "group"
-    replies = "group, shares, none" if grouped else "0..1"
+    replies = _REPLIES.get(question.kind, "0..1")
     write(f"{describe(session, question)} [{replies}, ?, s, u, q] ")
     line = sys.stdin.readline()
     reply = line.strip().lower()
@@ -72,7 +77,7 @@ def _one(session: Session, question: Question, annotator: str) -> None:
         return
     value = parse_value(session, question, line.strip())
     if value is None:
-        write(f"{reply!r} is no answer. {_GROUP_HELP if grouped else _HELP}\n")
+        write(f"{reply!r} is no answer. {_HELPS.get(question.kind, _HELP)}\n")
     elif is_unsure(value):
         session.unsure(question.id, annotator=annotator)
     else:

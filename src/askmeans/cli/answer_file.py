@@ -26,12 +26,15 @@ from askmeans.checks import whole_number
 from askmeans.exceptions import AnswerError, AskmeansWarning, DataError
 from askmeans.files import whole_file
 from askmeans.queries import (
+    KINDS,
     GroupQueries,
     Ledger,
     MembershipQueries,
     PairQueries,
     Queries,
+    RelativeQueries,
     TripletQueries,
+    ordered,
 )
 from askmeans.shares import mean_row, numbered_text, parse_row, row_text
 from askmeans.text import as_csv, csv_value
@@ -42,7 +45,6 @@ _ITEMS = ["item", "item_2", "item_3"]  # ids, to the letter: spaces and line bre
 _COLUMNS = ["kind", *_ITEMS, "cluster", "cluster_name", "clusters", "repeat", "value", "note"]
 _OPTIONAL = ["annotator", "counts"]  # as `askmeans export` writes them
 _UNDONE, _UNSURE = "undone", "cannot say"
-_WIDTHS = {"membership": 1, "group": 1, "pair": 2, "triplet": 3}
 _SHARE = re.compile(r":[\d.e-]+(?:,|$)")  # between the names of a row of shares
 _NOBODYS = re.compile(r"cluster_\d+|Group [A-Z]+|the group of .*", re.DOTALL)  # names by default
 
@@ -151,11 +153,11 @@ class AnswerFile:
     def _parse(self, row: dict[str, str], where: str) -> tuple[Question, Value | None]:
         """A row of the file; the second is None for one undone."""
         kind = row.get("kind") or ("membership" if row.get("cluster") else "group")
-        if kind not in _WIDTHS:
+        if kind not in KINDS:
             raise DataError(
-                f"{where}: the kind must be one of {', '.join(_WIDTHS)}. Got {kind!r} instead."
+                f"{where}: the kind must be one of {', '.join(KINDS)}. Got {kind!r} instead."
             )
-        width = _WIDTHS[kind]
+        width = KINDS[kind].width
         names = [row.get(column, "") for column in _ITEMS[:width]]
         others = [row[column] for column in _ITEMS[width:] if row.get(column)]
         if others or len(set(names)) < width or ("" in names and "" not in self._rows):
@@ -170,7 +172,7 @@ class AnswerFile:
                     f"{where}: there must be an item {name!r} in the data. Got none; is it the "
                     "answer file of other data, or another --id? Spaces and line breaks count."
                 )
-        items = tuple(sorted(self._rows[name] for name in names))
+        items = ordered(kind, (self._rows[name] for name in names))
         cluster = self._cluster(row, where) if kind == "membership" else -1
         repeat = whole_number(row.get("repeat") or "0")
         if repeat is None:
@@ -297,7 +299,7 @@ def _warn(text: str) -> None:
 def _as_ledger(held: dict[Question, Value], n_clusters: int) -> Ledger:
     """A ledger of these answers."""
     ledger = Ledger()
-    for kind in _WIDTHS:
+    for kind in KINDS:
         mine = [(question, value) for question, value in held.items() if question[0] == kind]
         if not mine:
             continue
@@ -312,6 +314,7 @@ def _as_ledger(held: dict[Question, Value], n_clusters: int) -> Ledger:
             batch = GroupQueries(items[:, 0], n_clusters, repeat=repeat)
             values = [mean_row([row], n_clusters) for row in values if isinstance(row, tuple)]
         else:
-            batch = (PairQueries if kind == "pair" else TripletQueries)(items, repeat=repeat)
+            three = RelativeQueries if kind == "relative" else TripletQueries
+            batch = (PairQueries if kind == "pair" else three)(items, repeat=repeat)
         ledger.record(batch, values)
     return ledger

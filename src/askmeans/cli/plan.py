@@ -22,7 +22,7 @@ from askmeans.strategies import (
 
 __all__ = ["run"]
 
-Ask = Literal["membership", "group", "similarity", "pairwise"]
+Ask = Literal["membership", "group", "similarity", "pairwise", "relative"]
 
 
 def run(
@@ -42,7 +42,7 @@ def run(
     kinds: list[type[Strategy]] = [Stratified, TwoPhase, Sequential]
     if k == 2:
         kinds.append(TwoClusters)
-    if ask == "group":
+    if ask in ("group", "relative"):
         kinds = [Stratified]
     plans: list[Forecast] = []
     for kind in kinds:

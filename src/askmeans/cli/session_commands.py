@@ -92,6 +92,7 @@ class Ask(StrEnum):
     membership = "membership"
     similarity = "similarity"
     pairwise = "pairwise"
+    relative = "relative"
 
 
 class Format(StrEnum):

@@ -16,7 +16,7 @@ from askmeans.cli.answer_file import AnswerFile
 from askmeans.cli.printing import say
 from askmeans.cli.tables import plain
 from askmeans.exceptions import AnswerError, DataError, ParameterError
-from askmeans.oracles.console import parse_reply, show_values, wording
+from askmeans.oracles.console import leads, parse_reply, parse_side, show_values, wording
 from askmeans.queries import Answer
 from askmeans.sessions import Question, Receipt, Session, SessionState, Undone, conflicts
 from askmeans.sessions import open as open_session
@@ -73,17 +73,17 @@ def show_json(session: Session, values: dict[str, Any]) -> None:
 def describe(session: Session, question: Question) -> str:
     """A question as people read it: its items, and what is asked."""
     text = ""
-    for row in question.items:
+    for lead, row in zip(leads(question.kind, len(question.items)), question.items, strict=True):
         item = session.item(row)
         shown = [part for part in (item.text, item.image, show_values(item.fields.items())) if part]
-        text += f"  item {item.id}: {'; '.join(shown)}\n"
+        text += f"  {lead}item {item.id}: {'; '.join(shown)}\n"
     name = None
     if question.cluster is not None:
         name = _with_exemplars(session, question.cluster, question)
     if question.kind == "group":
         for group in session.groups:
             text += f"    {group.number}  {_with_exemplars(session, group.number, question)}\n"
-    return text + wording(len(question.items), name)
+    return text + wording(question.kind, len(question.items), name)
 
 
 def _with_exemplars(session: Session, group: int, question: Question) -> str:
@@ -96,6 +96,8 @@ def _with_exemplars(session: Session, group: int, question: Question) -> str:
 
 def parse_value(session: Session, question: Question, reply: str) -> Any:
     """What somebody typed: a number or a row; NaN for "cannot say", None for no answer."""
+    if question.kind == "relative":
+        return parse_side(reply.lower())
     if question.kind != "group":
         return parse_reply(reply.lower())
     groups = session.groups
@@ -152,6 +154,11 @@ def tell(
                     "VALUE must be one of the groups, by number or name "
                     f"({_listed(session)}), shares of them (0:.7,1:.3) that sum to at most 1, "
                     f"'none' of these, '?' for cannot say, or 'skip'. Got {value!r} instead."
+                )
+            if told is None and asked.kind == "relative":
+                raise AnswerError(
+                    "VALUE must be a or b, whichever the first is more like, 'both', '?' for "
+                    f"cannot say, or 'skip'. Got {value!r} instead."
                 )
             if told is None:
                 raise AnswerError(

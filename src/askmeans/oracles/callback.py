@@ -64,7 +64,7 @@ class CallbackOracle:
 
         Parameters
         ----------
-        queries : MembershipQueries, GroupQueries, PairQueries or TripletQueries
+        queries : MembershipQueries, GroupQueries, PairQueries, TripletQueries or RelativeQueries
             The questions.
 
         Returns

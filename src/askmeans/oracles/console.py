@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 
 from askmeans.checks import check_number
 from askmeans.exceptions import DataError, QueryError, StopAsking
-from askmeans.queries import GroupQueries, MembershipQueries, Queries
+from askmeans.queries import GroupQueries, MembershipQueries, Queries, RelativeQueries
 from askmeans.shares import parse_row
 from askmeans.text import printable
 
-__all__ = ["ConsoleOracle", "on_scale", "parse_reply", "scale_text", "show_values", "wording"]
+__all__ = ["ConsoleOracle", "leads", "on_scale", "parse_reply", "parse_side", "scale_text",
+           "show_values", "wording"]  # fmt: skip
 
 _HELP = (
     "Type a number from 0 to 1 or a percentage (25%), ? if you cannot say, "
@@ -24,6 +25,11 @@ _GROUP_HELP = (
     "Type a group's number or name, shares like 0:.7,1:.3, none for none of these, ? if you cannot "
     "say, u to undo the last answer, q to stop and keep what was answered."
 )
+_RELATIVE_HELP = (
+    "Type a or b, both if it is as much like one as like the other, ? if you cannot say, "
+    "u to undo the last answer, q to stop and keep what was answered."
+)
+_SIDES = {"a": 1.0, "b": 0.0, "both": 0.5, "=": 0.5}
 _TYPICAL = 3  # items shown to tell what a cluster is
 _PLACED = 0.5  # of a membership, from which an item tells what a cluster is
 _MANY = 11  # points of a scale that are not all listed
@@ -39,8 +45,8 @@ class ConsoleOracle:
     Shows the items of each question and, for a membership, the cluster's name or items that tell
     what it is: those placed in it most so far, then `exemplars`. Takes a number from 0 to 1 or a
     percentage; to a group question a group's number or name, shares (``0:.7,1:.3``) or ``none`` of
-    these. ``?`` is "cannot say", ``u`` undoes, ``q`` (or Ctrl-C, or the end of input) stops and
-    keeps the answers.
+    these; to a relative question ``a``, ``b`` or ``both``. ``?`` is "cannot say", ``u`` undoes,
+    ``q`` (or Ctrl-C, or the end of input) stops and keeps the answers.
 
     Parameters
     ----------
@@ -114,7 +120,7 @@ class ConsoleOracle:
 
         Parameters
         ----------
-        queries : MembershipQueries, GroupQueries, PairQueries or TripletQueries
+        queries : MembershipQueries, GroupQueries, PairQueries, TripletQueries or RelativeQueries
             The questions.
 
         Returns
@@ -177,7 +183,7 @@ class ConsoleOracle:
     def _greet(self, queries: Queries) -> None:
         """Say once how to answer, how much there is to answer, and what the clusters are."""
         text = _help(queries) + "\n"
-        if self.levels is not None:
+        if self.levels is not None and not isinstance(queries, RelativeQueries):
             text += f"The scale is {scale_text(self.levels)}.\n"
         if self.n_questions is not None:
             text += f"There will be about {self.n_questions} questions.\n"
@@ -204,10 +210,12 @@ class ConsoleOracle:
         value: Value | None = parse_reply(reply)
         if isinstance(queries, GroupQueries):
             value = parse_row(reply, self._group_names(queries.n_clusters))
+        elif isinstance(queries, RelativeQueries):
+            value = parse_side(reply)
         if value is None:
             self._write(f"{reply!r} is no answer. {_help(queries)}\n")
             return row
-        if self.levels is not None:
+        if self.levels is not None and not isinstance(queries, RelativeQueries):
             value = _on_scale(value, self.levels)
             if value is None:
                 points = scale_text(self.levels)
@@ -238,17 +246,17 @@ class ConsoleOracle:
         if self.n_questions is not None:
             number = self._n_before + row + 1
             text = f"\nQuestion {number} of about {max(number, self.n_questions)}\n"
-        for item in items:
-            text += f"  item {self._called(item)}\n"
+        for lead, item in zip(leads(queries.kind, len(items)), items, strict=True):
+            text += f"  {lead}item {self._called(item)}\n"
         name = None
         if isinstance(queries, MembershipQueries):
             name = self._name(int(queries.clusters[row]), items[0])
-        replies = "0..1"
+        replies = "a, b, both" if isinstance(queries, RelativeQueries) else "0..1"
         if isinstance(queries, GroupQueries):
             replies = "group, shares, none"
             for cluster in range(queries.n_clusters):
                 text += f"    {cluster}  {self._name(cluster, items[0])}\n"
-        self._write(f"{text}{wording(len(items), name)} [{replies}, ?, u, q] ")
+        self._write(f"{text}{wording(queries.kind, len(items), name)} [{replies}, ?, u, q] ")
         line = (self.stdin or sys.stdin).readline()
         if not line:
             raise EOFError
@@ -323,8 +331,15 @@ class ConsoleOracle:
         stream.flush()
 
 
-def wording(n_items: int, cluster_name: str | None) -> str:
+def leads(kind: str, n_items: int) -> tuple[str, ...]:
+    """What stands before each item of a question: which of the others is meant, if it matters."""
+    return ("", "a: ", "b: ") if kind == "relative" else ("",) * n_items
+
+
+def wording(kind: str, n_items: int, cluster_name: str | None) -> str:
     """The question as people read it: about a cluster, an item, or two or three items."""
+    if kind == "relative":
+        return "Is the first more like a or like b?"
     if cluster_name is not None:
         return f"How much does it belong to {cluster_name}?"
     if n_items == 1:
@@ -357,6 +372,8 @@ def _on_scale(value: Value, levels: int) -> Value | None:
 
 def _help(queries: Queries) -> str:
     """How to answer."""
+    if isinstance(queries, RelativeQueries):
+        return _RELATIVE_HELP
     return _GROUP_HELP if isinstance(queries, GroupQueries) else _HELP
 
 
@@ -375,6 +392,12 @@ def scale_text(levels: int) -> str:
         points = [*points[:3], f"and so on in steps of {points[1]}"]
         return f"{', '.join(points)} to 1"
     return f"{', '.join(points[:-1])} or {points[-1]}"
+
+
+def parse_side(reply: str) -> float | None:
+    """1 for a, 0 for b, one half for both, NaN for "?", None for what is no answer."""
+    value = _SIDES.get(reply, parse_reply(reply))
+    return value if value is None or math.isnan(value) else on_scale(value, 3)
 
 
 def parse_reply(reply: str) -> float | None:

@@ -11,7 +11,7 @@ from askmeans.driver import Oracle
 from askmeans.exceptions import AnswerError, ParameterError, StopAsking
 from askmeans.oracles.noisy import uniform_of, uniform_of_entries
 from askmeans.oracles.wrapping import WrappingOracle
-from askmeans.queries import Answer, Queries, batches_of
+from askmeans.queries import Answer, Queries, RelativeQueries, batches_of
 
 __all__ = ["CrowdOracle", "HostileOracle"]
 
@@ -80,7 +80,7 @@ class CrowdOracle:
 
         Parameters
         ----------
-        queries : MembershipQueries, GroupQueries, PairQueries or TripletQueries
+        queries : MembershipQueries, GroupQueries, PairQueries, TripletQueries or RelativeQueries
             The questions.
 
         Returns
@@ -131,7 +131,7 @@ class CrowdOracle:
 
         Parameters
         ----------
-        queries : MembershipQueries, GroupQueries, PairQueries or TripletQueries
+        queries : MembershipQueries, GroupQueries, PairQueries, TripletQueries or RelativeQueries
             The questions.
 
         Returns
@@ -225,7 +225,7 @@ class HostileOracle(WrappingOracle):
 
         Parameters
         ----------
-        queries : MembershipQueries, GroupQueries, PairQueries or TripletQueries
+        queries : MembershipQueries, GroupQueries, PairQueries, TripletQueries or RelativeQueries
             The questions.
 
         Returns
@@ -253,6 +253,8 @@ class HostileOracle(WrappingOracle):
             bent: Floats = np.clip(1.0 - np.asarray(truth, np.float64), 0.0, 1.0)
         else:
             bent = uniform_of_entries(queries, self.random_state + 104729)
+        if isinstance(queries, RelativeQueries):  # one, the other or both: nothing in between
+            return np.asarray(np.floor(2.0 * bent + 0.5) / 2.0)
         if bent.ndim == 1:
             return bent
         rows: Floats = bent / np.maximum(bent.sum(axis=1, keepdims=True), 1e-300)

@@ -10,7 +10,7 @@ from askmeans.checks import check_choice, check_number, check_seed
 from askmeans.driver import Oracle
 from askmeans.exceptions import StopAsking
 from askmeans.oracles.wrapping import WrappingOracle
-from askmeans.queries import GroupQueries, MembershipQueries, Queries
+from askmeans.queries import GroupQueries, MembershipQueries, Queries, RelativeQueries
 
 __all__ = ["NoisyOracle", "uniform_of", "uniform_of_entries"]
 
@@ -84,7 +84,7 @@ class NoisyOracle(WrappingOracle):
 
         Parameters
         ----------
-        queries : MembershipQueries, GroupQueries, PairQueries or TripletQueries
+        queries : MembershipQueries, GroupQueries, PairQueries, TripletQueries or RelativeQueries
             The questions.
 
         Returns
@@ -102,13 +102,16 @@ class NoisyOracle(WrappingOracle):
         u = uniform_of_entries(queries, self.random_state, persistent=self.persistent)
         noise = ndtri(u) if self.kind == "gaussian" else np.sqrt(12.0) * (u - 0.5)
         try:
-            return self._disturbed(self.oracle.answer(queries), noise)
+            return self._disturbed(self.oracle.answer(queries), noise, queries)
         except StopAsking as stop:
-            raise StopAsking(self._disturbed(stop.answers, noise), stop.reached) from stop.__cause__
+            disturbed = self._disturbed(stop.answers, noise, queries)
+            raise StopAsking(disturbed, stop.reached) from stop.__cause__
 
-    def _disturbed(self, answers: Floats, noise: Floats) -> Floats:
+    def _disturbed(self, answers: Floats, noise: Floats, queries: Queries) -> Floats:
         """Answers with their errors."""
         disturbed = np.asarray(answers, np.float64) + self.std * noise
+        if isinstance(queries, RelativeQueries):  # one, the other or both: nothing in between
+            return np.clip(np.floor(2.0 * disturbed + 0.5) / 2.0, 0.0, 1.0)
         return np.clip(disturbed, 0.0, 1.0) if self.clip else disturbed
 
 

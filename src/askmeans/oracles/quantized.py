@@ -7,13 +7,15 @@ from askmeans.checks import check_number
 from askmeans.driver import Oracle
 from askmeans.exceptions import StopAsking
 from askmeans.oracles.wrapping import WrappingOracle
-from askmeans.queries import Queries
+from askmeans.queries import Queries, RelativeQueries
 
 __all__ = ["QuantizedOracle"]
 
 
 class QuantizedOracle(WrappingOracle):
     """Rounds another oracle's answers to the points of a scale from 0 to 1, rows entry by entry.
+
+    Which of two an item is more like has a scale of its own, and stays.
 
     Parameters
     ----------
@@ -44,7 +46,7 @@ class QuantizedOracle(WrappingOracle):
 
         Parameters
         ----------
-        queries : MembershipQueries, GroupQueries, PairQueries or TripletQueries
+        queries : MembershipQueries, GroupQueries, PairQueries, TripletQueries or RelativeQueries
             The questions.
 
         Returns
@@ -60,6 +62,8 @@ class QuantizedOracle(WrappingOracle):
         >>> oracle.answer(PairQueries([[0, 1]]))
         array([1.])
         """
+        if isinstance(queries, RelativeQueries):
+            return self.oracle.answer(queries)
         try:
             return self._rounded(self.oracle.answer(queries))
         except StopAsking as stop:

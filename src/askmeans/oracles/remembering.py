@@ -51,7 +51,7 @@ class RememberingOracle:
 
         Parameters
         ----------
-        queries : MembershipQueries, GroupQueries, PairQueries or TripletQueries
+        queries : MembershipQueries, GroupQueries, PairQueries, TripletQueries or RelativeQueries
             The questions.
 
         Returns
@@ -92,7 +92,7 @@ class RememberingOracle:
 
         Parameters
         ----------
-        queries : MembershipQueries, GroupQueries, PairQueries or TripletQueries
+        queries : MembershipQueries, GroupQueries, PairQueries, TripletQueries or RelativeQueries
             The questions.
 
         Returns

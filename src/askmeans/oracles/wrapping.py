@@ -16,7 +16,7 @@ class WrappingOracle:
 
         Parameters
         ----------
-        queries : MembershipQueries, GroupQueries, PairQueries or TripletQueries
+        queries : MembershipQueries, GroupQueries, PairQueries, TripletQueries or RelativeQueries
             The questions.
 
         Returns

@@ -8,14 +8,14 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from askmeans.queries import ME, Answers, MembershipQueries, Question
+from askmeans.queries import KINDS, ME, Answers, MembershipQueries, Question
 
 __all__ = ["Asked", "digest"]
 
 Integers = NDArray[np.int64]
 
 Key = TypeVar("Key")
-_KINDS = ("membership", "group", "pair", "triplet", "relative")
+_KINDS = tuple(KINDS)
 
 
 class Asked:

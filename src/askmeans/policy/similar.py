@@ -365,6 +365,8 @@ class SimilarRanking(Ranking):
 
     def subject(self, question: Question) -> int:
         """The item that a question is about: the one that is not an anchor."""
+        if question.kind == "relative":
+            return question.items[0]
         return next((i for i in question.items if i not in self._anchored), question.items[0])
 
     def _wanted(self) -> Iterator[Question]:
@@ -403,10 +405,15 @@ class SimilarRanking(Ranking):
             return
         known = set(self.wanted)
         yield from (question for question in self._new() if question not in known)
+        rows = range(self.belief.pool.items.n)
+        if self.settings.ask == "relative":
+            for row in rows:
+                yield from self._between(row, self.anchors)
+            return
         for group in range(self.k):
-            for row in range(self.belief.pool.items.n):
+            for row in rows:
                 for anchor in self.anchors[group]:
-                    if anchor != row and self.settings.ask != "relative":
+                    if anchor != row:
                         yield _pair(row, anchor)
 
     def _whole_rows(self, room: int | None) -> Iterator[Question]:

@@ -70,12 +70,6 @@ class Config:
             strategy=strategy, budget=budget, fuzzifier=fuzzifier,
             seed=as_seed(random_state, _OWNER),
         )  # fmt: skip
-        if spec.ask == "relative":
-            raise ParameterError(
-                f"The 'ask' parameter of {_OWNER} must be membership, group, similarity or "
-                "pairwise: the page cannot ask which of two is more alike yet. Got 'relative' "
-                'instead; use ask="similarity".'
-            )
         if grows and spec.ask != "group":
             raise ParameterError(
                 f"The 'n_clusters' parameter of {_OWNER} must be a number, unless groups are asked "

@@ -5,15 +5,13 @@ import uuid
 from collections.abc import Iterable
 
 from askmeans.exceptions import AnswerError, KeyConflictError, QueryError
-from askmeans.queries import Answer, Question
+from askmeans.queries import KINDS, Answer, Question, ordered
 from askmeans.sessions.log import IMPORTED, EventKind, NewEvent, State, Value
 from askmeans.sessions.reports import Held
 from askmeans.sessions.store.contract import Transaction
 from askmeans.shares import as_row
 
 __all__ = ["checked_answers", "import_answers"]
-
-_WIDTHS = {"membership": 1, "group": 1, "pair": 2, "triplet": 3}
 
 
 def import_answers(
@@ -78,7 +76,8 @@ def checked_answers(
 def _question(answer: Answer, n_items: int, n_clusters: int) -> Question:
     """The question of an answer; refused where it is about nothing here."""
     items = tuple(int(item) for item in answer.items)
-    if len(set(items)) != _WIDTHS.get(answer.kind, 0) or not all(0 <= i < n_items for i in items):
+    width = KINDS[answer.kind].width if answer.kind in KINDS else 0
+    if len(set(items)) != width or not all(0 <= i < n_items for i in items):
         raise QueryError(
             f"A {answer.kind} held must be about different items from 0 to {n_items - 1}. "
             f"Got {items} instead."
@@ -91,11 +90,9 @@ def _question(answer: Answer, n_items: int, n_clusters: int) -> Question:
                 f"Got {answer.cluster} instead."
             )
         cluster = int(answer.cluster)
-    else:
-        items = tuple(sorted(items))
     if not 0 <= answer.repeat < 2**63:
         raise QueryError(f"A repeat held must be from 0. Got {answer.repeat!r:.60} instead.")
-    return Question(answer.kind, items, cluster, int(answer.repeat))
+    return Question(answer.kind, ordered(answer.kind, items), cluster, int(answer.repeat))
 
 
 def _value(answer: Answer, n_clusters: int) -> Value | None:

@@ -68,7 +68,7 @@ def create(
         What the clusters are called: all different, and none "id". Without names they are
         "Group A", "Group B" and so on, and `Session.exemplars` has items of the unsupervised fit
         that asking starts from.
-    ask : {"group", "membership", "similarity", "pairwise"} or None, default=None
+    ask : {"group", "membership", "similarity", "pairwise", "relative"} or None, default=None
         What is asked, as in `ActiveFuzzyKMeans`; None for "group" with the default strategy, and
         for "membership" with the paper's.
     strategy : str or strategy, default="auto"

@@ -48,7 +48,7 @@ class Question:
     id : int
         Its number in the session; the same question has the same number for ever.
     kind : str
-        "membership", "group", "pair" or "triplet".
+        "membership", "group", "pair", "triplet" or "relative".
     items : tuple of int
         Row numbers of the items; `Session.item` tells how to show them.
     cluster : int or None

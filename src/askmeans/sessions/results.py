@@ -269,9 +269,9 @@ def seconds_per_answer(state: State) -> tuple[float, str]:
 
 def expected(strategy: Any, n: int, config: Any) -> Forecast | None:
     """What to expect of a strategy; None where there is no forecast for it."""
-    ask: Literal["membership", "group", "similarity"] = "membership"
-    if config.ask == "group":
-        ask = "group"
+    ask: Literal["membership", "group", "similarity", "relative"] = "membership"
+    if config.ask in ("group", "relative"):
+        ask = config.ask
     elif config.ask in SIMILARITIES and config.n_clusters > 1:
         ask = "similarity"
     try:

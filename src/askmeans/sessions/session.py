@@ -204,8 +204,9 @@ class Session(SessionOwner):
         """An answer to a question: a number, or a row of shares by the groups' numbers."""
         check_annotator(annotator, person=True)
         as_key(key)
-        if self.question(question_id).kind != "group":
-            return _as_number(value, self.config.levels)
+        kind = self.question(question_id).kind
+        if kind != "group":
+            return _as_number(value, 3 if kind == "relative" else self.config.levels)
         with self._runtime.lock:
             self._runtime.refresh()
             groups, names = self._runtime.groups, self._results.cluster_names()

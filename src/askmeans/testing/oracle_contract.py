@@ -11,6 +11,7 @@ from askmeans.queries import (
     MembershipQueries,
     PairQueries,
     Queries,
+    RelativeQueries,
     TripletQueries,
 )
 
@@ -24,8 +25,8 @@ class OracleContract:
 
     Subclass it in a test module under a name that starts with ``Test`` and write `make_oracle`, an
     oracle that knows at least `n_items` items and `n_clusters` clusters. `kinds` are the kinds of
-    question it takes; `answers_are_repeatable` says whether the same question always has the same
-    answer.
+    question it takes ("relative" is one more); `answers_are_repeatable` says whether the same
+    question always has the same answer.
 
     Examples
     --------
@@ -51,6 +52,7 @@ class OracleContract:
             GroupQueries([0, 5, 11, 5], self.n_clusters),
             PairQueries([[0, 1], [3, 11], [1, 0]]),
             TripletQueries([[0, 1, 2], [9, 4, 11]]),
+            RelativeQueries([[0, 1, 2], [9, 4, 11], [9, 11, 4]]),
         ]
         return [batch for batch in every if batch.kind in self.kinds]
 

@@ -179,7 +179,7 @@ class Assignments:
             raise QueryError(f"Question {number} must be open for {annotator!r}. Got another one.")
         before = "skipped"
         if mine.kind != "skip":
-            before = say(mine.value, self.session.group_names)
+            before = say(mine.value, self.session.group_names, question.kind)
         return self.cards.card(question, annotator, before=before)
 
 

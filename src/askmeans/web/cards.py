@@ -165,6 +165,9 @@ class Cards:
     def label(self, question: Question) -> str:
         """A question in a line."""
         names = " and ".join(self._session.item(row).label for row in question.items)
+        if question.kind == "relative":
+            one, left, right = (self._session.item(row).label for row in question.items)
+            return f"{one} between {left} and {right}"
         if question.cluster is None:
             return names
         return f"{names} in {self._session.group_names[question.cluster]}"

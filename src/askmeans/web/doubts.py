@@ -26,9 +26,12 @@ def doubts_of(session: Session, status: Status) -> tuple[Doubt, ...]:
     def label(row: int) -> str:
         return session.item(row).label
 
+    def said(value: float) -> str:
+        return say(value, ask=session.config.ask)
+
     return tuple(
         Doubt(
-            text=describe(conflict, label, session.group_names, say),
+            text=describe(conflict, label, session.group_names, said),
             rows=conflict.items,
             names=tuple(map(label, conflict.items)),
         )

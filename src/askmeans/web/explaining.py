@@ -60,11 +60,15 @@ def explain_item(session: Session, row: int, result_view: ResultView | None) -> 
         question = session.question(receipt.question)
         if row not in question.items:
             continue
-        text = f"{receipt.annotator} answered “{say(receipt.value, session.group_names)}”"
+        said = say(receipt.value, session.group_names, question.kind)
+        text = f"{receipt.annotator} answered “{said}”"
         if question.kind == "group":
             own.append(f"{text}.")
         elif question.cluster is not None:
             told.setdefault(question.cluster, []).append(text)
+        elif question.kind == "relative":
+            one, left, right = (session.item(other).label for other in question.items)
+            similar.append(f"{one} between {left} on the left and {right}: {text}.")
         else:
             others = [session.item(other).label for other in question.items if other != row]
             similar.append(f"With {' and '.join(others)}: {text}.")

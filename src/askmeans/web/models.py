@@ -90,7 +90,7 @@ class QuestionOut(_Out):
     """A question."""
 
     id: int
-    kind: Literal["membership", "group", "pair", "triplet"]
+    kind: Literal["membership", "group", "pair", "triplet", "relative"]
     items: list[int]
     cluster: int | None
     repeat: int

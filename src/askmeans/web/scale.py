@@ -49,10 +49,12 @@ def slider_step(levels: int | None) -> float:
     return 0.05 if levels is None or levels < 2 else 1.0 / (levels - 1)
 
 
-def say(value: Value | None, names: Sequence[str] = ()) -> str:
+def say(value: Value | None, names: Sequence[str] = (), ask: str = "") -> str:
     """A value as people read it; shares by the groups' names."""
     if value is None:
         return "cannot say"
+    if ask == "relative" and value in dict(_SIDES):
+        return dict(_SIDES)[float(value)]
     if isinstance(value, tuple):
         return _say_row(value, names)
     if value in _FRACTIONS:
@@ -67,10 +69,10 @@ def say_error(error: float) -> str:
 
 def say_fully(value: Value | None, ask: str, names: Sequence[str] = ()) -> str:
     """A value with its word, where it has one."""
-    if ask == "relative" and isinstance(value, float) and value in dict(_SIDES):
-        return f"“{dict(_SIDES)[value]}”"
-    word = "" if value is None or isinstance(value, tuple) else _word(value, ask)
-    return f"“{word}” ({say(value)})" if word else f"“{say(value, names)}”"
+    if value is None or isinstance(value, tuple) or ask == "relative":
+        return f"“{say(value, names, ask)}”"
+    word = _word(value, ask)
+    return f"“{word}” ({say(value)})" if word else f"“{say(value)}”"
 
 
 def _say_row(row: tuple[float, ...], names: Sequence[str]) -> str:
