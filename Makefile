@@ -25,7 +25,7 @@ $(READY): pyproject.toml constraints.txt tools/make-env.sh
 	@tools/make-env.sh $(VENV)
 	@touch $@
 
-demo: $(READY)  ## cluster Iris softly, print a table, draw a picture (seconds, once installed)
+demo: $(READY)  ## cluster drawn faces by mood with 24 questions, draw a picture (seconds, once installed)
 	@$(BIN)/askmeans demo
 
 test: lint types unit portable  ## everything CI checks: lint, types, tests (some minutes)

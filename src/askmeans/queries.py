@@ -1,6 +1,7 @@
 """Questions, batches of them as arrays, and one table of answers.
 
 Rules of this file:
+
 - A question is its kind, its items, its cluster and its repeat: one identity for ledger, policies,
   sessions and exports. The same question is asked once; a repeat is a new question.
 - Similarity does not depend on the order of its items: a question has pairs and triplets sorted.

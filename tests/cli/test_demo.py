@@ -1,9 +1,12 @@
 """`askmeans demo`, run as a user runs it."""
 
-from pathlib import Path
+import csv
+import re
 
 import matplotlib.image
 import pytest
+
+from askmeans.cli.faces import MOODS, Faces
 
 
 @pytest.fixture(scope="module")
@@ -12,24 +15,35 @@ def demo(askmeans, tmp_path_factory):
     return folder, askmeans("demo", "--out", "pictures", cwd=folder)
 
 
-def test_the_demo_prints_what_asking_costs_and_brings(demo):
-    rows = [[cell.strip() for cell in line.split("│")] for line in demo[1].stdout.splitlines()]
-    told = {row[1]: row[2:4] for row in rows if len(row) == 5}
-    assert told["matched accuracy"] == ["89.33%", "100.00%"]
-    assert told["questions asked"] == ["0", "40 of 450 possible"]
-    assert told["rounds"][0] == "0"
-    assert 5 <= int(told["rounds"][1]) <= 15
+def rows_of(text):
+    """The cells of all tables."""
+    return [[cell.strip() for cell in re.split("[│┃]", line)[1:-1]] for line in text.splitlines()]
+
+
+def test_the_demo_shows_group_questions_with_the_experts_shares(demo):
+    rows = [row for row in rows_of(demo[1].stdout) if len(row) == 2]
+    faces, shares = Faces.draw(), {}
+    for face, said in rows[1:]:
+        shares[int(face.split()[-1])] = said
+    assert len(shares) == 5
+    for number, said in shares.items():
+        best = faces.shares[number - 1].argmax()
+        assert said.startswith(f"{MOODS[best]} {faces.shares[number - 1, best]:.0%}")
+
+
+def test_the_demo_tells_its_error_within_the_band_it_expects(demo):
+    told = {row[0]: row[1:] for row in rows_of(demo[1].stdout) if len(row) == 3}
+    alone, asked = map(float, told["in truth"])
+    _, low, high = map(float, re.findall(r"\d\.\d+", told["it expects"][1]))
+    assert low <= asked <= high
+    assert asked < alone / 2
     assert demo[1].stderr == ""
-    readme = " ".join((Path(__file__).parents[2] / "README.md").read_text().split())
-    assert (
-        "with 40 questions to a simulated expert (matched accuracy 89.33 % and 100.00 %)" in readme
-    )
 
 
 def test_the_demo_draws_a_picture_where_it_says(demo):
     folder, done = demo
-    assert "pictures/iris.png" in done.stdout
-    picture = matplotlib.image.imread(folder / "pictures" / "iris.png")
+    assert "pictures/faces.png" in done.stdout
+    picture = matplotlib.image.imread(folder / "pictures" / "faces.png")
     assert picture.shape[0] >= 500
     assert picture[..., :3].std() > 0.05  # not an empty page
 
@@ -37,11 +51,32 @@ def test_the_demo_draws_a_picture_where_it_says(demo):
 def test_the_demo_overwrites_no_file_that_it_did_not_make(askmeans, demo):
     folder, _ = demo
     (folder / "mine").mkdir()
-    (folder / "mine" / "iris.png").write_bytes(b"my holidays")
+    (folder / "mine" / "faces.png").write_bytes(b"my holidays")
     done = askmeans("demo", "--out", "mine", cwd=folder, ok=False)
     assert done.returncode == 1
     assert "use --out for another folder" in done.stderr
-    assert (folder / "mine" / "iris.png").read_bytes() == b"my holidays"
+    assert (folder / "mine" / "faces.png").read_bytes() == b"my holidays"
     assert (
-        b"askmeans demo" in (folder / "pictures" / "iris.png").read_bytes()
+        b"askmeans demo" in (folder / "pictures" / "faces.png").read_bytes()
     )  # ours is known by it
+
+
+def test_example_data_are_messages_and_pictures_that_fit_can_read(askmeans, tmp_path):
+    done = askmeans("demo", "--data", cwd=tmp_path)
+    assert done.stdout.split() == ["demo/messages.csv", "demo/later.csv", "demo/pictures"]
+    with (tmp_path / "demo" / "messages.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 160
+    assert {row["topic"] for row in rows} == {"delivery", "payment", "returns", "account"}
+    assert len(list((tmp_path / "demo" / "pictures").glob("*.png"))) == 36
+    said = askmeans("fit", "demo/pictures", "-k", "3", "--expert", "none", cwd=tmp_path)
+    assert re.search(r"image +image +feature", said.stdout + said.stderr)
+
+
+def test_example_data_overwrite_no_file_of_yours(askmeans, tmp_path):
+    (tmp_path / "demo").mkdir()
+    (tmp_path / "demo" / "later.csv").write_text("mine")
+    done = askmeans("demo", "--data", cwd=tmp_path, ok=False)
+    assert done.returncode == 1
+    assert "use --out for another folder" in done.stderr
+    assert [path.name for path in (tmp_path / "demo").iterdir()] == ["later.csv"]

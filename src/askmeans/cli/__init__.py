@@ -62,9 +62,13 @@ def callback(
 
 @app.command()
 def demo(
-    out: Annotated[Path, typer.Option(help="Folder for the picture.", file_okay=False)] = Path(
+    out: Annotated[Path, typer.Option(help="Folder for all it writes.", file_okay=False)] = Path(
         "demo"
     ),
+    data: Annotated[
+        bool,
+        typer.Option("--data", help="Only write example data: messages to a shop, and pictures."),
+    ] = False,
     web: Annotated[
         bool, typer.Option("--web", help="Be the expert yourself, on a page in the browser.")
     ] = False,
@@ -75,7 +79,13 @@ def demo(
         bool, typer.Option("--no-browser", help="Do not open the page in a browser.")
     ] = False,
 ) -> None:
-    """Cluster Iris alone and with questions to a simulated expert; draw a picture."""
+    """Cluster drawn faces by their moods with questions to a simulated expert; draw a picture."""
+    if data:
+        from askmeans.cli.example_data import write_data
+
+        for path in write_data(out):
+            typer.echo(path)
+        return
     if web:
         from askmeans.cli.serve import run_demo
 

@@ -1,115 +1,213 @@
-"""The demo: Iris, clustered alone and with questions to a simulated expert."""
+"""The demo: drawn faces, moods between moods, and two dozen questions to a simulated expert."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
-from sklearn.datasets import load_iris
+from rich.text import Text
 
-from askmeans import ActiveFuzzyKMeans, FuzzyKMeans, oracles
+from askmeans import ActiveFuzzyKMeans, FuzzyKMeans, metrics, oracles
+from askmeans.cli.faces import INK, MOODS, MOUTH, Faces, shape_of
+from askmeans.colors import PALETTE, as_hex, blend
 from askmeans.exceptions import DataError
-from askmeans.metrics import matched_accuracy
-from askmeans.plotting import MembershipHeatmapDisplay, SoftScatterDisplay
 
-Names = NDArray[np.str_]
+__all__ = ["run"]
 
+Floats = NDArray[np.float64]
+
+QUESTIONS = 24
+COLORS = as_hex(PALETTE[: len(MOODS)])
 _MADE_BY = "askmeans demo"  # stands in the picture, so that no other is overwritten
+_SHOWN = 6  # faces between moods, in the table and in the picture
 
 
 def run(out: Path) -> None:
     """Fit, ask, print, and draw into the folder given."""
-    path = out / "iris.png"
+    path = out / "faces.png"
     if path.exists() and _MADE_BY.encode() not in path.read_bytes():
         raise DataError(
             f"{path} must be a picture that this demo made, or it would be overwritten. "
             "Got another file; use --out for another folder."
         )
     console = Console()
-    iris = load_iris(as_frame=True)
-    species = iris.target_names[iris.target]
+    faces = Faces.draw()
     console.print(
-        "[bold]150 iris flowers, 4 measurements each.[/bold] How much does each belong to which of "
-        "3 groups? First without help, then with questions to an expert (a simulated one, who "
-        "knows the species)."
+        f"[bold]{len(faces.X)} drawn faces.[/bold] How happy, sad, angry or surprised is each? "
+        f"askmeans asks about {QUESTIONS} of them and says it for all. (The expert is simulated; "
+        "be the expert yourself: askmeans demo --web)"
     )
     with console.status("Fitting (the first time, some seconds to compile) ..."):
-        alone = FuzzyKMeans(n_clusters=3, n_init=5, random_state=0).fit(iris.data)
-        expert = oracles.TableOracle.from_labels(species)
-        asked = ActiveFuzzyKMeans(n_clusters=3, oracle=expert, budget=40, random_state=0).fit(
-            iris.data
-        )
-    console.print(_comparison(alone, asked, species))
-    console.print(_first_answers(asked, species))
-    console.print(_most_doubtful(alone, asked, species))
-    console.print(f"Picture: [bold]{_draw(alone, asked, iris.data, path)}[/bold]")
+        alone = FuzzyKMeans(len(MOODS), n_init=5, random_state=0).fit(faces.X)
+        expert = oracles.TableOracle(faces.shares)
+        asked = ActiveFuzzyKMeans(
+            len(MOODS), oracle=expert, ask="group", budget=QUESTIONS, random_state=0
+        ).fit(faces.X)
+    between = _between(asked)
+    console.print(_first_answers(faces, asked))
+    console.print(_soft_rows(faces, asked, between))
+    console.print(_how_sure(faces, alone, asked))
+    console.print(f"Picture: [bold]{_draw(faces, asked, between, path)}[/bold]")
 
 
-def _comparison(alone: FuzzyKMeans, asked: ActiveFuzzyKMeans, species: Names) -> Table:
-    """What asking cost and brought."""
-    table = Table(title="What asking brings")
-    table.add_column("")
-    table.add_column("FuzzyKMeans", justify="right")
-    table.add_column("ActiveFuzzyKMeans", justify="right")
-    everything = asked.memberships_.size
-    table.add_row("questions asked", "0", f"{asked.n_queries_} of {everything} possible")
-    table.add_row("rounds", "0", str(asked.n_rounds_))
-    table.add_row(
-        "matched accuracy",
-        f"{matched_accuracy(species, alone.labels_):.2%}",
-        f"{matched_accuracy(species, asked.labels_):.2%}",
-    )
-    return table
+def _between(asked: ActiveFuzzyKMeans) -> list[int]:
+    """Faces that nobody was asked about and that lie most between moods, by the result."""
+    known = {item for answer in asked.history_ for item in answer.items}
+    order = np.argsort(asked.memberships_.max(axis=1))
+    return [int(row) for row in order if int(row) not in known][:_SHOWN]
 
 
-def _first_answers(asked: ActiveFuzzyKMeans, species: Names) -> Table:
+def _first_answers(faces: Faces, asked: ActiveFuzzyKMeans) -> Table:
     """A few of the questions, as a person would have met them."""
-    table = Table(title="The first questions")
-    table.add_column("how much does ... belong to ...?")
-    table.add_column("answer", justify="right")
-    names = np.unique(species)
-    for answer in asked.history_[:4]:
-        question = f"flower {answer.items[0]} to {names[answer.cluster]}"
-        table.add_row(question, f"{answer.value:.0%}")
+    table = Table(title="The first of its questions", title_justify="left")
+    table.add_column("to which group does it belong?")
+    table.add_column("the expert says")
+    for answer in asked.history_[:5]:
+        row = answer.items[0]
+        told = _told(np.array(answer.value))
+        table.add_row(f"{_emoticon(faces.X[row]):>4}  face {row + 1}", told)
     return table
 
 
-def _most_doubtful(alone: FuzzyKMeans, asked: ActiveFuzzyKMeans, species: Names) -> Table:
-    """The flowers that were hardest to place without help, and where they are now."""
-    table = Table(title="The most doubtful flowers, without help")
-    table.add_column("flower", justify="right")
-    table.add_column("strongest memberships alone")
+def _soft_rows(faces: Faces, asked: ActiveFuzzyKMeans, rows: list[int]) -> Table:
+    """Faces between moods: what the result says of them beside the truth."""
+    table = Table(title="Faces between moods, that nobody was asked about", title_justify="left")
+    table.add_column("")
     table.add_column("after asking")
     table.add_column("in truth")
-    names = np.unique(species)
-    for i in np.argsort(alone.memberships_.max(axis=1))[:3]:
-        two = np.sort(alone.memberships_[i])[::-1][:2]
-        best = asked.labels_[i]
-        table.add_row(
-            f"no. {i}",
-            " / ".join(f"{membership:.0%}" for membership in two),
-            f"{asked.memberships_[i, best]:.0%} {names[best]}",
-            species[i],
-        )
+    for row in rows:
+        found, truth = asked.memberships_[row], faces.shares[row]
+        bar = _bar(found).append(f" {_told(found)}")
+        table.add_row(f"{_emoticon(faces.X[row]):>4}  face {row + 1}", bar, _told(truth))
+    legend = Text()
+    for mood, color in zip(MOODS, COLORS, strict=True):
+        legend.append("█ ", style=color).append(f"{mood}  ")
+    table.caption = legend
     return table
 
 
-def _draw(alone: FuzzyKMeans, asked: ActiveFuzzyKMeans, X: object, path: Path) -> Path:
-    """Both clusterings as scatters, and the memberships after asking."""
+def _how_sure(faces: Faces, alone: FuzzyKMeans, asked: ActiveFuzzyKMeans) -> Table:
+    """The error without and with questions, as it is and as it was estimated."""
+    table = Table(title="How sure it is: the mean error of a membership", title_justify="left")
+    for title in ("", "without questions", f"after {asked.n_queries_} questions"):
+        table.add_column(title)
+    low, high = asked.diagnostics_["error_band"]
+    estimate = asked.diagnostics_["estimated_error"]
+    table.add_row("it expects", "cannot say", f"{estimate:.3f}, from {low:.3f} to {high:.3f}")
+    errors = (_error(faces.shares, model.memberships_) for model in (alone, asked))
+    table.add_row("in truth", *(f"{error:.3f}" for error in errors))
+    return table
+
+
+def _error(truth: Floats, memberships: NDArray[np.floating[Any]]) -> float:
+    """The mean error of a membership, clusters matched to moods."""
+    return float(metrics.membership_error(truth, memberships, how="mean"))
+
+
+def _emoticon(numbers: Floats) -> str:
+    """A face in the terminal."""
+    bend, opening, rise, wide = numbers
+    mouth = "O" if opening > 0.6 else ")" if bend > 0.3 else "(" if bend < -0.3 else "|"
+    mouth = "D" if mouth == ")" and opening > 0.35 else mouth
+    brows = ">" if rise < -0.5 else ""
+    return f"{brows}{'8' if wide > 0.75 else ':'}{chr(39) if rise > 0.6 else ''}-{mouth}"
+
+
+def _bar(shares: Floats, width: int = 8) -> Text:
+    """Shares as a bar in the moods' colours."""
+    ends = np.rint(np.cumsum(shares) * width).astype(int)
+    bar = Text()
+    for start, end, color in zip((0, *ends[:-1]), ends, COLORS, strict=True):
+        bar.append("█" * (end - start), style=color)
+    return bar
+
+
+def _told(shares: Floats) -> str:
+    """The largest two shares in words."""
+    best = np.argsort(shares)[::-1][:2]
+    return ", ".join(f"{MOODS[mood]} {shares[mood]:.0%}" for mood in best if shares[mood] > 0.05)
+
+
+def _draw(faces: Faces, asked: ActiveFuzzyKMeans, between: list[int], path: Path) -> Path:
+    """A map of all faces in their moods' colours, and some between moods with their shares."""
     import matplotlib as mpl
     from matplotlib import pyplot as plt
 
     mpl.use("Agg")
-
-    figure, axes = plt.subplots(1, 3, figsize=(17, 5), width_ratios=(4, 4, 2), layout="constrained")
-    SoftScatterDisplay.from_estimator(alone, X, ax=axes[0])
-    SoftScatterDisplay.from_estimator(asked, X, ax=axes[1])
-    MembershipHeatmapDisplay.from_estimator(asked, ax=axes[2])
-    axes[0].set_title("without questions")
-    axes[1].set_title(f"after {asked.n_queries_} questions")
-    figure.suptitle("Iris, clustered softly: colours mix where groups do")
+    figure, (left, right) = plt.subplots(1, 2, figsize=(13, 6.2), width_ratios=(3, 2))
+    _draw_map(left, faces, asked)
+    _draw_bars(right, faces, asked, between)
+    title = f"{len(faces.X)} faces after {asked.n_queries_} questions"
+    figure.suptitle(f"{title}: which moods, and how much of each", fontsize=17)
+    figure.subplots_adjust(left=0.02, right=0.98, top=0.87, bottom=0.03, wspace=0.05)
     path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=120, metadata={"Software": _MADE_BY})
+    figure.savefig(path, dpi=110, metadata={"Software": _MADE_BY})
     plt.close(figure)
     return path
+
+
+def _draw_map(ax: Any, faces: Faces, asked: ActiveFuzzyKMeans) -> None:
+    """All faces; the ring of each has the mixture of its moods' colours."""
+    centred = faces.X - faces.X.mean(axis=0)
+    points = centred @ np.linalg.svd(centred, full_matrices=False)[2][:2].T
+    rings = as_hex(blend(asked.memberships_, PALETTE[: len(MOODS)]))
+    shown: list[int] = []
+    for row, point in enumerate(points):
+        if all(np.hypot(*(point - points[other])) > 0.19 for other in shown):
+            shown.append(row)
+    ax.scatter(*points.T, c=rings, s=28, zorder=0)
+    for row in shown:
+        _draw_face(ax, points[row], 0.085, faces.X[row], faces.skins[row], rings[row])
+    for mood, color in zip(MOODS, COLORS, strict=True):
+        ax.plot([], [], "o", color=color, label=mood, markersize=10)
+    ax.legend(loc="lower center", ncols=len(MOODS), frameon=False, fontsize=12)
+    ax.set_title(
+        "every face has the mixed colour of its moods (dots: faces there is no room for)",
+        fontsize=12,
+    )
+    low, high = points.min(axis=0) - 0.15, points.max(axis=0) + 0.15
+    ax.set(ylim=(low[1] - 0.3, high[1]))
+    ax.set_aspect("equal", adjustable="datalim")
+    ax.axis("off")
+
+
+def _draw_bars(ax: Any, faces: Faces, asked: ActiveFuzzyKMeans, rows: list[int]) -> None:
+    """Faces between moods, each beside its memberships."""
+    for place, row in enumerate(rows):
+        y = -float(place)
+        _draw_face(ax, np.array([0.0, y]), 0.4, faces.X[row], faces.skins[row], "white")
+        start = 0.7
+        for mood, share in enumerate(asked.memberships_[row]):
+            ax.barh(y, 3.6 * share, left=start, height=0.5, color=COLORS[mood])
+            if share > 0.25:
+                where = {"ha": "center", "va": "center", "color": "white", "fontsize": 9}
+                ax.text(start + 1.8 * share, y, f"{MOODS[mood]} {share:.0%}", **where)
+            start += 3.6 * share
+    ax.set_title("between moods, and never asked about", fontsize=12)
+    ax.set(xlim=(-0.5, 4.4), ylim=(-len(rows) + 0.4, 0.6), aspect="equal")
+    ax.axis("off")
+
+
+def _draw_face(ax: Any, at: Floats, radius: float, numbers: Floats, skin: str, ring: str) -> None:
+    """A face with a ring around it."""
+    from matplotlib.patches import Circle, PathPatch
+    from matplotlib.path import Path as Outline
+
+    shape, scale = shape_of(numbers), radius / 92.0
+    line = 9.0 * radius if radius > 0.2 else 14.0 * radius
+
+    def place(x: float, y: float) -> tuple[float, float]:
+        return at[0] + (x - 100.0) * scale, at[1] - (y - 100.0) * scale
+
+    ax.add_patch(Circle(tuple(at), radius * 1.25, facecolor=ring, edgecolor="none"))
+    ax.add_patch(Circle(tuple(at), radius, facecolor=skin, edgecolor="none"))
+    for x in (64.0, 136.0):
+        ax.add_patch(Circle(place(x, 90.0), shape.eye * scale, facecolor="white"))
+        ax.add_patch(Circle(place(x, 90.0), 0.5 * shape.eye * scale, facecolor=INK))
+    for a, b, c, d in shape.brows:
+        ax.plot(*zip(place(a, b), place(c, d), strict=True), color=INK, linewidth=line)
+    codes = [Outline.MOVETO, *[Outline.CURVE4] * 6]
+    mouth = Outline([place(x, y) for x, y in shape.mouth], codes)
+    ax.add_patch(PathPatch(mouth, facecolor=MOUTH, edgecolor=INK, linewidth=line))

@@ -1,17 +1,16 @@
-"""Drawn faces that anybody can judge, for `askmeans demo --web`: four moods, and what lies between.
+"""Drawn faces that anybody can judge, for `askmeans demo`: four moods, and what lies between.
 
 A face is a few numbers (how the mouth bends and opens, how the brows tilt, how wide the eyes are),
 and a picture drawn from them.
 """
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from askmeans.sessions import create
-
-__all__ = ["FEATURES", "MEANS", "MOODS", "make_faces"]
+__all__ = ["FEATURES", "INK", "MEANS", "MOODS", "MOUTH", "Faces", "Shape", "make_faces", "shape_of"]
 
 Floats = NDArray[np.float64]
 
@@ -27,21 +26,48 @@ MEANS = np.array(
     ]
 )
 _SKINS = ("#ffd54a", "#f7b267", "#9ad0c2", "#b8c4f0", "#f2a9b4")
+INK, MOUTH = "#2b2b33", "#7c2f3a"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Faces:
+    """Faces in numbers, how much each shows which mood, and the colours of their skins."""
+
+    X: Floats
+    shares: Floats
+    skins: NDArray[np.str_]
+
+    @classmethod
+    def draw(cls, n: int = 120) -> "Faces":
+        """Draw some, always the same; most show one mood, some lie between."""
+        rng = np.random.default_rng(0)
+        shares = rng.dirichlet(np.full(len(MOODS), 0.15), size=n)
+        X = shares @ MEANS + rng.normal(scale=0.07, size=(n, len(FEATURES)))
+        return cls(X=X, shares=shares, skins=rng.choice(_SKINS, size=n))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shape:
+    """Where the lines of a face run, in a square of 200."""
+
+    eye: float  # its radius; eyes are at (64, 90) and (136, 90)
+    brows: tuple[tuple[float, float, float, float], ...]  # from x, y to x, y
+    mouth: tuple[tuple[float, float], ...]  # a start and two cubic Bezier curves
 
 
 def make_faces(database: Path, n: int = 120) -> None:
     """Make a session of faces with group questions; the pictures lie beside the database."""
-    rng = np.random.default_rng(0)
-    shares = rng.dirichlet(np.full(len(MOODS), 0.15), size=n)
-    X = shares @ MEANS + rng.normal(scale=0.07, size=(n, len(FEATURES)))
+    from askmeans.sessions import create
+
+    faces = Faces.draw(n)
     folder = database.parent / "faces"
     folder.mkdir(parents=True, exist_ok=True)
     files = [f"face-{number}.svg" for number in range(1, n + 1)]
-    for file, numbers, skin in zip(files, X, rng.choice(_SKINS, size=n), strict=True):
-        (folder / file).write_text(_draw(numbers, skin))
+    for file, numbers, skin in zip(files, faces.X, faces.skins, strict=True):
+        (folder / file).write_text(_as_svg(shape_of(numbers), skin))
     create(
         database,
-        X,
+        faces.X,
         n_clusters=len(MOODS),
         items=[{"picture": file} for file in files],
         cluster_names=MOODS,
@@ -54,34 +80,41 @@ def make_faces(database: Path, n: int = 120) -> None:
     ).close()
 
 
-def _draw(numbers: Floats, skin: str) -> str:
-    """A face as SVG."""
+def shape_of(numbers: Floats) -> Shape:
+    """The lines of a face."""
     bend, opening, rise, wide = numbers.clip(-1.2, 1.2)
-    eye = 6.0 + 10.0 * max(0.0, wide)
     brow = 72.0 - 16.0 * max(0.0, wide)
     tilt = 11.0 * rise
     gape = max(0.0, opening)
     half = 36.0 - 18.0 * gape
     ends, middle = 140.0 - 12.0 * bend, 140.0 + 24.0 * bend
     left, right = 100.0 - half, 100.0 + half
-    mouth = (
-        f"M{left:.1f} {ends:.1f}C{left:.1f} {middle - 30 * gape:.1f} {right:.1f} "
-        f"{middle - 30 * gape:.1f} {right:.1f} {ends:.1f}C{right:.1f} {middle + 40 * gape:.1f} "
-        f"{left:.1f} {middle + 40 * gape:.1f} {left:.1f} {ends:.1f}Z"
-    )
-    brows = "".join(
-        f'<path d="M{100 + side * 52:.1f} {brow + tilt:.1f}L{100 + side * 22:.1f} '
-        f'{brow - tilt:.1f}"/>'
-        for side in (-1, 1)
-    )
+    upper, lower = middle - 30.0 * gape, middle + 40.0 * gape
+    return Shape(
+        eye=6.0 + 10.0 * max(0.0, wide),
+        brows=tuple(
+            (100.0 + side * 52.0, brow + tilt, 100.0 + side * 22.0, brow - tilt) for side in (-1, 1)
+        ),
+        mouth=(
+            (left, ends), (left, upper), (right, upper), (right, ends),
+            (right, lower), (left, lower), (left, ends),
+        ),
+    )  # fmt: skip
+
+
+def _as_svg(shape: Shape, skin: str) -> str:
+    """A face as SVG."""
+    start, *curves = (f"{x:.1f} {y:.1f}" for x, y in shape.mouth)
+    mouth = f"M{start}C{' '.join(curves[:3])}C{' '.join(curves[3:])}Z"
+    brows = "".join(f'<path d="M{a:.1f} {b:.1f}L{c:.1f} {d:.1f}"/>' for a, b, c, d in shape.brows)
     eyes = "".join(
-        f'<circle cx="{100 + side * 36}" cy="90" r="{eye:.1f}" fill="#fff"/>'
-        f'<circle cx="{100 + side * 36}" cy="90" r="{0.5 * eye:.1f}" fill="#2b2b33"/>'
+        f'<circle cx="{100 + side * 36}" cy="90" r="{shape.eye:.1f}" fill="#fff"/>'
+        f'<circle cx="{100 + side * 36}" cy="90" r="{0.5 * shape.eye:.1f}" fill="{INK}"/>'
         for side in (-1, 1)
     )
     return (
         '<svg xmlns="http://www.w3.org/2000/svg" width="400" height="400" viewBox="0 0 200 200">'
         f'<circle cx="100" cy="100" r="92" fill="{skin}"/>{eyes}'
-        '<g fill="none" stroke="#2b2b33" stroke-width="6" stroke-linecap="round" '
-        f'stroke-linejoin="round">{brows}<path d="{mouth}" fill="#7c2f3a"/></g></svg>'
+        f'<g fill="none" stroke="{INK}" stroke-width="6" stroke-linecap="round" '
+        f'stroke-linejoin="round">{brows}<path d="{mouth}" fill="{MOUTH}"/></g></svg>'
     )

@@ -78,7 +78,7 @@ class ActiveFuzzyKMeans(
     ----------
     n_clusters_ : int
         Number of clusters found: `n_clusters`, or with "auto" as many as the answers spoke of.
-    cluster_centers_ : ndarray of shape (n_clusters_, n_features)
+    cluster_centers_ : ndarray of shape (n_clusters, n_features)
         The centres.
     memberships_ : ndarray of shape (n_items, n_clusters)
         How much each item belongs to each cluster; what was answered stands as given, unless
@@ -102,7 +102,7 @@ class ActiveFuzzyKMeans(
         The rows' index, when a data frame came in.
     n_features_in_ : int
         Number of features seen in `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, when X had names that are all strings.
 
     See Also

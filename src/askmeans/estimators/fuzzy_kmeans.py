@@ -75,7 +75,7 @@ class FuzzyKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         The cluster each item belongs to most: its nearest centre.
     objective_ : float
         The objective reached.
-    objective_history_ : ndarray of shape (n_iter_ + 1,)
+    objective_history_ : ndarray of shape (n_iter + 1,)
         The objective at the start and after each iteration.
     fuzzifier_ : float
         The fuzzifier used, which "auto" has chosen.
@@ -83,7 +83,7 @@ class FuzzyKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         Iterations made from the start that was kept.
     n_features_in_ : int
         Number of features seen in `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, when X had names that are all strings.
 
     See Also

@@ -1,6 +1,7 @@
 """The paper's algorithms as plans, and its plans out of plans (Algorithm 9, Theorem 10).
 
 Rules of this room:
+
 - A plan is a generator. It does no input or output, reads no clock, starts no thread and owns no
   randomness but the generator it is given.
 - It yields batches, receives as many answers, NaN for "cannot say", and returns a Clustering.
