@@ -20,10 +20,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from askmeans.exceptions import AnswerError, QueryError
 
-__all__ = ["ME", "Answer", "Answers", "GroupQueries", "Ledger", "MembershipQueries", "PairQueries",
-           "Queries", "Question", "RelativeQueries", "TripletQueries", "batches_of"]  # fmt: skip
+__all__ = ["ME", "MODEL", "Answer", "Answers", "GroupQueries", "Ledger",
+           "MembershipQueries", "PairQueries", "Queries", "Question", "RelativeQueries",
+           "TripletQueries", "batches_of", "is_model"]  # fmt: skip
 
 ME = "me"  # who answers, where nobody says who
+MODEL = "model: "  # how the names of annotators begin that are language models
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -54,6 +56,27 @@ class Question(NamedTuple):
     items: tuple[int, ...]
     cluster: int | None = None
     repeat: int = 0
+
+
+def is_model(annotator: str) -> bool:
+    """Whether an annotator is a language model, whose answers never stand as people's do.
+
+    Parameters
+    ----------
+    annotator : str
+        A name.
+
+    Returns
+    -------
+    bool
+        By how the name begins.
+
+    Examples
+    --------
+    >>> is_model("model: small"), is_model("Ada")
+    (True, False)
+    """
+    return annotator.startswith(MODEL)
 
 
 class _Batch:

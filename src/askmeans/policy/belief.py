@@ -11,13 +11,15 @@ from numpy.typing import NDArray
 
 from askmeans.contradictions import rounding_noise
 from askmeans.fuzzy.simplex import keep_answers, within_bounds
+from askmeans.policy.consulting import consulted, expected_by
 from askmeans.policy.elsewhere import Folded, fold, n_hidden_groups, with_elsewhere
 from askmeans.policy.ensemble import FEW, Ensemble, one_thread
 from askmeans.policy.evidence import Told
 from askmeans.policy.models.closed_form import ClosedForm, name_clusters
 from askmeans.policy.models.training import Predict, Training
+from askmeans.policy.panel import ModelAnswers, Panel, weigh
 from askmeans.policy.pool import Pool
-from askmeans.policy.stacking import Stack, stack_models
+from askmeans.policy.stacking import Stack, sharpened, stack_models
 from askmeans.policy.strata import Strata
 
 __all__ = ["ENOUGH", "EXACT", "Belief", "Scale"]
@@ -61,7 +63,14 @@ EXACT = Scale()
 class Belief:
     """Models learnt from some answers, and everything that follows from them."""
 
-    def __init__(self, ensemble: Ensemble, strata: Strata, told: Told, scale: Scale) -> None:
+    def __init__(
+        self,
+        ensemble: Ensemble,
+        strata: Strata,
+        told: Told,
+        scale: Scale,
+        models: tuple[ModelAnswers, ...] = (),
+    ) -> None:
         self.pool: Pool = ensemble.pool
         self.strata = strata
         self.n_clusters = int(told.values.shape[1])  # the groups there are
@@ -73,11 +82,15 @@ class Belief:
         self.seen = np.zeros(self.k, dtype=bool)
         free = self.pool.free_memberships
         # The unsupervised fit, its clusters named as far as answers tell.
-        self.guess: Floats = free[:, name_clusters(free[self.asked], self.told.values)]
+        self._names = name_clusters(free[self.asked], self.told.values)
+        self.guess: Floats = free[:, self._names]
         self.likely: Floats = self.guess
         self.stack: Stack | None = None
+        self.panel = Panel()
         with one_thread():
-            self._learn(ensemble)
+            training = self._learn(ensemble)
+            if models:
+                self._consult(models, training)
 
     @property
     def n_told(self) -> int:
@@ -89,11 +102,25 @@ class Belief:
         """Whether to look for a cluster that nobody was found in yet; there may be none such."""
         return not self.seen.all() and self.n_told < ENOUGH * self.k
 
-    def _learn(self, ensemble: Ensemble) -> None:
-        """Fit every model to the answers, and weigh them."""
+    def _consult(self, models: tuple[ModelAnswers, ...], training: Training | None) -> None:
+        """Let language models' answers move what is expected, as far as people bear them out."""
+        rows = self.pool.rows
+        if self.stack is None or training is None:  # nobody has said anything: they name clusters
+            known, says = models[0].of(rows)
+            free = self.pool.free_memberships
+            self._names = name_clusters(free[known], says[:, : self.k])
+            self.guess = free[:, self._names]
+            self.panel, _ = weigh(models, None, rows, self.guess)
+            self.likely = self.panel.applied(rows, self.guess)
+            return
+        self.panel, self.stack = consulted(self.stack, models, training, rows)
+        self.likely = self.stack.pool
+
+    def _learn(self, ensemble: Ensemble) -> Training | None:
+        """Fit every model to the answers, and weigh them; what they learnt from."""
         training = self._training()
         if training is None:
-            return
+            return None
         partly = self.told.left[self.told.is_known] > _PARTLY
         if partly.any() and len(training.rows) >= FEW and len(self.pool) > FEW:
             for _ in range(2):  # what fills the rows depends on what filled them
@@ -108,6 +135,7 @@ class Belief:
             stack = stack_models(ensemble.learn(training), training)
         self.stack, self.likely = stack, stack.pool
         self.seen = training.sample_weight @ training.Y >= _SEEN
+        return training
 
     def _misfit(self, U: Floats) -> float:
         """How far memberships of the pool are from what was told."""
@@ -248,8 +276,7 @@ class Belief:
         if self.stack is not None:
             return self._refined(self.stack).predict
         centers, alpha = self.pool.free
-        names = name_clusters(self.pool.free_memberships[self.asked], self.told.values)
-        return ClosedForm(centers=centers[names], fuzzifier=alpha)
+        return ClosedForm(centers=centers[self._names], fuzzifier=alpha)
 
     def _refined(self, stack: Stack) -> Stack:
         """The stack; of more items than the pool has, its models see all of them."""
@@ -266,7 +293,7 @@ class Belief:
         if len(self.pool) == self.pool.items.n and self.stack is not None:
             U = self.stack.pool.copy()
         else:
-            U = np.concatenate([self._inner(self.pool.items.take(c)) for c in self.chunks()])
+            U = np.concatenate([self._expected(rows) for rows in self.chunks()])
         items, values, levels = self.told.items, self.told.values, self.scale.levels
         told = U[items]
         if levels is not None and self.scale.noise == 0.0 and not self.told.differ:
@@ -280,6 +307,16 @@ class Belief:
         share = self._own_share() * self._weight(told, U[items])
         U[items] = share * told + (1.0 - share) * U[items]
         return U
+
+    def _expected(self, rows: Rows) -> Floats:
+        """What is expected of some items, by models of the items and by language models."""
+        X = self.pool.items.take(rows)
+        if self.panel.is_silent:
+            return self._inner(X)
+        if self.stack is None:
+            return self.panel.applied(rows, self._inner(X))
+        U = expected_by(self._refined(self.stack), self.panel, X)
+        return sharpened(self.panel.applied(rows, U), self.panel.sharpness)
 
     @property
     def many_unassigned(self) -> bool:

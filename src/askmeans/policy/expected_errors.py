@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from askmeans.policy.models.training import Training
 
-__all__ = ["error_by_doubt", "error_of_hard"]
+__all__ = ["calibrated", "calibration", "error_by_doubt", "error_of_hard"]
 
 Floats = NDArray[np.float64]
 _ADDED = 0.25  # items whose error is added to what was seen
@@ -61,7 +61,7 @@ def error_of_hard(
     are few, weights that suit them by luck make both too small.
     """
     n, k = training.Y.shape
-    probable = _calibrated(mean, _calibration(rows, training.Y))
+    probable = calibrated(mean, calibration(rows, training.Y))
     expected: Floats = 2.0 / k * (1.0 - (probable * U).sum(axis=1))
     unasked = np.delete(expected, training.rows)
     if not len(unasked):
@@ -75,13 +75,13 @@ def error_of_hard(
     return np.asarray(np.minimum(expected, 2.0 / k))
 
 
-def _calibration(rows: Floats, Y: Floats) -> float:
+def calibration(rows: Floats, Y: Floats) -> float:
     """The power that makes held-out memberships the likeliest probabilities of the answers."""
-    likely = [float((Y * np.log(_calibrated(rows, power))).sum()) for power in _CALIBRATIONS]
+    likely = [float((Y * np.log(calibrated(rows, power))).sum()) for power in _CALIBRATIONS]
     return float(_CALIBRATIONS[np.argmax(likely - 0.5 * (np.log(_CALIBRATIONS) / _SPREAD) ** 2)])
 
 
-def _calibrated(U: Floats, power: float) -> Floats:
+def calibrated(U: Floats, power: float) -> Floats:
     """Memberships raised to a power, as probabilities; nothing is impossible."""
     P = np.maximum(U, 1e-6)
     P = (P / P.max(axis=1, keepdims=True)) ** power

@@ -28,6 +28,7 @@ from askmeans.policy.belief import EXACT, Belief, Scale
 from askmeans.policy.elsewhere import is_elsewhere
 from askmeans.policy.ensemble import Ensemble, one_thread
 from askmeans.policy.evidence import Told, told_by
+from askmeans.policy.panel import ModelAnswers, audit_order, panel_of, without_models
 from askmeans.policy.pool import Pool
 from askmeans.policy.strata import Strata
 from askmeans.queries import ME, Answers, Question
@@ -58,6 +59,7 @@ class Settings:
     repeats: int = 1
     scale: Scale = EXACT
     seed: int = 0
+    audit: float = 0.0  # share of new items that are random, where language models answer, too
 
 
 class StratifiedPolicy:
@@ -67,7 +69,8 @@ class StratifiedPolicy:
         self.items = items
         self.settings = settings
         self.n_clusters = self.k = settings.n_clusters
-        self._answers = Answers()
+        self._answers = Answers()  # of people
+        self._models: tuple[ModelAnswers, ...] = ()
         self._asked = Asked()
         self._beliefs: dict[bytes, Belief] = {}
         self._ranking: Ranking | None = None
@@ -77,9 +80,25 @@ class StratifiedPolicy:
         self._grounds: dict[tuple[bytes, int], tuple[Ensemble, Strata]] = {}
 
     def learn(self, answers: Answers) -> None:
-        """Take note of all answers that stand; models are learnt when they are needed."""
-        self._answers = answers
-        self._asked.update(answers)
+        """Take note of all answers that stand; models are learnt when they are needed.
+
+        What language models said counts beside people's answers at every milestone; it is neither
+        counted nor taken for asked.
+        """
+        self._models = panel_of(answers, self.k)
+        self._answers = without_models(answers)
+        self._asked.update(self._answers)
+
+    @property
+    def audit(self) -> float:
+        """Share of new items that are chosen at random, where language models answer, too."""
+        return self.settings.audit
+
+    @audit.setter
+    def audit(self, share: float) -> None:
+        if share != self.settings.audit:
+            self.settings = replace(self.settings, audit=share)
+            self._ranking = self._ranked = None
 
     @default_float_errors()
     def propose(
@@ -152,14 +171,16 @@ class StratifiedPolicy:
 
     def _estimate(self, answers: Answers) -> ErrorEstimate:
         """What these answers tell of the error; learnt once, and apart from what is in use."""
-        key = digest(answers)
+        key = self._key(answers)
         if key not in self._errors:
             with self._learning:
                 grounds = self._grounds
                 belief = self._beliefs.get(key)
                 if belief is None:
                     told = told_by(answers, self.k)
-                    belief = Belief(*self._ground(told), told, self.settings.scale)
+                    belief = Belief(
+                        *self._ground(told), told, self.settings.scale, models=self._models
+                    )
                 self._errors[key] = (belief.estimated_error, *belief.error_band)
                 self._grounds = grounds or self._grounds
         error, low, high = self._errors[key]
@@ -170,7 +191,7 @@ class StratifiedPolicy:
         """The best result from all answers."""
         with self._learning:
             belief = self._belief(self._answers)
-        notes = drift_notes(belief.told.annotators)
+        notes = drift_notes(belief.told.annotators) + belief.panel.notes()
         missing = np.flatnonzero(~belief.seen[: self.k] & (self.k > 1))
         if len(missing):
             warn(
@@ -225,9 +246,13 @@ class StratifiedPolicy:
             reached.append(reached[-1] + self._step(reached[-1]))
         return reached
 
+    def _key(self, answers: Answers) -> bytes:
+        """What tells one belief from another: people's answers, and language models'."""
+        return b"".join([digest(answers), *(model.digest() for model in self._models)])
+
     def _belief(self, answers: Answers) -> Belief:
         """What these answers tell; the last few beliefs are remembered."""
-        key = digest(answers)
+        key = self._key(answers)
         if key not in self._beliefs:
             belief = self._believed(answers)
             while len(self._beliefs) > 2:
@@ -239,7 +264,7 @@ class StratifiedPolicy:
         """Learn from these answers."""
         told = told_by(answers, self.k)
         ensemble, strata = self._ground(told)
-        return Belief(ensemble, strata, told, self.settings.scale)
+        return Belief(ensemble, strata, told, self.settings.scale, models=self._models)
 
     def _ground(self, told: Told) -> tuple[Ensemble, Strata]:
         """Models and strata over a pool that has the items asked about."""
@@ -284,7 +309,7 @@ class StratifiedPolicy:
         belief = self._belief(answers)
         if self._ranking is None or self._ranking.belief is not belief:
             self._ranking = self._rank(belief)
-            self._errors[digest(answers)] = belief.estimated_error, *belief.error_band
+            self._errors[self._key(answers)] = belief.estimated_error, *belief.error_band
         return self._ranking
 
     def _rank(self, belief: Belief) -> "Ranking":
@@ -310,7 +335,8 @@ class StratifiedPolicy:
             rho=float((U**self.settings.fuzzifier).mean(axis=0).min()),
             estimated_error=belief.estimated_error,
             error_band=belief.error_band,
-            annotators={name: one.to_dict() for name, one in belief.told.annotators.items()},
+            annotators={name: one.to_dict() for name, one in belief.told.annotators.items()}
+            | belief.panel.to_dict(),
             models=weights,
             sharpness=1.0 if belief.stack is None else belief.stack.sharpness,
             strata=belief.n_told,
@@ -407,8 +433,12 @@ class Ranking:
         pool = self.belief.pool
         rows = np.setdiff1d(np.arange(pool.items.n), pool.rows)
         for row in np.random.default_rng([self.settings.seed, 1]).permutation(rows):
-            likely = self.belief.predictor(pool.items.take(row[None]))[0]
-            yield self._about(int(row), int(without_last_bits(likely).argmax()))
+            yield self._elsewhere(int(row))
+
+    def _elsewhere(self, row: int) -> Question:
+        """The question about an item outside the pool, with its likeliest cluster."""
+        likely = self.belief.predictor(self.belief.pool.items.take(np.array([row])))[0]
+        return self._about(row, int(without_last_bits(likely).argmax()))
 
     def _about(self, row: int, cluster: int, repeat: int = 0) -> Question:
         """The question about an item."""
@@ -464,9 +494,32 @@ class Ranking:
 
     def _new(self) -> Iterator[Question]:
         """New items, with their likeliest cluster."""
-        for place in self._places():
-            cluster = int(without_last_bits(self.belief.likely[place, : self.k]).argmax())
-            yield self._about(self.belief.pool.rows[place], cluster)
+        best = map(self._likeliest, self._places())
+        share = self.settings.audit if self.belief.panel.models else 0.0
+        if not share:
+            yield from best
+            return
+        audits, count = self._audits(), len(self.belief.asked)
+        while True:  # the share is that of all items asked about, whatever was answered when
+            random = int((count + 1) * share) > int(count * share)
+            found = (next(audits, None) if random else None) or next(best, None)
+            if found is None:
+                return
+            yield found
+            count += 1
+
+    def _likeliest(self, place: int) -> Question:
+        """The question about an item of the pool, with its likeliest cluster."""
+        cluster = int(without_last_bits(self.belief.likely[place, : self.k]).argmax())
+        return self._about(self.belief.pool.rows[place], cluster)
+
+    def _audits(self) -> Iterator[Question]:
+        """Items at random, whatever anybody says of them."""
+        pool, asked = self.belief.pool, set(self.belief.told.items.tolist())
+        places = {row: place for place, row in enumerate(pool.rows.tolist())}
+        for row in audit_order(pool.items.n, self.settings.seed):
+            if row not in asked:
+                yield self._likeliest(places[row]) if row in places else self._elsewhere(row)
 
     def _places(self) -> Iterator[int]:
         """New items of the pool: one for each unsupervised cluster, then where doubt is."""
