@@ -12,6 +12,8 @@ The tree::
     |-- RankError (ValueError)        the answers do not tell so many clusters apart
     |-- PlanError                     a plan broke its contract: it went on after StopAsking
     |-- OracleError                   whoever answers failed; carries the result so far
+    |-- ModelError                    a language model's endpoint refuses, or cannot be asked
+    |   `-- ModelBusyError            it failed for now: another try may help
     |-- MissingExtraError (ImportError) an optional package is not installed
     |-- SessionError                  a session cannot do what is asked of it
     |   |-- NoSessionError (LookupError) there is none of this name, or no database
@@ -60,6 +62,8 @@ __all__ = [
     "LittleInformationWarning",
     "MissingClusterWarning",
     "MissingExtraError",
+    "ModelBusyError",
+    "ModelError",
     "MoreClustersWarning",
     "NoSessionError",
     "NobodyToAskWarning",
@@ -174,6 +178,26 @@ class StopAsking(AskmeansError):  # noqa: N818 - a message, not an error
         said = ~np.isnan(np.asarray(self.answers, dtype=np.float64))
         anything: NDArray[np.bool_] = said.reshape(len(said), -1).sum(axis=1) > 0
         return anything
+
+
+class ModelError(AskmeansError):
+    """A language model's endpoint refuses a request, or cannot be asked."""
+
+
+class ModelBusyError(ModelError):
+    """A language model failed for now: another try may help.
+
+    Parameters
+    ----------
+    message : str
+        What happened.
+    retry_after : float or None, default=None
+        Seconds that the server asks to wait; None where it does not say.
+    """
+
+    def __init__(self, message: str, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
 
 
 class MissingExtraError(AskmeansError, ImportError):

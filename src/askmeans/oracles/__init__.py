@@ -1,4 +1,4 @@
-"""Who answers: a table, a noisy or a coarse one, a crowd, a function, a person at the terminal.
+"""Who answers: a table, a noisy or a coarse one, a crowd, a function, a person, a language model.
 
 An oracle is any object with a method ``answer(queries)`` that returns as many numbers in [0, 1] as
 there are questions, NaN for "cannot say". `askmeans.testing.OracleContract` tests one of your own.
@@ -7,6 +7,10 @@ there are questions, NaN for "cannot say". `askmeans.testing.OracleContract` tes
 from askmeans.oracles.callback import CallbackOracle
 from askmeans.oracles.console import ConsoleOracle
 from askmeans.oracles.crowd import CrowdOracle, HostileOracle
+from askmeans.oracles.model import ModelOracle
+from askmeans.oracles.model_answers import Reply
+from askmeans.oracles.model_cache import ModelCost
+from askmeans.oracles.model_client import ModelClient, model_client
 from askmeans.oracles.noisy import NoisyOracle
 from askmeans.oracles.quantized import QuantizedOracle
 from askmeans.oracles.remembering import RememberingOracle
@@ -17,8 +21,13 @@ __all__ = [
     "ConsoleOracle",
     "CrowdOracle",
     "HostileOracle",
+    "ModelClient",
+    "ModelCost",
+    "ModelOracle",
     "NoisyOracle",
     "QuantizedOracle",
     "RememberingOracle",
+    "Reply",
     "TableOracle",
+    "model_client",
 ]

@@ -1,0 +1,369 @@
+"""An oracle that asks a language model, through any client."""
+
+import math
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from askmeans.checks import check_number
+from askmeans.exceptions import AnswerError, ModelBusyError, ModelError, ParameterError, StopAsking
+from askmeans.oracles.model_answers import Reply, parsed, spread
+from askmeans.oracles.model_cache import ModelCost, ReplyCache
+from askmeans.oracles.model_calls import Caller, Clock, Limits, RealClock, Spent, about
+from askmeans.oracles.model_prompts import Messages, Prompts
+from askmeans.queries import GroupQueries, MembershipQueries, Queries, Question
+
+__all__ = ["ModelOracle"]
+
+Floats = NDArray[np.float64]
+Value = float | tuple[float, ...]
+
+_WRITTEN = 200  # tokens that an answer may have, and more for shares over many groups
+_EACH = 12
+_USUAL = 10  # tokens that one has as a rule
+_WARM = 0.7  # temperature of several votes
+_IN_A_ROW = 10  # questions that fail one after the other, from which on nothing more is tried
+
+
+class ModelOracle:
+    r"""Asks a language model, each question in a prompt of its own.
+
+    What it writes must be a JSON object of the form asked for; after one more try it is "cannot
+    say". Every raw answer is on disk before it counts, so a run that was stopped or killed goes on
+    where it was, and the same run again costs nothing.
+
+    Parameters
+    ----------
+    client : callable
+        ``client(messages, **options)`` returns the text that a model writes: messages as OpenAI
+        has them, options `temperature`, `max_tokens` and, for votes, `seed`. `model_client` makes
+        one; an attribute `name` says which model it is. It raises `ModelBusyError`, `TimeoutError`
+        or `ConnectionError` where another try may help.
+    guidelines : str
+        What belongs where, by the owner of the items.
+    show : callable or sequence
+        ``show(row)``, or a list or a data frame: what people see of an item, a text or a mapping
+        of names to values. A `pathlib.Path` in it is a picture.
+    names : sequence of str or None, default=None
+        What the groups are called.
+    exemplars : sequence of sequences of int or None, default=None
+        For each group, rows of items that show what it is. They are in the prompts of other
+        items: choose items that you have read.
+    votes : int, default=1
+        How often each question is asked; the shares of the answers are the answer.
+    temperature : float or None, default=None
+        How freely the model writes; None for 0, of several votes 0.7.
+    cache : path or None, default=None
+        A file for the raw answers; None to keep them in memory only.
+    max_cost : float or None, default=None
+        Money that may be spent at most, in the currency of `prices`.
+    max_tokens : int or None, default=None
+        Tokens that may be used at most, read and written.
+    prices : (float, float) or None, default=None
+        What a million tokens cost that are read, and written.
+    concurrency : int, default=8
+        Requests at a time.
+    retries : int, default=6
+        How often a request is tried again that fails.
+    progress : bool, default=False
+        Show a progress bar, where there is a terminal.
+    clock : object or None, default=None
+        Has ``now()`` and ``sleep(seconds)``; None for the machine's own.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter breaks its rule.
+
+    Examples
+    --------
+    >>> from askmeans.queries import GroupQueries
+    >>> def client(messages, **options):
+    ...     return '{"group": "B"}' if "pear" in messages[1]["content"] else '{"group": "A"}'
+    >>> oracle = ModelOracle(client, guidelines="A: round. B: not.", show=["apple", "pear"])
+    >>> oracle.answer(GroupQueries([0, 1], 2))
+    array([[1., 0.],
+           [0., 1.]])
+    >>> oracle.spent.calls
+    2
+    """
+
+    def __init__(
+        self,
+        client: Callable[..., str],
+        *,
+        guidelines: str,
+        show: Callable[[int], Any] | Sequence[Any],
+        names: Sequence[str] | None = None,
+        exemplars: Sequence[Sequence[int]] | None = None,
+        votes: int = 1,
+        temperature: float | None = None,
+        cache: Path | str | None = None,
+        max_cost: float | None = None,
+        max_tokens: int | None = None,
+        prices: tuple[float, float] | None = None,
+        concurrency: int = 8,
+        retries: int = 6,
+        progress: bool = False,
+        clock: Clock | None = None,
+    ) -> None:
+        owner = type(self).__name__
+        if not callable(client):
+            raise ParameterError(
+                f"The 'client' parameter of {owner} must be callable. Got {client!r:.60} instead; "
+                "oracles.model_client makes one for an endpoint."
+            )
+        check_number(votes, "votes", owner, integer=True, minimum=1)
+        check_number(concurrency, "concurrency", owner, integer=True, minimum=1)
+        check_number(retries, "retries", owner, integer=True, minimum=0)
+        for name, value in (("max_cost", max_cost), ("max_tokens", max_tokens)):
+            if value is not None:
+                check_number(value, name, owner, minimum=0)
+        if max_cost is not None and prices is None:
+            raise ParameterError(
+                f"The 'max_cost' parameter of {owner} needs 'prices', of a million tokens read and "
+                f"written. Got {max_cost} without; pass prices=(in, out), or max_tokens."
+            )
+        self.client = client
+        self.votes = int(votes)
+        self.temperature = temperature
+        self.concurrency = int(concurrency)
+        self.progress = progress
+        self.failed: set[Question] = set()
+        self._prompts = Prompts(guidelines, show, names, exemplars)
+        limits = Limits(
+            max_cost=max_cost, max_tokens=max_tokens, prices=prices, retries=int(retries)
+        )
+        self._caller = Caller(client, ReplyCache(cache), limits, clock or RealClock())
+
+    def __repr__(self) -> str:
+        return f"ModelOracle({self.name!r}, votes={self.votes})"
+
+    @property
+    def name(self) -> str:
+        """What the model is called."""
+        return self._caller.model
+
+    @property
+    def spent(self) -> ModelCost:
+        """What was asked so far, and what it cost."""
+        return self._caller.spent
+
+    def who(self, queries: Queries) -> list[str]:
+        """Who answers: the model.
+
+        Parameters
+        ----------
+        queries : MembershipQueries, GroupQueries, PairQueries, TripletQueries or RelativeQueries
+            The questions.
+
+        Returns
+        -------
+        list of str
+            Its name for each.
+
+        Examples
+        --------
+        >>> from askmeans.queries import PairQueries
+        >>> ModelOracle(lambda m: "", guidelines="", show=["a", "b"]).who(PairQueries([[0, 1]]))
+        ['model']
+        """
+        return [self.name] * len(queries)
+
+    def forecast(self, queries: Queries) -> ModelCost:
+        """About what a batch will cost, without asking anything.
+
+        Parameters
+        ----------
+        queries : MembershipQueries, GroupQueries, PairQueries, TripletQueries or RelativeQueries
+            The questions.
+
+        Returns
+        -------
+        ModelCost
+            Requests that are left, answers that are known already, tokens and money.
+
+        Examples
+        --------
+        >>> from askmeans.queries import PairQueries
+        >>> oracle = ModelOracle(lambda m: "", guidelines="", show=["a", "b"])
+        >>> oracle.forecast(PairQueries([[0, 1]])).calls
+        1
+        """
+        k, calls, known, tokens = self._n_clusters(queries), 0, 0, 0
+        for question in dict.fromkeys(queries.questions()):
+            messages = self._prompts.messages(question, k)
+            for vote in range(self.votes):
+                key = self._caller.key(messages, self._options(k, vote), _vote(question, vote, 0))
+                if self._caller.cache.get(key) is not None:
+                    known += 1
+                else:
+                    calls, tokens = calls + 1, tokens + about(messages)
+        limits, written = self._caller.limits, calls * _USUAL
+        money = limits.money(tokens, written) if limits.prices else None
+        return ModelCost(
+            calls=calls, remembered=known, tokens_in=tokens, tokens_out=written, money=money
+        )
+
+    def answer(self, queries: Queries) -> Floats:
+        """Answers to a batch.
+
+        Parameters
+        ----------
+        queries : MembershipQueries, GroupQueries, PairQueries, TripletQueries or RelativeQueries
+            The questions.
+
+        Returns
+        -------
+        ndarray of shape (n_questions,), or (n_questions, n_clusters) for group questions
+            What the model says; NaN for "cannot say", and for what could not be asked (`failed`).
+
+        Raises
+        ------
+        StopAsking
+            When the budget is spent, on Ctrl-C, or when the model cannot be asked; with the
+            answers so far, which are in the cache.
+
+        Examples
+        --------
+        >>> from askmeans.queries import MembershipQueries
+        >>> oracle = ModelOracle(lambda messages, **options: '{"membership": 0.8}',
+        ...                      guidelines="Ripe fruit.", show=["a red apple"])
+        >>> oracle.answer(MembershipQueries([0], [0]))
+        array([0.8])
+        """
+        if not callable(self._prompts.shown) and len(queries):
+            queries.check_items(len(self._prompts.shown))
+        asked, k = queries.questions(), self._n_clusters(queries)
+        said: dict[Question, Value] = {}
+        stopped, cause = self._ask(dict.fromkeys(asked), k, said)
+        answers = np.full(queries.shape, np.nan)
+        for row, question in enumerate(asked):
+            answers[row] = said.get(question, np.nan)
+        if stopped:
+            raise StopAsking(answers, np.array([q in said for q in asked], dtype=bool)) from cause
+        return answers
+
+    def _ask(
+        self, questions: Iterable[Question], k: int, said: dict[Question, Value]
+    ) -> tuple[bool, Exception | None]:
+        """Put answers into `said`; whether it was stopped, and by which error."""
+        listed, ended, lock = list(questions), threading.Event(), threading.Lock()
+        in_a_row = 0
+        cause: Exception | None = None
+
+        def card(question: Question) -> Value | None:
+            nonlocal in_a_row, cause
+            if ended.is_set():
+                return None
+            try:
+                value = self._card(question, k)
+            except (ModelBusyError, TimeoutError, ConnectionError) as error:
+                with lock:
+                    in_a_row += 1
+                    self.failed.add(question)
+                    if in_a_row >= max(_IN_A_ROW, self.concurrency) and not ended.is_set():
+                        cause = _gave_up(error, in_a_row)
+                        ended.set()
+                return self._nothing(question, k)
+            except Spent:
+                ended.set()
+                return None
+            except Exception as error:  # what was answered is not thrown away with it
+                cause = cause or error
+                ended.set()
+                return None
+            with lock:
+                in_a_row = 0
+                self.failed.discard(question)
+            return value
+
+        with self._bar(len(listed)) as advance, ThreadPoolExecutor(self.concurrency) as pool:
+            waiting = {pool.submit(card, question): question for question in listed}
+            try:
+                for done in as_completed(waiting):
+                    value = done.result()
+                    if value is not None:
+                        said[waiting[done]] = value
+                        advance(1)
+            except KeyboardInterrupt:
+                ended.set()
+        return ended.is_set(), cause
+
+    def _bar(self, n: int) -> Any:
+        """A function that moves the progress bar on."""
+        if not self.progress:
+            return nullcontext(lambda _: None)
+        from askmeans.progress import answers_bar
+
+        return answers_bar(n)
+
+    def _card(self, question: Question, k: int) -> Value:
+        """One question's answer: the mean of its votes, of those that could say."""
+        votes = [self._vote(question, k, vote) for vote in range(self.votes)]
+        told = np.array([vote for vote in votes if not _is_silent(vote)])
+        if not len(told):
+            return self._nothing(question, k)
+        mean = told.mean(axis=0)
+        return tuple(mean.tolist()) if mean.ndim else float(mean)
+
+    def _vote(self, question: Question, k: int, vote: int) -> Value:
+        """What the model says once; asked again where it is no answer, then "cannot say"."""
+        for attempt in range(2):
+            messages: Messages = self._prompts.messages(question, k, again=attempt > 0)
+            options = self._options(k, vote)
+            reply: Reply = self._caller(messages, options, _vote(question, vote, attempt))
+            try:
+                value = parsed(reply, question, k)
+            except AnswerError:
+                continue
+            if isinstance(value, tuple) and reply.logprobs:
+                return spread(reply, question, k, value)
+            return value
+        return self._nothing(question, k)
+
+    def _options(self, k: int, vote: int) -> dict[str, Any]:
+        """How the model shall write."""
+        usual = 0.0 if self.votes == 1 else _WARM
+        options: dict[str, Any] = {
+            "temperature": usual if self.temperature is None else float(self.temperature),
+            "max_tokens": _WRITTEN + _EACH * k,
+        }
+        return options | ({"seed": vote} if self.votes > 1 else {})
+
+    def _n_clusters(self, queries: Queries) -> int:
+        """How many groups there are, as far as questions are about groups."""
+        if isinstance(queries, GroupQueries):
+            return queries.n_clusters
+        if isinstance(queries, MembershipQueries):
+            names = self._prompts.names
+            return int(queries.clusters.max(initial=0)) + 1 if names is None else len(names)
+        return 1
+
+    def _nothing(self, question: Question, k: int) -> Value:
+        """No answer."""
+        return (math.nan,) * k if question.kind == "group" else math.nan
+
+
+def _vote(question: Question, vote: int, attempt: int) -> tuple[int, ...]:
+    """What tells requests of the same content apart: asked again, voted again, repaired."""
+    return question.repeat, vote, attempt
+
+
+def _is_silent(value: Value) -> bool:
+    """Whether an answer is "cannot say"."""
+    return any(map(math.isnan, value)) if isinstance(value, tuple) else math.isnan(value)
+
+
+def _gave_up(error: Exception, count: int) -> ModelError:
+    """Why nothing more is tried."""
+    return ModelError(
+        f"The model must answer. Got {count} questions in a row that failed in spite of several "
+        f"tries, the last with: {error}. What it said is kept; try again later."
+    )

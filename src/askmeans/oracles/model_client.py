@@ -1,0 +1,186 @@
+"""A client for endpoints that speak OpenAI's protocol: theirs, vLLM, llama.cpp, Ollama.
+
+Rules of this file:
+- The key comes from the environment and goes into one header. It is in no attribute, no message
+  and no log of ours; what a server sends back with it in it is told without it.
+- Nothing is tried again here: `ModelOracle` does that, for every client alike.
+"""
+
+import os
+from typing import Any
+from urllib.parse import urlsplit
+
+from askmeans.checks import check_positive
+from askmeans.exceptions import MissingExtraError, ModelBusyError, ModelError, ParameterError
+from askmeans.oracles.model_answers import Reply
+
+__all__ = ["ModelClient", "model_client"]
+
+_AGAIN = frozenset({408, 409, 425, 429})  # and what a server fails with
+_TOP = 10  # tokens whose probabilities are asked for
+
+
+class ModelClient:
+    """Asks an endpoint; `model_client` makes one.
+
+    Parameters
+    ----------
+    api : openai.OpenAI
+        The endpoint, with its key.
+    name : str
+        The model's name there.
+    extra : dict of str to object
+        Sent with every request.
+
+    Examples
+    --------
+    >>> client = model_client("http://localhost:11434/v1", "llama3.2")
+    >>> client
+    ModelClient('llama3.2' at http://localhost:11434/v1/)
+    """
+
+    def __init__(self, api: Any, name: str, extra: dict[str, Any]) -> None:
+        self.name = name
+        self.extra = extra
+        self._api = api
+
+    def __repr__(self) -> str:
+        return f"ModelClient({self.name!r} at {self._api.base_url})"
+
+    def __call__(self, messages: list[dict[str, Any]], **options: Any) -> Reply:
+        """What the model writes.
+
+        Parameters
+        ----------
+        messages : list of dict
+            Roles and contents.
+        **options : object
+            As the endpoint takes them.
+
+        Returns
+        -------
+        Reply
+            Its text and its cost.
+
+        Raises
+        ------
+        ModelBusyError
+            Where another try may help: time-outs, rate limits, failures of the server.
+        ModelError
+            Where it would not: no such model, a wrong key, a request that is refused.
+        """
+        import openai
+
+        try:
+            found = self._api.chat.completions.create(
+                model=self.name, messages=messages, **self.extra, **options
+            )
+            return _reply(found)
+        except openai.APIStatusError as error:
+            told = self._clean(f"{error.status_code}: {error.message}")
+            if error.status_code in _AGAIN or error.status_code >= 500:
+                raise ModelBusyError(told, _retry_after(error.response.headers)) from None
+            raise ModelError(
+                f"The endpoint must take the request. Got {told}; check the model's name, the key "
+                "in the environment and the options."
+            ) from None
+        except openai.APIError as error:  # time-outs, broken connections, what is no answer
+            raise ModelBusyError(self._clean(str(error) or type(error).__name__), None) from None
+        except (ValueError, TypeError, AttributeError, LookupError) as error:
+            raise ModelBusyError(self._clean(f"not of the protocol ({error})"), None) from None
+
+    def _clean(self, text: str) -> str:
+        """A message without the key."""
+        key = self._api.api_key
+        return (text.replace(key, "***") if key else text)[:500]
+
+
+def model_client(
+    url: str,
+    model: str,
+    *,
+    key_variable: str = "OPENAI_API_KEY",
+    timeout: float = 60.0,
+    logprobs: bool = False,
+    extra: dict[str, Any] | None = None,
+) -> ModelClient:
+    """Make a client for an OpenAI-compatible endpoint.
+
+    Parameters
+    ----------
+    url : str
+        Where it is, such as "https://api.openai.com/v1" or "http://localhost:11434/v1". No key,
+        name or password in it: the key is in the environment.
+    model : str
+        The model's name there.
+    key_variable : str, default="OPENAI_API_KEY"
+        The environment variable that has the key; without it none is sent, as local servers want.
+    timeout : float, default=60.0
+        Seconds to wait for an answer.
+    logprobs : bool, default=False
+        Ask for the probabilities of what might have been written: they are shares then.
+    extra : dict of str to object or None, default=None
+        Sent with every request, such as ``{"response_format": {"type": "json_object"}}``.
+
+    Returns
+    -------
+    ModelClient
+        To be passed to `ModelOracle`.
+
+    Raises
+    ------
+    MissingExtraError
+        If the package openai is not installed.
+    ParameterError
+        If the URL is none, or has a key in it.
+
+    Examples
+    --------
+    >>> model_client("http://localhost:8000/v1", "qwen").name
+    'qwen'
+    """
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.username is not None \
+            or parts.query:  # fmt: skip
+        raise ParameterError(
+            "The 'url' parameter of model_client must be http(s)://HOST/..., without names, "
+            f"passwords and parameters. Got one of {parts.hostname!r}; set the key in the "
+            f"environment variable {key_variable}."
+        )
+    check_positive(timeout, "timeout", "model_client")
+    try:
+        import openai
+    except ImportError as error:
+        raise MissingExtraError(
+            'Language models need the package openai. Run: pip install "askmeans[llm]"'
+        ) from error
+    key = os.environ.get(key_variable, "")
+    api = openai.OpenAI(base_url=url, api_key=key or "none", timeout=timeout, max_retries=0)
+    told: dict[str, Any] = {"logprobs": True, "top_logprobs": _TOP} if logprobs else {}
+    return ModelClient(api, model, told | (extra or {}))
+
+
+def _reply(found: Any) -> Reply:
+    """The text, tokens and probabilities of a completion."""
+    choice, usage = found.choices[0], found.usage
+    text = choice.message.content
+    if choice.finish_reason is None and not text:
+        raise ValueError("an empty answer")
+    told = [
+        (each.token, {other.token: other.logprob for other in each.top_logprobs})
+        for each in (choice.logprobs.content or () if choice.logprobs else ())
+    ]
+    return Reply(
+        text or "",
+        tokens_in=None if usage is None else usage.prompt_tokens,
+        tokens_out=None if usage is None else usage.completion_tokens,
+        logprobs=told,
+    )
+
+
+def _retry_after(headers: Any) -> float | None:
+    """Seconds that the server asks to wait; None where it does not say."""
+    try:
+        return max(0.0, float(headers.get("retry-after", "")))
+    except ValueError:
+        return None  # a date, or nothing

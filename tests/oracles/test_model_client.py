@@ -1,0 +1,121 @@
+"""The client for endpoints: what it sends, its errors, and where the key is not."""
+
+import io
+import logging
+import pickle
+
+import pytest
+from model_server import Broken, completion, serving
+
+from askmeans.exceptions import ModelBusyError, ModelError, ParameterError
+from askmeans.oracles import model_client
+
+KEY = "sk-secret-123"
+MESSAGES = [{"role": "system", "content": "s"}, {"role": "user", "content": '{"item": 1}'}]
+
+
+@pytest.fixture
+def key(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+
+
+@pytest.mark.usefixtures("key")
+def test_it_sends_the_key_in_a_header_and_tells_what_it_cost():
+    with serving(lambda *_: '{"group": "A"}') as server:
+        reply = model_client(server.url, "small")(MESSAGES, temperature=0.0, max_tokens=9)
+    assert reply == '{"group": "A"}'
+    (request,) = server.trace
+    assert request.headers["authorization"] == f"Bearer {KEY}"
+    assert request.body["model"] == "small"
+    assert (request.body["temperature"], request.body["max_tokens"]) == (0.0, 9)
+    assert [reply.tokens_in, reply.tokens_out] == server.tokens
+
+
+def test_without_a_key_none_of_anybody_is_sent(monkeypatch):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with serving(lambda *_: "x") as server:
+        model_client(server.url, "m")(MESSAGES)
+    assert server.trace[0].headers["authorization"] == "Bearer none"
+
+
+def test_probabilities_are_asked_for_and_told():
+    token = {"token": "A", "logprob": -0.1, "bytes": None,
+             "top_logprobs": [{"token": "A", "logprob": -0.1, "bytes": None}]}  # fmt: skip
+    with serving(lambda request, _: completion("A", request, logprobs=[token])) as server:
+        reply = model_client(server.url, "m", logprobs=True, extra={"seed": 1})(MESSAGES)
+    assert server.trace[0].body["logprobs"] is True
+    assert server.trace[0].body["seed"] == 1
+    assert reply.logprobs == (("A", {"A": -0.1}),)
+
+
+@pytest.mark.parametrize("broken", [
+    Broken(429), Broken(500), Broken(503), Broken(408), Broken(cut=True),
+    Broken(200, body='{"choices": nonsense'), Broken(200, body='{"hello": 1}'),
+    Broken(200, body='{"choices": []}'), Broken(200, body="[]"), Broken(200, body=""),
+])  # fmt: skip
+@pytest.mark.usefixtures("key")
+def test_what_may_pass_is_worth_another_try_and_is_tried_once_here(broken):
+    with serving(lambda *_: broken) as server:
+        with pytest.raises(ModelBusyError):
+            model_client(server.url, "m")(MESSAGES)
+        assert len(server.trace) == 1
+
+
+@pytest.mark.usefixtures("key")
+def test_the_server_says_when_to_come_back():
+    script = Broken(429, headers={"Retry-After": "12"})
+    with serving(lambda *_: script) as server, pytest.raises(ModelBusyError) as busy:
+        model_client(server.url, "m")(MESSAGES)
+    assert busy.value.retry_after == 12.0
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 422])
+@pytest.mark.usefixtures("key")
+def test_what_is_refused_is_not_worth_another_try(status):
+    body = f'{{"error": {{"message": "wrong key {KEY}"}}}}'
+    broken = Broken(status, body=body)
+    with serving(lambda *_: broken) as server, pytest.raises(ModelError) as refused:
+        model_client(server.url, "m")(MESSAGES)
+    assert not isinstance(refused.value, ModelBusyError)
+    assert str(status) in str(refused.value)
+    assert KEY not in str(refused.value)
+    assert refused.value.__cause__ is None
+
+
+@pytest.mark.usefixtures("key")
+def test_nobody_is_there():
+    with serving(lambda *_: "x") as server:
+        url = server.url
+    with pytest.raises(ModelBusyError):
+        model_client(url, "m")(MESSAGES)
+
+
+@pytest.mark.usefixtures("key")
+def test_the_key_is_in_no_log_no_repr_and_no_file(caplog):
+    stream = io.StringIO()
+    handler = logging.StreamHandler(stream)
+    root = logging.getLogger()
+    root.addHandler(handler)
+    before, root.level = root.level, logging.DEBUG
+    try:
+        with serving(lambda _, n: Broken(401, body=f'"{KEY}"') if n else "x") as server:
+            client = model_client(server.url, "m")
+            client(MESSAGES)
+            with pytest.raises(ModelError):
+                client(MESSAGES)
+    finally:
+        root.removeHandler(handler)
+        root.level = before
+    assert KEY not in stream.getvalue() + caplog.text + repr(client) + repr(vars(client))
+    with pytest.raises((TypeError, AttributeError, pickle.PicklingError)):
+        pickle.dumps(client)
+
+
+@pytest.mark.parametrize("url", [
+    "ftp://host/v1", "localhost:8000", "http://name:word@host/v1", "https://host/v1?key=abc",
+])  # fmt: skip
+def test_a_url_with_a_key_in_it_is_refused_without_repeating_it(url):
+    with pytest.raises(ParameterError, match="OPENAI_API_KEY") as refused:
+        model_client(url, "m")
+    assert "word" not in str(refused.value).split("passwords")[1]
+    assert "abc" not in str(refused.value)
