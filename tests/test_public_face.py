@@ -88,6 +88,7 @@ def test_the_estimators_parameters_are_the_pinned_ones():
         "tol": 1e-4,
         "algorithm": "auto",
         "metric": "euclidean",
+        "memory": None,
         "random_state": None,
     }
     kinds = [parameter.kind for parameter in parameters.values()]

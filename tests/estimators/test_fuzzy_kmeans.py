@@ -368,7 +368,10 @@ def test_four_threads_fit_at_once_without_harm():
         ({"fuzzifier": np.inf}, "Got inf instead"),
         ({"fuzzifier": "soft"}, "Got 'soft' instead"),
         ({"fuzzifier": None}, "Got None instead"),
-        ({"init": "kmeans"}, r"'init' parameter .* among \{'k-means\+\+', 'fuzzy\+\+', 'random'\}"),
+        (
+            {"init": "kmeans"},
+            r"'init' parameter .* among \{'k-means\+\+', 'fuzzy\+\+', 'random', 'k-means\|\|'\}",
+        ),
         ({"init": [[1.0] * 4] * 2}, r"\(n_clusters, n_features\) = \(3, 4\) .* Got shape \(2, 4\)"),
         ({"init": [[np.nan] * 4] * 3}, "'init' parameter .* must be finite"),
         ({"init": [["a"] * 4] * 3}, "'init' parameter .* or an array of numbers"),

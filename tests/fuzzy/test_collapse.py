@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from askmeans.fuzzy.collapse import fuzzifier_bound, merged_clusters
+from askmeans.fuzzy.engines import ArrayEngine
 from askmeans.fuzzy.problem import Problem
 from askmeans.fuzzy.threads import RowThreads
 
@@ -11,7 +12,8 @@ from askmeans.fuzzy.threads import RowThreads
 def bound(X, weights=()):
     X = np.asarray(X, dtype=float)
     with RowThreads(len(X), 1) as threads:
-        return fuzzifier_bound(Problem.of(X, np.asarray(weights, dtype=float), threads))
+        engine = ArrayEngine(X, np.asarray(weights, dtype=float), threads)
+        return fuzzifier_bound(Problem.of(engine))
 
 
 @pytest.mark.parametrize("d", [3, 4, 10, 50])

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from askmeans.fuzzy import kernels, lloyd
+from askmeans.fuzzy.engines import ArrayEngine
 from askmeans.fuzzy.problem import Problem
 from askmeans.fuzzy.threads import RowThreads
 from askmeans.testing import ModelContract
@@ -19,7 +20,7 @@ class TestCompiledModel(ModelContract):
     def step(self, X, centers, fuzzifier, weights):
         weights = np.empty(0) if weights is None else weights
         with RowThreads(len(X), 1) as threads:
-            problem = Problem.of(X, weights, threads)
+            problem = Problem.of(ArrayEngine(X, weights, threads))
             frame = problem.frame
             moments, totals, objective = kernels.accumulate(
                 X, weights, frame.inner(centers), frame.shift, frame.scale, fuzzifier

@@ -6,12 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from askmeans.estimators.fuzzy_kmeans import SEEDINGS
 from askmeans.fuzzy import kernels
+from askmeans.fuzzy.engines import ArrayEngine
 from askmeans.fuzzy.model import closed_form_memberships
 from askmeans.fuzzy.problem import Problem
 from askmeans.fuzzy.seeding import canonical_order, draw_seeds
 from askmeans.fuzzy.threads import RowThreads
+
+SEEDINGS = ("k-means++", "fuzzy++", "random")  # that look at every item
 
 
 def draw(X, k, how, seed=0, weights=None, fuzzifier=2.0):
@@ -19,7 +21,7 @@ def draw(X, k, how, seed=0, weights=None, fuzzifier=2.0):
     X = np.asarray(X, dtype=float)
     weights = np.empty(0) if weights is None else np.asarray(weights, dtype=float)
     with RowThreads(len(X), 1) as threads:
-        problem = Problem.of(X, weights, threads)
+        problem = Problem.of(ArrayEngine(X, weights, threads))
         seeds = draw_seeds(
             problem,
             k,

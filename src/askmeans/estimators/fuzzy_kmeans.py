@@ -1,7 +1,9 @@
 """FuzzyKMeans: the fuzzy k-means model as a scikit-learn clusterer."""
 
 import warnings
-from typing import Any, Self
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,12 +23,17 @@ from askmeans.checks import (
     check_fuzzifier,
     check_number,
 )
+from askmeans.estimators.sources import as_engine, is_elsewhere, seen_in
 from askmeans.estimators.validation import as_generator, check_items, check_metric, check_new_items
 from askmeans.exceptions import CollapseWarning, ParameterError
+from askmeans.fuzzy.disk import as_bytes
+
+if TYPE_CHECKING:
+    from askmeans.fuzzy.lloyd import Fit
 
 __all__ = ["FuzzyKMeans"]
 
-SEEDINGS = ("k-means++", "fuzzy++", "random")
+SEEDINGS = ("k-means++", "fuzzy++", "random", "k-means||")
 
 
 class FuzzyKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
@@ -43,11 +50,13 @@ class FuzzyKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         How soft the clusters are, above 1; near 1 they are those of k-means. At 2, the usual
         value, clusters tend to merge in many dimensions (a :class:`CollapseWarning` tells);
         "auto" goes down from 2, in steps, until they stay apart.
-    init : {"k-means++", "fuzzy++", "random"} or array-like of shape (n_clusters, n_features), \
-            default="k-means++"
+    init : {"k-means++", "fuzzy++", "random", "k-means||"} or array-like of shape \
+            (n_clusters, n_features), default="k-means++"
         Where to start. "k-means++" spreads seeds over the items by squared distance; "fuzzy++" by
-        each item's part of the fuzzy objective; "random" takes items at random. An array is a
-        warm start from these centres.
+        each item's part of the fuzzy objective; "random" takes items at random. Of more than
+        100,000 items these look at a random sample, iterate over it, and all items begin where that
+        ends; "k-means||" draws from all items, in five passes. An array is a warm start from these
+        centres.
     n_init : int, default=1
         How many starts; the best by objective is kept. An array as `init` is one start.
     max_iter : int, default=300
@@ -57,11 +66,17 @@ class FuzzyKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         root of the features' mean variance). At 0 they end when nothing moves at all, or silently
         after `max_iter`.
     algorithm : {"auto", "lloyd"}, default="auto"
-        "lloyd" is the only one so far, and what "auto" means.
+        "lloyd" is Lloyd's iterations; "auto" mixes their last few steps (Anderson mixing), which
+        leads to the same optimum in fewer iterations; a mixed step that raises the objective is
+        taken back. With fuzzifier "auto" both are Lloyd's.
     metric : {"euclidean", "cosine"}, default="euclidean"
         "cosine" scales every item to length 1 first, in `fit` and in all that takes items, so that
         only directions count (squared distances are then 2 - 2 cos); centres are means of such
         items, shorter than 1. A row of zeros stays one.
+    memory : int, str or None, default=None
+        About how much memory may be used for data on disk, in bytes or as a text ("2GiB"); None is
+        "1GiB". A `numpy.memmap` counts as data on disk where `memory` is given; other arrays are
+        in memory already.
     random_state : int, numpy Generator, RandomState or None, default=None
         Where the seeds' randomness comes from; an int makes the fit repeatable.
 
@@ -70,9 +85,10 @@ class FuzzyKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
         The centres, in the data's float type.
     memberships_ : ndarray of shape (n_items, n_clusters)
-        How much each item belongs to each cluster.
+        How much each item belongs to each cluster. Of data on disk, rows that are computed when
+        they are looked at; of Dask collections, a Dask array that is not computed yet.
     labels_ : ndarray of shape (n_items,)
-        The cluster each item belongs to most: its nearest centre.
+        The cluster each item belongs to most: its nearest centre; likewise.
     objective_ : float
         The objective reached.
     objective_history_ : ndarray of shape (n_iter + 1,)
@@ -121,6 +137,7 @@ class FuzzyKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         tol: float = 1e-4,
         algorithm: str = "auto",
         metric: str = "euclidean",
+        memory: int | str | None = None,
         random_state: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -131,6 +148,7 @@ class FuzzyKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         self.tol = tol
         self.algorithm = algorithm
         self.metric = metric
+        self.memory = memory
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:  # noqa: ARG002 - scikit-learn's signature
@@ -139,7 +157,8 @@ class FuzzyKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         Parameters
         ----------
         X : array-like of shape (n_items, n_features)
-            The items: an array, a memory map, nested lists or a pandas, polars or pyarrow table.
+            The items: an array, a memory map, nested lists or a pandas, polars or pyarrow table; a
+            Dask array or data frame; or the path of a .npy or Parquet file or of a folder of these.
         y : Ignored
             Not used; here because scikit-learn's pipelines pass it.
         sample_weight : array-like of shape (n_items,), default=None
@@ -165,34 +184,128 @@ class FuzzyKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         from askmeans.fuzzy import lloyd  # brings numba, which `import askmeans` must not wait for
 
         self._check_parameters()
-        items, seen = check_items(self, X)
-        check_enough_items(len(items), self.n_clusters, "FuzzyKMeans")
-        found = lloyd.fit(
-            items,
-            int(self.n_clusters),
-            fuzzifier="auto" if self.fuzzifier == "auto" else float(self.fuzzifier),
-            init=self._starting_point(items),
-            n_init=int(self.n_init),
-            max_iter=int(self.max_iter),
-            tol=float(self.tol),
-            weights=as_weights(sample_weight, len(items)),
-            rng=as_generator(self.random_state, "FuzzyKMeans"),
-        )
-        self._warn(found)
-        centers = found.centers.astype(items.dtype)
-        memberships = lloyd.memberships(items, centers, found.fuzzifier)
-        labels = lloyd.nearest_centers(items, centers)
+        if is_elsewhere(self, X):
+            engine = as_engine(self, X, sample_weight)
+            seen = seen_in(self, engine, reset=True)
+            found = self._fitted(engine, np.empty(0))
+            centers = found.centers.astype(engine.dtype)
+            memberships = partial(lloyd.memberships, centers=centers, fuzzifier=found.fuzzifier)
+            labels = partial(lloyd.nearest_centers, centers=centers)
+            rows: tuple[Any, Any] = (
+                engine.lazy(memberships, len(centers), engine.dtype),
+                engine.lazy(labels, None, np.int32),
+            )
+        else:
+            items, seen = check_items(self, X)
+            found = self._fitted(items, as_weights(sample_weight, len(items)))
+            centers = found.centers.astype(items.dtype)
+            rows = lloyd.assign(items, centers, found.fuzzifier)
         # All is computed: from here on nothing can fail and leave half of it.
-        self.__dict__.pop("feature_names_in_", None)
+        for name in ("feature_names_in_", "_stream_weights"):
+            self.__dict__.pop(name, None)
         self.__dict__.update(seen)
-        self.cluster_centers_ = centers
-        self.fuzzifier_ = found.fuzzifier
-        self.memberships_ = memberships
-        self.labels_ = labels
-        self.objective_ = found.objective
-        self.objective_history_ = found.history
-        self.n_iter_ = found.n_iter
+        self._keep(found, centers, *rows)
         return self
+
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:  # noqa: ARG002 - scikit-learn's signature
+        """Go on from what was seen so far with one more part of a stream.
+
+        The first part is fitted like any data. From then on the centres found stand for all items
+        of earlier parts, each as heavy as its cluster (single-pass fuzzy c-means; Hore, Hall and
+        Goldgof, 2007), so memory does not grow with the stream. After `fit` it begins anew.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_items, n_features)
+            The part's items; the first part has `n_clusters` of them at least.
+        y : Ignored
+            Not used; here because scikit-learn's pipelines pass it.
+        sample_weight : array-like of shape (n_items,), default=None
+            How much each item counts; None counts all alike.
+
+        Returns
+        -------
+        self : FuzzyKMeans
+            The fitted estimator; `memberships_` and `labels_` are those of this part.
+
+        Raises
+        ------
+        ParameterError
+            If a parameter breaks its rule.
+        DataError
+            If X or sample_weight cannot be used.
+
+        Examples
+        --------
+        >>> model = FuzzyKMeans(n_clusters=2, random_state=0).partial_fit([[0.0], [9.0], [10.0]])
+        >>> model.partial_fit([[1.0], [11.0]]).labels_.shape
+        (2,)
+        """
+        from askmeans.fuzzy import lloyd
+
+        self._check_parameters()
+        so_far = getattr(self, "_stream_weights", None)
+        if so_far is None:
+            items, seen = check_items(self, X)
+        else:
+            items, seen = check_new_items(self, X), {}
+        weights = as_weights(sample_weight, len(items))
+        if so_far is None:
+            found = self._fitted(items, weights)
+            together, heavy = items, weights
+        else:
+            each = weights if weights.size else np.ones(len(items))
+            together = np.concatenate([self.cluster_centers_.astype(items.dtype), items])
+            heavy = np.concatenate([so_far, each])
+            found = self._fitted(together, heavy, start=self.cluster_centers_)
+        centers = found.centers.astype(items.dtype)
+        shares = lloyd.memberships(together, centers, found.fuzzifier).astype(np.float64)
+        if so_far is None:
+            self.__dict__.pop("feature_names_in_", None)
+        self.__dict__.update(seen)
+        self._stream_weights = heavy @ shares if heavy.size else shares.sum(axis=0)
+        self._keep(found, centers, *lloyd.assign(items, centers, found.fuzzifier))
+        return self
+
+    def write_memberships(self, path: str | Path, *, X: Any = None, top: int | None = None) -> Path:
+        """Write memberships to a file, a part at a time.
+
+        Parameters
+        ----------
+        path : str or Path
+            Where to: a .parquet file, a .npy file (all memberships), or a .npz file with a sparse
+            matrix (`scipy.sparse.load_npz` reads it; it is in memory while it is made).
+        X : array-like, path or Dask collection, default=None
+            Items; None for those fitted.
+        top : int or None, default=None
+            Keep only so many largest memberships per item; None keeps all. In Parquet these are
+            columns cluster_1, membership_1, ..., the largest first.
+
+        Returns
+        -------
+        Path
+            The file written.
+
+        Raises
+        ------
+        ParameterError
+            If the ending is none of these, or `top` is out of range.
+        DataError
+            If X does not have the features of those fitted.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> model = FuzzyKMeans(n_clusters=2, random_state=0).fit([[0.0], [1.0], [9.0]])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     np.load(model.write_memberships(f"{folder}/memberships.npy")).shape
+        (3, 2)
+        """
+        from askmeans.estimators.writing import write
+
+        check_is_fitted(self)
+        rows = self.memberships_ if X is None else self.predict_proba(X)
+        return write(rows, Path(path), top)
 
     def predict(self, X: Any) -> NDArray[np.int32]:
         """The cluster to which each item belongs most: its nearest centre.
@@ -215,6 +328,11 @@ class FuzzyKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         """
         from askmeans.fuzzy import lloyd
 
+        if (engine := self._elsewhere(X)) is not None:
+            found: NDArray[np.int32] = engine.lazy(
+                partial(lloyd.nearest_centers, centers=self.cluster_centers_), None, np.int32
+            )
+            return found
         return lloyd.nearest_centers(self._check_new(X), self.cluster_centers_)
 
     def predict_proba(self, X: Any) -> NDArray[np.floating]:
@@ -238,6 +356,14 @@ class FuzzyKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         """
         from askmeans.fuzzy import lloyd
 
+        if (engine := self._elsewhere(X)) is not None:
+            function = partial(
+                lloyd.memberships, centers=self.cluster_centers_, fuzzifier=self.fuzzifier_
+            )
+            found: NDArray[np.floating] = engine.lazy(
+                function, len(self.cluster_centers_), engine.dtype
+            )
+            return found
         items = self._check_new(X)
         return lloyd.memberships(items, self.cluster_centers_, self.fuzzifier_)
 
@@ -262,6 +388,13 @@ class FuzzyKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         """
         from askmeans.fuzzy import lloyd
 
+        if (engine := self._elsewhere(X)) is not None:
+            found: NDArray[np.floating] = engine.lazy(
+                partial(lloyd.distances, centers=self.cluster_centers_),
+                len(self.cluster_centers_),
+                engine.dtype,
+            )
+            return found
         return lloyd.distances(self._check_new(X), self.cluster_centers_)
 
     def score(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> float:  # noqa: ARG002 - scikit-learn's signature
@@ -289,6 +422,8 @@ class FuzzyKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         """
         from askmeans.fuzzy import lloyd
 
+        if (engine := self._elsewhere(X, sample_weight)) is not None:
+            return -lloyd.objective(engine, self.cluster_centers_, self.fuzzifier_, np.empty(0))
         items = self._check_new(X)
         weights = as_weights(sample_weight, len(items))
         return -lloyd.objective(items, self.cluster_centers_, self.fuzzifier_, weights)
@@ -297,6 +432,50 @@ class FuzzyKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
     def _n_features_out(self) -> int:
         """How many columns `transform` returns, for get_feature_names_out."""
         return len(self.cluster_centers_)
+
+    def _fitted(
+        self, items: Any, weights: NDArray[np.float64], start: ArrayLike | None = None
+    ) -> "Fit":
+        """What Lloyd's iterations find, with a warning where it is not what was hoped for."""
+        from askmeans.fuzzy import lloyd
+
+        n_rows, n_features = _shape_of(items)
+        if start is None:
+            check_enough_items(n_rows, self.n_clusters, "FuzzyKMeans")
+        found = lloyd.fit(
+            items,
+            int(self.n_clusters),
+            fuzzifier="auto" if self.fuzzifier == "auto" else float(self.fuzzifier),
+            init=self._starting_point(n_features) if start is None else np.asarray(start),
+            n_init=int(self.n_init),
+            max_iter=int(self.max_iter),
+            tol=float(self.tol),
+            weights=weights,
+            rng=as_generator(self.random_state, "FuzzyKMeans"),
+            # Whether clusters are on their way to merge shows in how slowly Lloyd moves them.
+            mixing=self.algorithm == "auto" and self.fuzzifier != "auto",
+        )
+        self._warn(found)
+        return found
+
+    def _keep(self, found: "Fit", centers: Any, memberships: Any, labels: Any) -> None:
+        """Set what was found."""
+        self.cluster_centers_ = centers
+        self.fuzzifier_ = found.fuzzifier
+        self.memberships_ = memberships
+        self.labels_ = labels
+        self.objective_ = found.objective
+        self.objective_history_ = found.history
+        self.n_iter_ = found.n_iter
+
+    def _elsewhere(self, X: Any, sample_weight: Any = None) -> Any:
+        """The engine of items that are not in memory and fit the fitted model; None for others."""
+        check_is_fitted(self)
+        if not is_elsewhere(self, X):
+            return None
+        engine = as_engine(self, X, sample_weight)
+        seen_in(self, engine, reset=False)
+        return engine
 
     def _check_new(self, X: Any) -> NDArray[np.floating]:
         """Items that fit the fitted model, in its float type or their own."""
@@ -311,12 +490,14 @@ class FuzzyKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         check_number(self.tol, "tol", owner)
         check_choice(self.algorithm, ("auto", "lloyd"), "algorithm", owner)
         check_metric(self)
+        if self.memory is not None:
+            as_bytes(self.memory, owner)
         if not (isinstance(self.fuzzifier, str) and self.fuzzifier == "auto"):
             check_fuzzifier(self.fuzzifier, owner)
         if isinstance(self.init, str):
             check_choice(self.init, SEEDINGS, "init", owner)
 
-    def _starting_point(self, items: NDArray[np.floating]) -> str | NDArray[np.float64]:
+    def _starting_point(self, n_features: int) -> str | NDArray[np.float64]:
         """The seeding's name, or the centres given, checked."""
         if isinstance(self.init, str):
             return self.init
@@ -327,7 +508,7 @@ class FuzzyKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
                 "The 'init' parameter of FuzzyKMeans must be a str among "
                 f"{SEEDINGS} or an array of numbers. Got {self.init!r:.60} instead."
             ) from error
-        expected = (self.n_clusters, items.shape[1])
+        expected = (self.n_clusters, n_features)
         if centers.shape != expected:
             raise ParameterError(
                 "The 'init' parameter of FuzzyKMeans must have shape (n_clusters, n_features) = "
@@ -343,7 +524,7 @@ class FuzzyKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
                 f"The 'n_init' parameter of FuzzyKMeans is {self.n_init}, but 'init' is an array, "
                 "which is one start: n_init=1 is used.",
                 RuntimeWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         return centers
 
@@ -357,12 +538,19 @@ class FuzzyKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
                 'fuzzifier (1.1 to 1.5 suits many features), fuzzifier="auto", or fewer clusters '
                 f"than {self.n_clusters}.",
                 CollapseWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         if not found.converged and self.tol > 0:
             warnings.warn(
                 f"FuzzyKMeans made max_iter={self.max_iter} iterations and its centres still move "
                 f"by more than tol={self.tol:g}. Increase max_iter or tol.",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
+
+
+def _shape_of(items: Any) -> tuple[int, int]:
+    """Rows and columns of an array or an engine."""
+    if isinstance(items, np.ndarray):
+        return items.shape[0], items.shape[1]
+    return items.n_rows, items.n_features

@@ -79,10 +79,10 @@ def _validate(estimator: BaseEstimator, X: Any, *, reset: bool) -> NDArray[np.fl
         raise DataError(str(error)) from error
     if _holds_float32(X):
         items = items.astype(np.float32, copy=False)
-    return _directions(items) if getattr(estimator, "metric", None) == "cosine" else items
+    return directions(items) if getattr(estimator, "metric", None) == "cosine" else items
 
 
-def _directions(items: NDArray[np.floating]) -> NDArray[np.floating]:
+def directions(items: NDArray[np.floating]) -> NDArray[np.floating]:
     """Items scaled to length 1, in their float type; a row of zeros stays one."""
     largest = np.abs(items).max(axis=1, keepdims=True)  # first, so that no square overflows
     items = items / np.where(largest > 0.0, largest, 1.0).astype(items.dtype)

@@ -49,9 +49,10 @@ def fuzzifier_bound(problem: Problem) -> float:
     weighting exponent in the FCM). Items in d directions alike have lambda = 1 / d, so the bound
     is d / (d - 2): in many dimensions only nearly hard clusters are safe.
     """
-    rows = sample_rows(*problem.X.shape)
-    z = problem.frame.inner(problem.X[rows])
-    weights = problem.weights[rows] if problem.weights.size else np.ones(len(rows))
+    engine = problem.engine
+    items, weights = engine.take(sample_rows(engine.n_rows, engine.n_features))
+    z = problem.frame.inner(items)
+    weights = weights if weights.size else np.ones(len(items))
     lengths = np.linalg.norm(z, axis=1)
     weights = np.where(lengths > 0.0, weights, 0.0)
     if not weights.any():

@@ -234,6 +234,38 @@ def fill_memberships(
 
 
 @compiled
+def fill_both(
+    X: Items,
+    out: Items,
+    labels: Labels,
+    centers: Floats,
+    shift: Floats,
+    scale: float,
+    fuzzifier: float,
+) -> None:
+    """Write memberships (n x k) and nearest centres of these items, in one pass."""
+    n, d = X.shape
+    k = centers.shape[0]
+    block = np.empty((d, BLOCK))
+    distances = np.empty((k, BLOCK))
+    shares = np.empty((k, BLOCK))
+    nearest = np.empty(BLOCK)
+    sums = np.empty(BLOCK)
+    for start in range(0, n, BLOCK):
+        m = min(BLOCK, n - start)
+        load(X, start, m, shift, scale, block)
+        measure(block, m, centers, distances)
+        soften(distances, m, fuzzifier, nearest, shares, sums)
+        for b in range(m):
+            best = 0
+            while distances[best, b] < 1.0:  # a ratio now, and 1 for the nearest
+                best += 1
+            labels[start + b] = best
+            for j in range(k):
+                out[start + b, j] = shares[j, b] / sums[b]
+
+
+@compiled
 def fill_distances(X: Items, out: Items, centers: Floats, shift: Floats, scale: float) -> None:
     """Write the Euclidean distances of these items to the centres (n x k)."""
     n, d = X.shape
@@ -340,6 +372,26 @@ def first_moment(X: Items, weights: Floats, shift: Floats) -> tuple[Floats, floa
             for c in range(d):
                 sums[c] += w * (X[i, c] - shift[c])
     return sums, total
+
+
+@compiled_sums
+def both_moments(X: Items, weights: Floats, shift: Floats) -> tuple[Floats, float, float]:
+    """Sums of x - shift per feature, of its squares over all features, and of the weights."""
+    n, d = X.shape
+    sums = np.zeros(d)
+    squares = 0.0
+    total = 0.0
+    for i in range(n):
+        w = weights[i] if weights.size else 1.0
+        if w > 0.0:
+            total += w
+            row = 0.0
+            for c in range(d):
+                away = X[i, c] - shift[c]
+                sums[c] += w * away
+                row += away * away
+            squares += w * row
+    return sums, squares, total
 
 
 @compiled
@@ -465,3 +517,80 @@ def radix_order(keys: NDArray[np.uint64]) -> NDArray[np.intp]:
         keys, moved_keys = moved_keys, keys
         order, moved_order = moved_order, order
     return order
+
+
+@compiled
+def exponential(row: int, seed: int) -> float:
+    """An exponential variable that hangs on the row's number and the seed alone (splitmix64)."""
+    z = np.uint64(row + 1) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(seed)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    z = z ^ (z >> np.uint64(31))
+    return -math.log(((z >> np.uint64(11)) + 0.5) * 2.0**-53)
+
+
+@compiled
+def smallest_keys(
+    X: Items,
+    weights: Floats,
+    first: int,
+    centers: Floats,
+    shift: Floats,
+    scale: float,
+    seed: int,
+    count: int,
+) -> tuple[Floats, NDArray[np.int64]]:
+    """The `count` rows with the smallest exponential / (weight * D_min), which is their key.
+
+    These are a draw without replacement in proportion to weight * D_min (Efraimidis and Spirakis,
+    2006). Without centres D_min is 1. Where fewer rows can be drawn, keys are infinite.
+    """
+    n, d = X.shape
+    k = centers.shape[0]
+    block = np.empty((d, BLOCK))
+    distances = np.empty((k, BLOCK))
+    keys = np.full(count, math.inf)
+    rows = np.zeros(count, dtype=np.int64)
+    worst = 0
+    for start in range(0, n, BLOCK):
+        m = min(BLOCK, n - start)
+        if k > 0:
+            load(X, start, m, shift, scale, block)
+            measure(block, m, centers, distances)
+        for b in range(m):
+            i = start + b
+            cost = weights[i] if weights.size else 1.0
+            if k > 0:
+                nearest = distances[0, b]
+                for j in range(1, k):
+                    nearest = min(nearest, distances[j, b])
+                cost *= nearest
+            if cost > 0.0:
+                key = exponential(first + i, seed) / cost
+                if key < keys[worst]:
+                    keys[worst], rows[worst] = key, i
+                    worst = int(np.argmax(keys))
+    return keys, rows
+
+
+@compiled
+def count_nearest(
+    X: Items, weights: Floats, centers: Floats, shift: Floats, scale: float
+) -> Floats:
+    """What the items weigh together whose nearest centre is each of these."""
+    n, d = X.shape
+    k = centers.shape[0]
+    block = np.empty((d, BLOCK))
+    distances = np.empty((k, BLOCK))
+    counts = np.zeros(k)
+    for start in range(0, n, BLOCK):
+        m = min(BLOCK, n - start)
+        load(X, start, m, shift, scale, block)
+        measure(block, m, centers, distances)
+        for b in range(m):
+            best = 0
+            for j in range(1, k):
+                if distances[j, b] < distances[best, b]:
+                    best = j
+            counts[best] += weights[start + b] if weights.size else 1.0
+    return counts

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Literal
 
 import numpy as np
@@ -11,18 +11,32 @@ from numpy.typing import NDArray
 from askmeans.floats import default_float_errors
 from askmeans.fuzzy import kernels
 from askmeans.fuzzy.collapse import fuzzifier_bound, merged_clusters, sample_rows
+from askmeans.fuzzy.engines import ArrayEngine, Engine, read_only
+from askmeans.fuzzy.mixing import Mixing
 from askmeans.fuzzy.problem import Frame, Problem
+from askmeans.fuzzy.scalable_seeding import scalable_seeds, seeding_rows
 from askmeans.fuzzy.seeding import canonical_order, draw_seeds
 from askmeans.fuzzy.threads import RowThreads
 from askmeans.fuzzy.ties import first_lowest
 
-__all__ = ["Fit", "distances", "fill", "fit", "memberships", "nearest_centers", "objective"]
+__all__ = [
+    "Fit",
+    "assign",
+    "distances",
+    "fill",
+    "fit",
+    "memberships",
+    "nearest_centers",
+    "objective",
+]
 
 Items = NDArray[np.floating]
 Floats = NDArray[np.float64]
 
 # fuzzifier="auto" starts from the usual value, goes down by this factor and ends nearly hard.
 _AUTO_HIGHEST, _AUTO_FACTOR, _AUTO_LOWEST = 2.0, 0.7, 1.05
+_ROUNDED = 1.0 + 1e-13  # an objective that is larger only by so much is not
+_ON_SAMPLE = 1e-3  # tolerance on a sample, whose optimum is farther than that from that of all
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +63,7 @@ class Fit:
 
 @default_float_errors()
 def fit(
-    X: Items,
+    X: Items | Engine,
     n_clusters: int,
     *,
     fuzzifier: float | Literal["auto"],
@@ -59,46 +73,121 @@ def fit(
     tol: float,
     weights: Floats,
     rng: np.random.Generator,
+    mixing: bool = False,
 ) -> Fit:
     """Iterate from `n_init` starts and keep the first with the lowest objective.
 
     `init` names a seeding or gives the centres to start from. With fuzzifier "auto" the first try
     is the bound above which all centres may fall into one (fuzzifier_bound), at most 2; while
     clusters merge all the same, fuzzifier - 1 is multiplied by 0.7 and the fit is made again.
+    X is an array, or an engine that has its own weights. `mixing` is Anderson's, see mixing.py.
+
+    Of many rows a random sample is iterated over first, and where that ends all rows begin; of
+    several starts the best on the sample is.
     """
-    X = _read_only(X)
+    if not isinstance(X, np.ndarray):
+        fitting = _Fitting(X, n_clusters, init, rng, mixing)
+        with fitting.threads:
+            return fitting.fit(fuzzifier, n_init, max_iter, tol)
     with RowThreads(len(X), n_clusters * X.shape[1]) as threads:
-        problem = Problem.of(X, weights, threads)
-        order = canonical_order(X) if isinstance(init, str) else np.empty(0, dtype=np.intp)
-        rows = sample_rows(len(X), n_clusters)
+        return fit(
+            ArrayEngine(X, weights, threads), n_clusters, fuzzifier=fuzzifier, init=init,
+            n_init=n_init, max_iter=max_iter, tol=tol, weights=weights, rng=rng, mixing=mixing,
+        )  # fmt: skip
 
-        def best_at(alpha: float) -> Fit:
-            if isinstance(init, str):
-                seeding = partial(draw_seeds, problem, n_clusters, how=init, fuzzifier=alpha)
-                starts = [_off_the_items(problem, seeding(order, rng)) for _ in range(n_init)]
-            else:
-                starts = [problem.frame.inner(init)]
-            runs = [
-                _iterate(problem, start, fuzzifier=alpha, max_iter=max_iter, tol=tol)
-                for start in starts
-            ]
-            # Starts that lead to one optimum differ in the order of its clusters, and by rounding.
-            best = runs[first_lowest([run.objective for run in runs])]
-            sample = memberships(X[rows], best.centers, alpha)
-            merged = merged_clusters(sample, weights[rows] if weights.size else weights)
-            return replace(best, merged=merged)
 
+class _Fitting:
+    """One fit: the items, and the sample that starts are made from."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        n_clusters: int,
+        init: str | Items,
+        rng: np.random.Generator,
+        mixing: bool,
+    ) -> None:
+        self.engine, self.n_clusters = engine, n_clusters
+        self.init, self.rng, self.mixing = init, rng, mixing
+        n, d = engine.n_rows, engine.n_features
+        rows = seeding_rows(n, d, n_clusters, rng)
+        self.is_sampled = rows is not None
+        if rows is None and isinstance(engine, ArrayEngine):
+            self.threads, self.sample = RowThreads(1, 1), engine
+        else:
+            items, weights = engine.take(np.arange(n) if rows is None else rows)
+            if not weights.any():
+                weights = np.empty(0)  # those that weigh something are few, and none was drawn
+            self.threads = RowThreads(len(items), n_clusters * d)
+            self.sample = ArrayEngine(items, weights, self.threads)
+        self.problem = Problem.of(engine, sample=self.sample.X if self.is_sampled else None)
+
+    def fit(
+        self, fuzzifier: float | Literal["auto"], n_init: int, max_iter: int, tol: float
+    ) -> Fit:
+        """The best of the starts; with "auto", less soft until no clusters merge."""
         if fuzzifier != "auto":
-            return best_at(fuzzifier)
-        alpha = max(_AUTO_LOWEST, min(_AUTO_HIGHEST, fuzzifier_bound(problem)))
-        while _too_soft(found := best_at(alpha), tol) and alpha > _AUTO_LOWEST:
+            return self._best(fuzzifier, n_init, max_iter, tol)
+        alpha = max(_AUTO_LOWEST, min(_AUTO_HIGHEST, fuzzifier_bound(self.problem)))
+        while (
+            _too_soft(found := self._best(alpha, n_init, max_iter, tol), tol)
+            and alpha > _AUTO_LOWEST
+        ):
             alpha = max(_AUTO_LOWEST, 1.0 + _AUTO_FACTOR * (alpha - 1.0))
         return found
+
+    def _best(self, alpha: float, n_init: int, max_iter: int, tol: float) -> Fit:
+        """The best of the starts at this fuzzifier."""
+        iterate = partial(_iterate, fuzzifier=alpha, max_iter=max_iter, mixing=self.mixing)
+        starts = self._starts(alpha, n_init)
+        if self.is_sampled and isinstance(self.init, str):
+            near = replace(self.problem, engine=self.sample)
+            on_sample = [iterate(near, start, tol=max(tol, _ON_SAMPLE)) for start in starts]
+            best = on_sample[first_lowest([run.objective for run in on_sample])]
+            starts = [self.problem.frame.inner(best.centers)]
+        runs = [iterate(self.problem, start, tol=tol) for start in starts]
+        # Starts that lead to one optimum differ in the order of its clusters, and by rounding.
+        best = runs[first_lowest([run.objective for run in runs])]
+        items, weights = self._few
+        return replace(
+            best, merged=merged_clusters(memberships(items, best.centers, alpha), weights)
+        )
+
+    @cached_property
+    def _few(self) -> tuple[Items, Floats]:
+        """Items enough to see which clusters have merged."""
+        return self.engine.take(sample_rows(self.engine.n_rows, self.n_clusters))
+
+    def _starts(self, alpha: float, n_init: int) -> list[Floats]:
+        """Where iterations begin, in inner coordinates."""
+        if not isinstance(self.init, str):
+            return [self.problem.frame.inner(self.init)]
+        if self.init == "k-means||":
+            drawn = (scalable_seeds(self.problem, self.n_clusters, self.rng) for _ in range(n_init))
+            return [_off_the_items(self.problem, seeds) for seeds in drawn]
+        near = replace(self.problem, engine=self.sample)
+        seeding = partial(
+            draw_seeds, near, self.n_clusters, self._order, self.rng, how=self.init, fuzzifier=alpha
+        )
+        return [_off_the_items(near, seeding()) for _ in range(n_init)]
+
+    @cached_property
+    def _order(self) -> NDArray[np.intp]:
+        """The canonical order of the sample."""
+        return canonical_order(self.sample.X)
 
 
 def _too_soft(found: Fit, tol: float) -> bool:
     """Whether clusters have merged, or are still on their way when the iterations ended."""
     return bool(found.merged) or (tol > 0.0 and not found.converged)
+
+
+def assign(X: Items, centers: Items, fuzzifier: float) -> tuple[Items, NDArray[np.int32]]:
+    """Memberships and nearest centres of items, in one pass."""
+    out = np.empty((len(X), len(centers)), dtype=X.dtype)
+    labels = np.empty(len(X), dtype=np.int32)
+    fill(kernels.fill_both, X, centers, (out, labels), fuzzifier)
+    return out, labels
 
 
 def memberships(X: Items, centers: Items, fuzzifier: float) -> Items:
@@ -122,52 +211,66 @@ def nearest_centers(X: Items, centers: Items) -> NDArray[np.int32]:
     return out
 
 
-def objective(X: Items, centers: Items, fuzzifier: float, weights: Floats) -> float:
+def objective(X: Items | Engine, centers: Items, fuzzifier: float, weights: Floats) -> float:
     """The objective at given centres, with closed-form memberships."""
     frame = Frame.of_centers(centers)
-    with RowThreads(len(X), centers.size) as threads:
-        problem = Problem(
-            X=_read_only(X), weights=weights, frame=frame, spread=1.0, threads=threads
-        )
+    if not isinstance(X, np.ndarray):
+        problem = Problem(engine=X, frame=frame, spread=1.0)
         return _pass(problem, frame.inner(centers), fuzzifier)[2] / frame.scale / frame.scale
+    with RowThreads(len(X), centers.size) as threads:
+        return objective(ArrayEngine(X, weights, threads), centers, fuzzifier, weights)
 
 
 @default_float_errors()
 def fill(
-    kernel: Callable[..., None], X: Items, centers: Items, out: NDArray[Any], *parameters: float
+    kernel: Callable[..., None],
+    X: Items,
+    centers: Items,
+    out: NDArray[Any] | tuple[NDArray[Any], ...],
+    *parameters: float,
 ) -> None:
-    """Let the kernel write one row of `out` per item."""
+    """Let the kernel write one row of `out`, which may be several arrays, per item."""
     frame = Frame.of_centers(centers)
     inner = frame.inner(centers)
     with RowThreads(len(X), centers.size) as threads:
-        threads.map(kernel, (_read_only(X), out), inner, frame.shift, frame.scale, *parameters)
-
-
-def _read_only(X: Items) -> Items:
-    """The same items, not to be written to: kernels are compiled once for all, memory maps too."""
-    view = np.asarray(X).view()
-    view.flags.writeable = False
-    return view
+        per_row = (read_only(X), *(out if isinstance(out, tuple) else (out,)))
+        threads.map(kernel, per_row, inner, frame.shift, frame.scale, *parameters)
 
 
 def _iterate(
-    problem: Problem, start: Floats, *, fuzzifier: float, max_iter: int, tol: float
+    problem: Problem, start: Floats, *, fuzzifier: float, max_iter: int, tol: float, mixing: bool
 ) -> Fit:
-    """Alternate equations (3) and (4) from these inner centres until they move no more."""
+    """Alternate equations (3) and (4) from these inner centres until they move no more.
+
+    With mixing, a guess that raises the objective costs one pass: Lloyd's own step is taken
+    instead, and the history shows the objective as it was.
+    """
     frame = problem.frame
     centers = start
-    history = []
+    history: list[float] = []
     converged = False
+    mixed = Mixing()
+    plain: Floats | None = None  # Lloyd's step, while a guess is tried
     while True:
         moments, totals, objective = _pass(problem, centers, fuzzifier)
-        history.append(objective / frame.scale / frame.scale)
+        objective = objective / frame.scale / frame.scale
+        if plain is not None and not objective <= history[-1] * _ROUNDED:
+            mixed.forget()
+            centers, plain = plain, None
+            history.append(history[-1])
+            continue
+        history.append(objective)
         if converged or len(history) > max_iter:
             break
         # A cluster whose weights all vanish (fuzzifiers near 1) stays where it is.
         moved = np.divide(moments, totals[:, None], out=centers.copy(), where=totals[:, None] > 0.0)
         step = np.sqrt(np.square(moved - centers).sum(axis=1).max())
         converged = bool(step <= tol * problem.spread)
-        centers = moved
+        guess = None
+        if mixing and not converged and len(history) < max_iter:
+            guess = mixed.guess(centers, moved)
+        plain = None if guess is None else moved
+        centers = moved if guess is None else guess
     return Fit(
         centers=frame.outer(centers),
         fuzzifier=fuzzifier,
@@ -189,15 +292,8 @@ def _off_the_items(problem: Problem, seeds: Floats) -> Floats:
 
 
 def _pass(problem: Problem, centers: Floats, fuzzifier: float) -> tuple[Floats, Floats, float]:
-    """One pass over all items; the threads' sums are added in the order of the rows."""
+    """One pass over all items; the blocks' sums are added in the order of the rows."""
     frame = problem.frame
-    parts = problem.threads.map(
-        kernels.accumulate,
-        (problem.X, problem.weights),
-        centers,
-        frame.shift,
-        frame.scale,
-        fuzzifier,
-    )
+    parts = problem.engine.map(kernels.accumulate, centers, frame.shift, frame.scale, fuzzifier)
     moments, totals, objectives = zip(*parts, strict=True)
     return np.sum(moments, axis=0), np.sum(totals, axis=0), sum(objectives)

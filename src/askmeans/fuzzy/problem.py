@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from askmeans.exceptions import DataError
 from askmeans.fuzzy import kernels
-from askmeans.fuzzy.threads import RowThreads
+from askmeans.fuzzy.engines import Engine
 
 __all__ = ["Frame", "Problem"]
 
@@ -49,34 +49,57 @@ class Frame:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """Items, what each weighs (empty: all alike), their frame, and the threads to pass over them.
+    """Items in an engine, and the frame to compute in.
 
     `spread` is the root of the mean variance per feature, in inner coordinates.
     """
 
-    X: Items
-    weights: Floats
+    engine: Engine
     frame: Frame
     spread: float
-    threads: RowThreads
 
     @classmethod
-    def of(cls, X: Items, weights: Floats, threads: RowThreads) -> "Problem":
-        """Centre the frame on the weighted mean, in two passes: the second mends rounding."""
-        mean = np.zeros(X.shape[1])
-        for _ in range(2):
-            parts = threads.map(kernels.first_moment, (X, weights), mean)
-            total = sum(part[1] for part in parts)
-            with np.errstate(over="ignore", invalid="ignore"):  # told below
-                mean = mean + sum(part[0] for part in parts) / total
-        width = max(threads.map(kernels.largest_deviation, (X, weights), mean))
-        if not (np.isfinite(mean).all() and np.isfinite(width)):
-            raise DataError(
-                "X must have a mean that a float64 can hold. "
-                f"Got values up to {np.abs(X).max():.3g} in size; divide X by a constant first."
-            )
-        wide = Frame.around(mean, width)  # squares within it neither vanish nor overflow
-        squares = sum(threads.map(kernels.second_moment, (X, weights), mean, wide.scale))
-        spread = float(np.sqrt(squares / (total * X.shape[1]))) / wide.scale
+    def of(cls, engine: Engine, sample: Items | None = None) -> "Problem":
+        """Centre the frame on the weighted mean.
+
+        With a sample of the items one pass is enough: its mean is near that of all. Without, or
+        where numbers are too large to be squared, it takes four, and nothing overflows.
+        """
+        found = None if sample is None else _in_one_pass(engine, sample)
+        mean, spread = found or _in_four_passes(engine)
         frame = Frame.around(mean, spread)
-        return cls(X=X, weights=weights, frame=frame, spread=spread * frame.scale, threads=threads)
+        return cls(engine=engine, frame=frame, spread=spread * frame.scale)
+
+
+def _in_one_pass(engine: Engine, sample: Items) -> tuple[Floats, float] | None:
+    """Mean and spread of all items; None where a sum is not finite."""
+    near = np.asarray(sample, dtype=np.float64).mean(axis=0)
+    if not np.isfinite(near).all():
+        return None
+    parts = engine.map(kernels.both_moments, near)
+    total = sum(part[2] for part in parts)
+    with np.errstate(over="ignore", invalid="ignore"):
+        away = sum(part[0] for part in parts) / total
+        variance = float(sum(part[1] for part in parts) / total - np.square(away).sum())
+    if not (np.isfinite(away).all() and 0.0 < variance < np.inf):
+        return None
+    return near + away, float(np.sqrt(variance / engine.n_features))
+
+
+def _in_four_passes(engine: Engine) -> tuple[Floats, float]:
+    """Mean and spread of all items: the second pass mends what the first rounded."""
+    mean = np.zeros(engine.n_features)
+    for _ in range(2):
+        parts = engine.map(kernels.first_moment, mean)
+        total = sum(part[1] for part in parts)
+        with np.errstate(over="ignore", invalid="ignore"):  # told below
+            mean = mean + sum(part[0] for part in parts) / total
+    width = max(engine.map(kernels.largest_deviation, mean))
+    if not (np.isfinite(mean).all() and np.isfinite(width)):
+        raise DataError(
+            "X must have a mean that a float64 can hold. Got NaN, infinity or numbers near the "
+            "largest float; drop such rows, or divide X by a constant first."
+        )
+    wide = Frame.around(mean, width)  # squares within it neither vanish nor overflow
+    squares = sum(engine.map(kernels.second_moment, mean, wide.scale))
+    return mean, float(np.sqrt(squares / (total * engine.n_features))) / wide.scale

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans.fuzzy import kernels
+from askmeans.fuzzy.engines import ArrayEngine
 from askmeans.fuzzy.problem import Problem
 from askmeans.fuzzy.ties import first_lowest
 
@@ -36,7 +37,9 @@ def draw_seeds(
     k-means++ is the limit at fuzzifier 1. Both draw a few candidates and keep the best, as
     scikit-learn does. "random" draws among the items that are no seed yet.
     """
-    X, weights, frame, threads = problem.X, problem.weights, problem.frame, problem.threads
+    engine, frame = problem.engine, problem.frame
+    assert isinstance(engine, ArrayEngine)  # others hand over a sample
+    X, weights, threads = engine.X, engine.weights, engine.threads
     alpha = fuzzifier if how == "fuzzy++" else 1.0
     inside = frame.shift, frame.scale, alpha
     n_trials = 1 if how == "random" else 2 + int(math.log(n_clusters))

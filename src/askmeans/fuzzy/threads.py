@@ -41,6 +41,20 @@ class RowThreads:
         def call(rows: slice) -> Part:
             return kernel(*(array[rows] for array in per_row), *shared)
 
+        return self._each(call)
+
+    def map_numbered(
+        self, kernel: Callable[..., Part], per_row: tuple[NDArray[Any], ...], *shared: Any
+    ) -> list[Part]:
+        """The same, with the number of the run's first row before what all share."""
+
+        def call(rows: slice) -> Part:
+            return kernel(*(array[rows] for array in per_row), rows.start, *shared)
+
+        return self._each(call)
+
+    def _each(self, call: Callable[[slice], Part]) -> list[Part]:
+        """Call with every run of rows, on a thread each."""
         if self._pool is None:
             return [call(rows) for rows in self.rows]
         return list(self._pool.map(call, self.rows))

@@ -1,0 +1,87 @@
+"""Data that is not in memory: paths, memory maps and Dask collections, as engines."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from askmeans.checks import as_weights
+from askmeans.estimators.validation import directions
+from askmeans.exceptions import DataError
+
+if TYPE_CHECKING:
+    from askmeans.fuzzy.dask_engine import DaskEngine
+    from askmeans.fuzzy.disk import DiskEngine
+
+__all__ = ["as_engine", "is_elsewhere", "seen_in"]
+
+
+def is_elsewhere(estimator: Any, X: Any) -> bool:
+    """Whether the items are on disk or on a cluster, and are passed over in blocks."""
+    if isinstance(X, (str, Path)) or _is_dask(X):
+        return True
+    return isinstance(X, np.memmap) and getattr(estimator, "memory", None) is not None
+
+
+def as_engine(estimator: Any, X: Any, sample_weight: Any = None) -> "DiskEngine | DaskEngine":
+    """The engine that passes over these items, each weighing so much."""
+    cosine = getattr(estimator, "metric", None) == "cosine"
+    if _is_dask(X):
+        return _dask_engine(X, sample_weight, cosine=cosine)
+    from askmeans.fuzzy.disk import DEFAULT_MEMORY, as_bytes, of_memory_map, open_disk
+
+    memory = as_bytes(
+        getattr(estimator, "memory", None) or DEFAULT_MEMORY, type(estimator).__name__
+    )
+    mapped = isinstance(X, np.memmap)
+    engine = of_memory_map(X, memory=memory) if mapped else open_disk(X, memory=memory)
+    if cosine:
+        engine.prepare = directions
+    if sample_weight is not None:
+        engine.weights = as_weights(sample_weight, engine.n_rows)
+    return engine
+
+
+def seen_in(estimator: Any, engine: Any, *, reset: bool) -> dict[str, Any]:
+    """What to remember of the features; or a refusal of others than were fitted."""
+    names = getattr(engine, "names", None)
+    if not reset:
+        expected, there = estimator.n_features_in_, engine.n_features
+        known = getattr(estimator, "feature_names_in_", None)
+        if there != expected:
+            raise DataError(
+                f"X has {there} features, but {type(estimator).__name__} is expecting {expected} "
+                "features as input."
+            )
+        if names is not None and known is not None and list(names) != list(known):
+            raise DataError(
+                "The feature names should match those that were passed during fit. "
+                f"Got {', '.join(map(str, names))} instead of {', '.join(known)}."
+            )
+    seen: dict[str, Any] = {"n_features_in_": engine.n_features}
+    if names is not None and all(isinstance(name, str) for name in names):
+        seen["feature_names_in_"] = np.asarray(names, dtype=object)
+    return seen
+
+
+def _is_dask(X: Any) -> bool:
+    """Whether it is a Dask collection, without loading Dask to see."""
+    return hasattr(X, "__dask_graph__") and (hasattr(X, "to_delayed") or hasattr(X, "dtypes"))
+
+
+def _dask_engine(X: Any, sample_weight: Any, *, cosine: bool) -> "DaskEngine":
+    """The engine of a Dask array or data frame."""
+    from askmeans.fuzzy.dask_engine import DaskEngine, as_dask_array
+
+    items, names = as_dask_array(X)
+    if cosine:
+        items = items.map_blocks(_blockwise_directions, dtype=items.dtype)
+    if sample_weight is not None and not _is_dask(sample_weight):
+        sample_weight = as_weights(sample_weight, items.shape[0])
+    return DaskEngine(items, sample_weight, names)
+
+
+def _blockwise_directions(items: NDArray[np.floating]) -> NDArray[np.floating]:
+    """Items scaled to length 1; Dask also calls it with no rows, to see what comes out."""
+    return directions(items) if len(items) else items

@@ -1,0 +1,152 @@
+"""Dask arrays and data frames as an engine: the only file that imports Dask.
+
+Rules of this file:
+- Functions travel by name, items never: a task returns what its block adds up to.
+- One task per block and pass. What a lost worker held is computed again by Dask.
+- Work runs on the current client's cluster, or on Dask's threads where there is none.
+"""
+
+import importlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import pairwise
+from typing import Any, TypeVar
+
+import dask
+import dask.array as da
+import numpy as np
+from numpy.typing import NDArray
+
+from askmeans.exceptions import DataError
+from askmeans.fuzzy.engines import pick, read_only, watcher
+
+__all__ = ["DaskEngine", "as_dask_array", "connected"]
+
+Items = NDArray[np.floating]
+Floats = NDArray[np.float64]
+Part = TypeVar("Part")
+
+_RETRIES = 3  # of a task that fails by itself; lost workers are Dask's own matter
+
+
+def as_dask_array(X: Any) -> tuple[da.Array, list[str] | None]:
+    """The items with known numbers of rows, all columns in one block; and the columns' names."""
+    names = None
+    if hasattr(X, "to_dask_array"):
+        names = list(X.columns)
+        X = X.to_dask_array(lengths=True)
+    if X.ndim != 2 or X.shape[1] == 0 or X.dtype.kind not in "fiub":
+        raise DataError(
+            "X must be a matrix of numbers. Got a Dask collection of "
+            f"{X.ndim} dimensions and dtype {X.dtype}; select columns of numbers."
+        )
+    if np.isnan(X.shape[0]):
+        X = X.compute_chunk_sizes()
+    X = X.rechunk({1: -1})
+    return (X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)), names
+
+
+class DaskEngine:
+    """Blocks of a Dask array."""
+
+    def __init__(self, X: da.Array, weights: Any = None, names: list[str] | None = None) -> None:
+        self.X = X
+        self.names = names
+        self.n_rows, self.n_features = (int(size) for size in X.shape)
+        self.dtype = X.dtype
+        self._blocks = X.to_delayed().ravel().tolist()
+        self._starts = np.concatenate([[0], np.cumsum(X.chunks[0])]).tolist()
+        self._weights = [np.empty(0)] * len(self._blocks)
+        if weights is not None:
+            rows = da.asarray(weights).rechunk((X.chunks[0],)).astype(np.float64)
+            self._weights = rows.to_delayed().ravel().tolist()
+
+    def map(self, function: Callable[..., Part], *shared: Any) -> list[Part]:
+        """function(items, weights, *shared) of every block, in row order."""
+        return self._each(function, [()] * len(self._blocks), shared)
+
+    def map_numbered(self, function: Callable[..., Part], *shared: Any) -> list[Part]:
+        """function(items, weights, number of the first row, *shared) of every block."""
+        numbers: list[tuple[int, ...]] = [(start,) for start in self._starts[: len(self._blocks)]]
+        return self._each(function, numbers, shared)
+
+    def take(self, rows: NDArray[np.intp]) -> tuple[Items, Floats]:
+        """A few rows by number, ascending, in memory; and what they weigh."""
+        cuts = np.searchsorted(rows, self._starts)
+        chosen = [
+            (t, (self._starts[t], rows[low:high]))
+            for t, (low, high) in enumerate(pairwise(cuts.tolist()))
+            if high > low
+        ]
+        tasks = [
+            dask.delayed(_call)(_name(pick), self._blocks[t], self._weights[t], more)
+            for t, more in chosen
+        ]
+        none = np.empty((0, self.n_features), self.dtype), np.empty(0)
+        items, weights = zip(none, *self._compute(tasks), strict=True)
+        return np.concatenate(items), np.concatenate(weights)
+
+    def lazy(self, function: Callable[[Items], Any], width: int | None, dtype: Any) -> da.Array:
+        """What the function makes of every row, as a Dask array that nobody has computed yet."""
+        if width is None:
+            return self.X.map_blocks(function, dtype=dtype, drop_axis=1, meta=np.empty(0, dtype))
+        chunks = (self.X.chunks[0], (width,))
+        return self.X.map_blocks(function, dtype=dtype, chunks=chunks, meta=np.empty((0, 0), dtype))
+
+    def _each(
+        self, function: Callable[..., Part], numbers: list[tuple[int, ...]], shared: tuple[Any, ...]
+    ) -> list[Part]:
+        """One task for every block."""
+        blocks = zip(self._blocks, self._weights, numbers, strict=True)
+        name, call = _name(function), dask.delayed(_call, pure=False)
+        return self._compute(
+            [call(name, block, weights, (*number, *shared)) for block, weights, number in blocks]
+        )
+
+    def _compute(self, tasks: list[Any]) -> list[Any]:
+        """Results in order; on the cluster of the current client, or on threads."""
+        client = _client()
+        if client is None:
+            return list(dask.compute(*tasks))
+        from distributed import as_completed
+
+        watch = watcher()
+        futures = client.compute(tasks, retries=_RETRIES)
+        for done, _ in enumerate(as_completed(futures), start=1):
+            watch(done / len(tasks))
+        found: list[Any] = client.gather(futures)
+        return found
+
+
+def _call(name: tuple[str, str], items: Items, weights: Floats, more: tuple[Any, ...]) -> Any:
+    """Where a block is: the function of this name on its items."""
+    function = getattr(importlib.import_module(name[0]), name[1])
+    return function(read_only(np.ascontiguousarray(items)), np.asarray(weights), *more)
+
+
+def _name(function: Callable[..., Any]) -> tuple[str, str]:
+    """Module and name of a function, compiled or not."""
+    plain = getattr(function, "py_func", function)
+    return plain.__module__, plain.__qualname__
+
+
+def _client() -> Any:
+    """The current client, or None where there is no cluster."""
+    try:
+        from distributed import get_client
+    except ImportError:
+        return None
+    try:
+        return get_client()
+    except ValueError:
+        return None
+
+
+@contextmanager
+def connected(address: str | None) -> Iterator[Any]:
+    """A client of the scheduler at this address, or of workers on this machine."""
+    from distributed import Client
+
+    client = Client(address) if address else Client(processes=True, dashboard_address=None)
+    with client:
+        yield client

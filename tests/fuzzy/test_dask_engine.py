@@ -1,0 +1,117 @@
+"""Dask: the same results on a real cluster of processes, also when one of them is killed."""
+
+import os
+import signal
+
+import dask.array as da
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pytest
+from distributed import Client, LocalCluster
+from numpy.testing import assert_allclose
+
+from askmeans import FuzzyKMeans
+from askmeans.exceptions import DataError
+from askmeans.fuzzy.dask_engine import connected
+from askmeans.fuzzy.engines import watching
+
+
+@pytest.fixture(scope="module")
+def blobs():
+    rng = np.random.default_rng(5)
+    X = np.array([[0.0, 0.0], [6.0, 0.0], [0.0, 6.0]])[np.arange(3000) % 3]
+    return X + 1.5 * rng.normal(size=X.shape)
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    with LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+    ) as found:
+        yield found
+
+
+def test_a_cluster_of_processes_finds_what_one_process_finds(blobs, cluster):
+    here = FuzzyKMeans(3, random_state=1).fit(blobs)
+    with Client(cluster):
+        there = FuzzyKMeans(3, random_state=1).fit(da.from_array(blobs, chunks=(700, 1)))
+        assert isinstance(there.memberships_, da.Array)
+        assert_allclose(there.memberships_.compute(), here.memberships_, atol=1e-6)
+        assert (there.labels_.compute() == here.labels_).all()
+    assert_allclose(there.cluster_centers_, here.cluster_centers_, atol=1e-6)
+    assert there.n_iter_ == here.n_iter_
+
+
+def test_a_worker_killed_in_the_middle_does_not_fail_the_fit(blobs, cluster):
+    expected = FuzzyKMeans(3, random_state=1, tol=1e-8).fit(blobs)
+    calls = []
+    with Client(cluster) as client:
+        X = da.from_array(blobs, chunks=(700, 2)).persist()  # parts of it are lost, too
+        pids = list(client.run(os.getpid).values())
+
+        def kill(_):
+            calls.append(1)
+            if len(calls) == 20:
+                os.kill(pids[0], signal.SIGKILL)
+
+        with watching(kill):
+            found = FuzzyKMeans(3, random_state=1, tol=1e-8).fit(X)
+    assert len(calls) > 25  # it went on after it
+    assert_allclose(found.cluster_centers_, expected.cluster_centers_, atol=1e-6)
+
+
+def test_a_scheduler_is_reached_by_its_address(blobs, cluster):
+    with connected(cluster.scheduler_address):
+        found = FuzzyKMeans(3, random_state=1).fit(da.from_array(blobs, chunks=(1000, 2)))
+    here = FuzzyKMeans(3, random_state=1).fit(blobs)
+    assert_allclose(found.cluster_centers_, here.cluster_centers_, atol=1e-6)
+
+
+# Without a client, Dask's threads do the work.
+
+
+@pytest.mark.parametrize("init", ["k-means++", "k-means||"])
+def test_frames_weights_and_names(blobs, init):
+    frame = pd.DataFrame(blobs, columns=["a", "b"])
+    weights = np.arange(3000) % 4
+    there = FuzzyKMeans(3, init=init, random_state=1)
+    there.fit(dd.from_pandas(frame, npartitions=4), sample_weight=da.from_array(weights, 1000))
+    here = FuzzyKMeans(3, init=init, random_state=1).fit(frame, sample_weight=weights)
+    assert there.feature_names_in_.tolist() == ["a", "b"]
+    assert_allclose(there.cluster_centers_, here.cluster_centers_, atol=1e-6)
+
+
+def test_predictions_of_dask_collections_are_lazy(blobs):
+    model = FuzzyKMeans(3, random_state=1).fit(blobs)
+    X = da.from_array(blobs, chunks=(800, 2))
+    assert (model.predict(X).compute() == model.predict(blobs)).all()
+    assert_allclose(model.predict_proba(X).compute(), model.predict_proba(blobs), atol=1e-12)
+    assert_allclose(model.transform(X)[5:9].compute(), model.transform(blobs)[5:9], atol=1e-12)
+    assert model.score(X) == pytest.approx(model.score(blobs))
+
+
+def test_directions_count_in_blocks_too(blobs):
+    here = FuzzyKMeans(3, metric="cosine", random_state=1).fit(blobs)
+    there = FuzzyKMeans(3, metric="cosine", random_state=1).fit(da.from_array(blobs, 500))
+    assert_allclose(there.cluster_centers_, here.cluster_centers_, atol=1e-6)
+
+
+def test_blocks_of_unknown_length_are_counted_first(blobs):
+    X = da.from_array(blobs, chunks=(800, 2))
+    some = X[X[:, 0] > 0]
+    found = FuzzyKMeans(2, random_state=1).fit(some)
+    here = FuzzyKMeans(2, random_state=1).fit(blobs[blobs[:, 0] > 0])
+    assert_allclose(found.cluster_centers_, here.cluster_centers_, atol=1e-6)
+
+
+def test_a_dask_collection_that_is_no_matrix_of_numbers_is_refused():
+    with pytest.raises(DataError, match="must be a matrix of numbers"):
+        FuzzyKMeans(2).fit(da.zeros(10))
+    with pytest.raises(DataError, match="Got NaN"):
+        FuzzyKMeans(2).fit(da.from_array(np.full((10, 2), np.nan)))
+
+
+def test_whole_numbers_become_floats():
+    model = FuzzyKMeans(2, random_state=0).fit(da.from_array(np.array([[0], [1], [9], [10]])))
+    assert model.cluster_centers_.dtype == np.float64
