@@ -40,6 +40,20 @@ def test_powers_are_those_of_the_library(base, exponent):
     assert_allclose(out[0], base**exponent, rtol=4e-16 * (10 + min(size, 700)), atol=1e-300)
 
 
+@given(base=st.floats(0.0, 1.0), halves=st.integers(1, 16))
+def test_powers_of_halves_are_those_of_the_library(base, halves):
+    out = np.empty(1)
+    kernels.half_powers(np.array([base]), halves, out, 1)
+    assert_allclose(out[0], base ** (halves / 2), rtol=1e-14, atol=1e-300)
+
+
+def test_only_small_multiples_of_a_half_are_taken_for_such():
+    assert [kernels.as_halves(1.0 / (a - 1.0)) for a in (3.0, 2.0, 1.5, 1.4, 1.25)] == [
+        1, 2, 4, 5, 8,
+    ]  # fmt: skip
+    assert [kernels.as_halves(1.0 / (a - 1.0)) for a in (1.7, 1.01, 50.0, 1.5001)] == [0] * 4
+
+
 @pytest.mark.parametrize("base", [5e-324, 1e-310, 1e-300, 1e-299])
 def test_powers_of_next_to_nothing_are_exact_too(base):
     out = np.empty(1)
