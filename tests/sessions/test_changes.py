@@ -22,7 +22,8 @@ def reopened(session):
 
 def test_options_are_kept_and_have_values_before_anybody_decides(session):
     assert session.options == {"purpose": "", "guidelines": "", "predicted_first": False,
-                               "gold_feedback": False, "annotators_see_results": False}  # fmt: skip
+                               "gold_feedback": False, "annotators_see_results": False,
+                               "audit_share": 0.0}  # fmt: skip
     session.set_option("guidelines", "# Cats\n\n- *whiskers*", annotator="ann")
     session.set_option("predicted_first", True)
     with reopened(session) as again:

@@ -186,6 +186,21 @@ class StratifiedPolicy:
         error, low, high = self._errors[key]
         return ErrorEstimate(answers=len(answers), error=error, low=low, high=high)
 
+    def belief(self) -> Belief:
+        """All that follows from all answers."""
+        with self._learning:
+            return self._belief(self._answers)
+
+    @default_float_errors()
+    def memberships_without(self, models: Set[str]) -> Floats:
+        """What the result would be without some language models."""
+        told = told_by(self._answers, self.k)
+        others = tuple(model for model in self._models if model.name not in models)
+        with self._learning:
+            return Belief(
+                *self._ground(told), told, self.settings.scale, models=others
+            ).memberships()
+
     @default_float_errors()
     def clustering(self) -> Clustering:
         """The best result from all answers."""

@@ -7,6 +7,7 @@ from askmeans.sessions.gold import GoldScore
 from askmeans.sessions.invites import Invite, Person
 from askmeans.sessions.opening import create, names, open  # noqa: A004 - the pinned name
 from askmeans.sessions.opinions import Agreement, Disagreement, PairAgreement
+from askmeans.sessions.panel_report import Confusion, ModelScore, PanelReport
 from askmeans.sessions.reports import (
     Change,
     Estimate,
@@ -25,6 +26,7 @@ __all__ = [
     "Agreement",
     "AuditRecord",
     "Change",
+    "Confusion",
     "Disagreement",
     "Estimate",
     "GoldScore",
@@ -32,7 +34,9 @@ __all__ = [
     "Holding",
     "Invite",
     "Item",
+    "ModelScore",
     "PairAgreement",
+    "PanelReport",
     "Person",
     "Question",
     "Receipt",

@@ -13,11 +13,13 @@ from askmeans.queries import Question as Asked
 from askmeans.sessions.log import Event, EventKind, NewEvent, as_key, check_annotator
 from askmeans.sessions.regrouping import Regrouping
 from askmeans.sessions.reports import Change, Question, Receipt
+from askmeans.sessions.runtime import AUDIT_SHARE
 
 __all__ = ["OPTIONS", "Changes"]
 
 OPTIONS: dict[str, type] = {"purpose": str, "guidelines": str, "predicted_first": bool,
-                           "gold_feedback": bool, "annotators_see_results": bool}  # fmt: skip
+                           "gold_feedback": bool, "annotators_see_results": bool,
+                           AUDIT_SHARE: float}  # fmt: skip
 _LONGEST = 20_000  # characters of guidelines
 
 
@@ -37,13 +39,15 @@ class Changes(Regrouping):
         Parameters
         ----------
         name : str
-            "purpose", "guidelines", "predicted_first", "gold_feedback" or "annotators_see_results":
+            "purpose", "guidelines", "predicted_first", "gold_feedback", "annotators_see_results" or
+            "audit_share":
             what this is for, in a sentence; what belongs where, in Markdown; whether groups that
             are likely come first on a card (it biases people, so they do not unless one says so);
             whether people are told the known answer after a gold question; whether people who
-            were invited as annotators see the result, not owners alone.
-        value : str or bool
-            A text of at most 20,000 characters; True or False for the last three.
+            were invited as annotators see the result, not owners alone; which part of people's
+            questions is about random items, where language models answer, too (see `panel`).
+        value : str, bool or float
+            A text of at most 20,000 characters; True or False; a share from 0.0 to 1.0.
         annotator : str, default="me"
             Who decides it.
 
@@ -65,11 +69,12 @@ class Changes(Regrouping):
         ('We sort fruit by size.', False)
         """
         kind = OPTIONS.get(name) if isinstance(name, str) else None
-        if kind is None or not isinstance(value, kind) or len(str(value)) > _LONGEST:
+        fits = kind is not None and isinstance(value, kind) and len(str(value)) <= _LONGEST
+        if not fits or (kind is float and not 0.0 <= value <= 1.0):
             raise ParameterError(
                 f"The 'name' parameter of Session.set_option must be one of {', '.join(OPTIONS)}, "
-                f"with a text of at most {_LONGEST} characters, or True or False for "
-                f"the last three. Got {name!r:.40} and {value!r:.40} instead."
+                f"with a text of at most {_LONGEST} characters, True or False for three of them, "
+                f"or a share from 0.0 to 1.0. Got {name!r:.40} and {value!r:.40} instead."
             )
         if isinstance(value, str):
             check_text(value, f"The option {name!r}")

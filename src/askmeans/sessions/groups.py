@@ -13,14 +13,16 @@ from dataclasses import dataclass, field, replace
 from numbers import Integral
 from typing import Any
 
+import numpy as np
+
 from askmeans.checks import whole_number
 from askmeans.exceptions import AnswerError
 from askmeans.policy.regrouped import filled, without_replaced
-from askmeans.queries import Answer, Question
+from askmeans.queries import Answer, AnswerBatch, Answers, GroupQueries, Question
 from askmeans.sessions.log import Event
 from askmeans.shares import Row, as_row
 
-__all__ = ["Groups", "as_evidence"]
+__all__ = ["Groups", "as_evidence", "with_models"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,6 +147,21 @@ def as_evidence(
             answer = replace(answer, cluster=column)
         found.append(answer)
     return without_replaced(found)
+
+
+def with_models(
+    answers: Answers, said: Mapping[str, Mapping[int, Row | None]], groups: Groups
+) -> Answers:
+    """The answers, and before them what language models say of items, by the groups of now."""
+    batches = []
+    for name, rows in said.items():
+        told = {row: groups.row_now(shares) for row, shares in rows.items() if shares is not None}
+        if told:
+            queries = GroupQueries(list(told), len(groups.living))
+            values = np.array(list(told.values()), dtype=np.float64)
+            names = (name,) * len(told)
+            batches.append(AnswerBatch(round=0, queries=queries, values=values, annotators=names))
+    return Answers([*batches, *answers.batches]) if batches else answers
 
 
 def _value(event: Event, question: Question, groups: Groups, silent: Row) -> float | Row:

@@ -18,8 +18,8 @@ from typing import Literal, cast
 from askmeans.checks import check_number
 from askmeans.exceptions import ParameterError, SessionError, StoreError
 from askmeans.queries import ME
-from askmeans.sessions.gold import GoldAnswers
 from askmeans.sessions.log import check_annotator
+from askmeans.sessions.panel import PanelAnswers
 from askmeans.sessions.store.contract import InviteRecord
 from askmeans.sessions.store.patience import retried
 
@@ -101,7 +101,7 @@ class Invite:
     state: Literal["valid", "expired", "revoked"]
 
 
-class Invitations(GoldAnswers):
+class Invitations(PanelAnswers):
     """The part of `Session` that is about who may come in."""
 
     def invite(

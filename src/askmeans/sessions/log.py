@@ -26,6 +26,7 @@ import numpy as np
 from askmeans.checks import check_name
 from askmeans.clients import current_client
 from askmeans.exceptions import ParameterError
+from askmeans.queries import MODEL, is_model
 from askmeans.shares import largest_difference, mean_row
 from askmeans.text import is_clean
 
@@ -64,6 +65,7 @@ class EventKind(StrEnum):
     ADJUDICATE = "adjudicate"  # an answer in the place of people's, or that one taken back
     OPINIONS = "opinions"  # so many answers are wanted to a question
     PSEUDONYM = "pseudonym"  # somebody has another name in all events before
+    MODEL = "model"  # what a language model says of items; neither asked nor counted
 
 
 KNOWN = frozenset({EventKind.HELD, EventKind.GOLD})  # from elsewhere
@@ -119,7 +121,7 @@ class NewEvent:
         merge the one that goes on; for a pin the group; for opinions, how many are wanted.
     text : str or None
         A cluster's new name; a pseudonym; "off" for a pin that ends; an option's name and value
-        as JSON.
+        as JSON; what a model says, as JSON: pairs of a row and its shares, or null.
     late : bool
         Whether an answer came after its lease had ended, or after the question was settled.
     client : str or None
@@ -176,6 +178,7 @@ class State:
         self._counts: dict[str, Counter[str]] = {}  # annotator -> kinds of those
         self.gold: dict[int, Event] = {}  # question -> its known answer
         self._decided: dict[int, Event] = {}  # question -> what counts instead of its answers
+        self.models: dict[str, dict[int, tuple[float, ...] | None]] = {}  # name -> row -> shares
         self._wanted: dict[int, int] = {}  # question -> answers wanted, where those are others
         # (question, annotator) -> answers that moved up when they undid theirs
         self._behind: dict[tuple[int, str], set[int]] = {}
@@ -221,6 +224,11 @@ class State:
                 self._pin(event)
             elif event.kind is EventKind.OPTION:
                 self.options |= json.loads(event.text or "{}")
+            elif event.kind is EventKind.MODEL:
+                said = self.models.setdefault(event.annotator, {})
+                for row, shares in json.loads(event.text or "[]"):
+                    said[row] = None if shares is None else tuple(shares)
+                self.n_changes += 1
 
     def standing(self, question: int, annotator: str) -> Standing:
         """What a question is to somebody."""
@@ -466,5 +474,10 @@ def check_annotator(annotator: object, *, person: bool = False) -> str:
         raise ParameterError(
             "The 'annotator' parameter must be somebody's own name. "
             f"Got {name!r}, which stands for answers from before the session."
+        )
+    if person and is_model(name):
+        raise ParameterError(
+            f"The 'annotator' parameter must be a person's name. Got {name!r:.60}; names that "
+            f"begin with {MODEL!r} are those of language models (Session.add_model_answers)."
         )
     return name

@@ -15,19 +15,22 @@ from functools import partial
 
 from askmeans.exceptions import AskmeansError, QueryError
 from askmeans.policy.adapter import PlanPolicy
+from askmeans.policy.panel import without_models
 from askmeans.policy.regrouped import renumbered, to_ask_again
 from askmeans.policy.stratified import StratifiedPolicy
 from askmeans.queries import Answers, Question
 from askmeans.results import ErrorEstimate, Result
 from askmeans.sessions.config import Config
-from askmeans.sessions.groups import Groups, as_evidence
+from askmeans.sessions.groups import Groups, as_evidence, with_models
 from askmeans.sessions.log import Event, EventKind, State
 from askmeans.sessions.rows import Rows
 from askmeans.sessions.store.contract import SessionRecord, Store
 from askmeans.sessions.warning_notes import quietly
 from askmeans.spec import SIMILARITIES
 
-__all__ = ["WAY_OUT", "Found", "Runtime"]
+__all__ = ["AUDIT_SHARE", "WAY_OUT", "Found", "Runtime"]
+
+AUDIT_SHARE = "audit_share"  # the option: part of people's questions that are random
 
 WAY_OUT = (
     "Every answer is kept. Take some back (`askmeans undo DB`, Session.undo), or export them "
@@ -136,6 +139,8 @@ class Runtime:
                 policy, notes = quietly(partial(config.make_policy, X))
                 self._policy, self._made_with, self._taught = policy, made_with, None
                 self._notes = [(0, note) for note in notes]
+            if isinstance(self._policy, StratifiedPolicy):
+                self._policy.audit = self.state.options.get(AUDIT_SHARE, 0.0)
             if self._taught is not answers:
                 self._teach(self._policy, answers)
             return self._policy
@@ -351,7 +356,7 @@ class Runtime:
             groups = self.groups
             k = len(groups.living)
             told = as_evidence(events, self.question, groups)
-            every = settled = Answers.of(renumbered(told), k)
+            every = settled = with_models(Answers.of(renumbered(told), k), state.models, groups)
             if len(some) < len(events):
                 settled = Answers.of(as_evidence(some, self.question, groups), k)
             self._table = _Evidence(
@@ -382,7 +387,7 @@ def _result(policy: PlanPolicy | StratifiedPolicy, answers: Answers) -> Result:
     """The best result from these answers, with its account."""
     if isinstance(policy, PlanPolicy):
         return policy.result(answers)
-    clustering = policy.clustering()
+    clustering, answers = policy.clustering(), without_models(answers)
     asked = {question for batch in answers.batches for question in batch.queries.questions()}
     return Result(
         clustering=clustering,
