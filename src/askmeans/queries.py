@@ -113,6 +113,14 @@ class _Batch:
         batch._repeat = _frozen(self._repeat[rows])
         return batch
 
+    def renumbered(self, rows: NDArray[np.intp]) -> Self:
+        """The same questions about other rows: item i is now `rows[i]`."""
+        batch = self.take(slice(None))
+        table = self._table.copy()
+        table[:, : self.width] = rows[self.item_table]
+        batch._table = _frozen(table)
+        return batch
+
     def check_items(self, n_items: int) -> None:
         """Refuse items that do not exist.
 

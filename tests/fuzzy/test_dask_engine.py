@@ -11,7 +11,7 @@ import pytest
 from distributed import Client, LocalCluster
 from numpy.testing import assert_allclose
 
-from askmeans import FuzzyKMeans
+from askmeans import ActiveFuzzyKMeans, FuzzyKMeans, oracles
 from askmeans.exceptions import DataError
 from askmeans.fuzzy.dask_engine import connected
 from askmeans.fuzzy.engines import watching
@@ -66,6 +66,15 @@ def test_a_scheduler_is_reached_by_its_address(blobs, cluster):
         found = FuzzyKMeans(3, random_state=1).fit(da.from_array(blobs, chunks=(1000, 2)))
     here = FuzzyKMeans(3, random_state=1).fit(blobs)
     assert_allclose(found.cluster_centers_, here.cluster_centers_, atol=1e-6)
+
+
+def test_what_questions_taught_is_predicted_on_the_cluster(blobs, cluster):
+    expert = oracles.TableOracle.from_labels(np.arange(3000) % 3)
+    model = ActiveFuzzyKMeans(3, oracle=expert, ask="group", budget=12, random_state=0)
+    with Client(cluster):
+        model.fit(da.from_array(blobs, chunks=(1000, 2)))
+        labels = model.labels_.compute()
+    assert (labels == np.arange(3000) % 3).mean() > 0.9
 
 
 # Without a client, Dask's threads do the work.

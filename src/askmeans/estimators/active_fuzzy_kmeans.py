@@ -1,7 +1,8 @@
 """ActiveFuzzyKMeans: fuzzy clusters from few, good questions, as a scikit-learn clusterer."""
 
 import warnings
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
+from functools import partial
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, Self
 
@@ -16,7 +17,14 @@ from sklearn.base import (
 from sklearn.utils.validation import check_is_fitted
 
 from askmeans.checks import as_weights, check_enough_items
+from askmeans.estimators.candidates import (
+    Learnt,
+    candidate_rows,
+    rank_bound,
+    run_about_candidates,
+)
 from askmeans.estimators.fuzzy_kmeans import FuzzyKMeans
+from askmeans.estimators.sources import as_engine, is_elsewhere, lazy_rows, seen_in
 from askmeans.estimators.validation import as_generator, check_items, check_metric, check_new_items
 from askmeans.exceptions import NobodyToAskWarning, ParameterError
 from askmeans.floats import default_float_errors
@@ -69,6 +77,9 @@ class ActiveFuzzyKMeans(
         "cosine" scales every item to length 1 first, in `fit` and in all that takes items, so that
         only directions count (squared distances are then 2 - 2 cos); centres are means of such
         items, shorter than 1. A row of zeros stays one.
+    memory : int, str or None, default=None
+        About how much memory may be used for data on disk, in bytes or as a text ("2GiB"); None is
+        "1GiB". A `numpy.memmap` counts as data on disk where `memory` is given.
     random_state : int, numpy Generator, RandomState or None, default=None
         Where the choice of questions takes its randomness from; an int makes it repeatable.
     verbose : bool, default=False
@@ -132,6 +143,7 @@ class ActiveFuzzyKMeans(
         repeats: int = 1,
         fuzzifier: float = 2.0,
         metric: str = "euclidean",
+        memory: int | str | None = None,
         random_state: Any = None,
         verbose: bool = False,
     ) -> None:
@@ -144,6 +156,7 @@ class ActiveFuzzyKMeans(
         self.repeats = repeats
         self.fuzzifier = fuzzifier
         self.metric = metric
+        self.memory = memory
         self.random_state = random_state
         self.verbose = verbose
 
@@ -153,7 +166,10 @@ class ActiveFuzzyKMeans(
         Parameters
         ----------
         X : array-like of shape (n_items, n_features)
-            The items: an array, a memory map, nested lists or a pandas, polars or pyarrow table.
+            The items: an array, a memory map, nested lists or a pandas, polars or pyarrow table; a
+            Dask array or data frame; or the path of a .npy or Parquet file or of a folder of these.
+            Of data that is not in memory up to 50,000 random rows are candidates for questions,
+            and what is learnt predicts the others when `memberships_` is looked at.
         y : Ignored
             Not used, as in every clusterer; a simulated expert is `oracles.TableOracle`.
 
@@ -184,22 +200,36 @@ class ActiveFuzzyKMeans(
 
         spec = self._spec()
         check_metric(self)
-        items, seen = check_items(self, X)
+        engine = None
+        if is_elsewhere(self, X):
+            engine = as_engine(self, X)
+            n_items, seen = engine.n_rows, seen_in(self, engine, reset=True)
+        else:
+            items, seen = check_items(self, X)
+            n_items = len(items)
         rng = as_generator(self.random_state, "ActiveFuzzyKMeans")
-        check_enough_items(len(items), spec.n_clusters, "ActiveFuzzyKMeans")
-        self._check_table(len(items))
+        check_enough_items(n_items, spec.n_clusters, "ActiveFuzzyKMeans")
+        self._check_table(n_items)
+        seed = self.random_state if isinstance(self.random_state, Integral) else rng
+        rows = None
+        if engine is not None:
+            rows = candidate_rows(n_items, as_seed(seed, "ActiveFuzzyKMeans"))
+            items = engine.take(rows)[0]
         if self.oracle is None:
             with default_float_errors():
-                found = self._without_questions(items, rng)
+                found = self._without_questions(items, rng, engine)
         else:
-            seed = self.random_state if isinstance(self.random_state, Integral) else rng
             spec = replace(spec, seed=as_seed(seed, "ActiveFuzzyKMeans"))
             plan = (
                 spec.make_growing(items, self._most(len(items)))
                 if self.n_clusters == "auto"
                 else spec.make(items)
             )
-            result = run(plan, self.oracle, budget=self.budget, progress=bool(self.verbose))
+            ask = partial(run, plan, budget=self.budget, progress=bool(self.verbose))
+            if rows is None:
+                result = ask(self.oracle)
+            else:
+                result = run_about_candidates(ask, self.oracle, rows)
             clustering = result.clustering
             found = {
                 "cluster_centers_": clustering.centers,
@@ -213,9 +243,12 @@ class ActiveFuzzyKMeans(
                 | _contradictions(result, len(clustering.centers)),
                 "_predictor": clustering.predictor,
             }
+        if rows is not None:
+            found |= _of_all(engine, found, rows)
+        else:
+            found["labels_"] = _strongest(found["memberships_"], items, found["cluster_centers_"])
         found["n_clusters_"] = len(found["cluster_centers_"])
-        found["labels_"] = _strongest(found["memberships_"], items, found["cluster_centers_"])
-        if hasattr(X, "iloc"):
+        if rows is None and hasattr(X, "iloc"):
             found["index_"] = X.index
         for name in ("feature_names_in_", "index_"):
             self.__dict__.pop(name, None)
@@ -243,6 +276,11 @@ class ActiveFuzzyKMeans(
         >>> model.fit([[0.0], [1.0], [9.0], [10.0]]).predict([[2.0], [8.0]])
         array([0, 1], dtype=int32)
         """
+        if (engine := self._elsewhere(X)) is not None:
+            labels: NDArray[np.int32] = engine.lazy(
+                _Strongest(self._all_learnt(), self.cluster_centers_), None, np.int32
+            )
+            return labels
         return _strongest(self.predict_proba(X), check_new_items(self, X), self.cluster_centers_)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -266,7 +304,11 @@ class ActiveFuzzyKMeans(
         >>> model.fit([[0.0], [1.0], [9.0], [10.0]]).predict_proba([[-1.0]]).round(2)
         array([[1., 0.]])
         """
-        check_is_fitted(self)
+        if (engine := self._elsewhere(X)) is not None:
+            lazy: NDArray[np.float64] = engine.lazy(
+                self._all_learnt(), len(self.cluster_centers_), np.float64
+            )
+            return lazy
         memberships: NDArray[np.float64] = self._predictor(check_new_items(self, X))
         return memberships
 
@@ -293,7 +335,9 @@ class ActiveFuzzyKMeans(
         """
         from askmeans.fuzzy import lloyd
 
-        check_is_fitted(self)
+        if (engine := self._elsewhere(X)) is not None:
+            found: NDArray[np.floating] = lazy_rows(engine, lloyd.distances, self.cluster_centers_)
+            return found
         return lloyd.distances(check_new_items(self, X), self.cluster_centers_)
 
     def score(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> float:  # noqa: ARG002 - scikit-learn's signature
@@ -326,7 +370,9 @@ class ActiveFuzzyKMeans(
         """
         from askmeans.fuzzy import lloyd
 
-        check_is_fitted(self)
+        if (engine := self._elsewhere(X, sample_weight)) is not None:
+            fuzzifier = max(float(self.fuzzifier), 1.0 + 1e-9)  # at 1 all but k-means itself
+            return -lloyd.objective(engine, self.cluster_centers_, fuzzifier, np.empty(0))
         items = check_new_items(self, X)
         weights = as_weights(sample_weight, len(items))
         if self.fuzzifier == 1.0:
@@ -357,12 +403,27 @@ class ActiveFuzzyKMeans(
 
         check_is_fitted(self)
         columns = [f"cluster_{j}" for j in range(self.memberships_.shape[1])]
-        return pd.DataFrame(self.memberships_, getattr(self, "index_", None), columns)
+        return pd.DataFrame(np.asarray(self.memberships_), getattr(self, "index_", None), columns)
 
     @property
     def _n_features_out(self) -> int:
         """How many columns `transform` returns, for get_feature_names_out."""
         return len(self.cluster_centers_)
+
+    def _elsewhere(self, X: Any, sample_weight: Any = None) -> Any:
+        """The engine of items that are not in memory and fit the fitted model; None for others."""
+        check_is_fitted(self)
+        if not is_elsewhere(self, X):
+            return None
+        engine = as_engine(self, X, sample_weight)
+        seen_in(self, engine, reset=False)
+        return engine
+
+    def _all_learnt(self) -> Learnt:
+        """What predicts items of which nobody was asked."""
+        nobody = np.empty(0, dtype=np.intp)
+        none = np.empty((0, len(self.cluster_centers_)))
+        return Learnt(predictor=self._predictor, asked=nobody, memberships=none)
 
     def _spec(self) -> "PlanSpec":
         """The parameters, checked before the data is looked at."""
@@ -401,9 +462,10 @@ class ActiveFuzzyKMeans(
             )
 
     def _without_questions(
-        self, items: NDArray[np.floating], rng: np.random.Generator
+        self, items: NDArray[np.floating], rng: np.random.Generator, engine: Any
     ) -> dict[str, Any]:
-        """What FuzzyKMeans finds, as attributes of this estimator."""
+        """What FuzzyKMeans finds in all items, as attributes of this estimator."""
+        from askmeans.fuzzy import lloyd
         from askmeans.links import Link
         from askmeans.queries import Answers
         from askmeans.results import Diagnostics, Predictor
@@ -416,27 +478,62 @@ class ActiveFuzzyKMeans(
         warnings.warn(nobody, NobodyToAskWarning, stacklevel=3)
         fuzzifier = max(float(self.fuzzifier), 1.05)  # the closed form wants more than 1
         n_clusters = int(self.n_clusters)  # "auto" has an oracle
-        model = FuzzyKMeans(n_clusters, fuzzifier=fuzzifier, random_state=rng).fit(items)
-        centers = model.cluster_centers_.astype(np.float64)
+        model = FuzzyKMeans(n_clusters, fuzzifier=fuzzifier, random_state=rng)
+        if engine is None:
+            model.fit(items)
+            centers, memberships = model.cluster_centers_.astype(np.float64), model.memberships_
+        else:
+            centers = model._fitted(engine, np.empty(0)).centers
+            memberships = lloyd.memberships(items, centers, fuzzifier)
         identity = Link(knots=np.empty(0), values=np.empty(0))
         scorer = Scorer(centers=centers, order="relative", fuzzifier=fuzzifier)
         return {
             "cluster_centers_": centers,
-            "memberships_": model.memberships_.astype(np.float64),
+            "memberships_": memberships.astype(np.float64),
             "n_queries_": 0,
             "n_queries_raw_": 0,
             "n_rounds_": 0,
             "complete_": False,
             "history_": Answers(),
             "diagnostics_": Diagnostics(
-                beta=float(model.n_clusters * model.memberships_.mean(axis=0).min()),
-                rho=float((model.memberships_**fuzzifier).mean(axis=0).min()),
+                beta=float(n_clusters * memberships.mean(axis=0).min()),
+                rho=float((memberships**fuzzifier).mean(axis=0).min()),
                 notes=(nobody,),
                 effective_sample_size=[0.0] * len(centers),
                 center_radius=[float("inf")] * len(centers),
             ).to_dict(),
             "_predictor": Predictor(scorer=scorer, links=(identity,) * len(centers)),
         }
+
+
+def _of_all(engine: Any, found: dict[str, Any], rows: NDArray[np.intp]) -> dict[str, Any]:
+    """What follows for all rows from a fit of candidates, which are these."""
+    asked = np.unique([row for answer in found["history_"] for row in answer.items]).astype(np.intp)
+    learnt = Learnt(
+        predictor=found["_predictor"],
+        asked=asked,
+        memberships=found["memberships_"][np.searchsorted(rows, asked)],
+    )
+    centers = found["cluster_centers_"]
+    bound = rank_bound(len(rows), engine.n_rows, len(centers))
+    return {
+        "memberships_": engine.lazy(learnt, len(centers), np.float64),
+        "labels_": engine.lazy(_Strongest(learnt, centers), None, np.int32),
+        "diagnostics_": found["diagnostics_"] | {"candidates": len(rows), "rank_bound": bound},
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class _Strongest:
+    """The strongest cluster of rows, by what was learnt."""
+
+    learnt: Learnt
+    centers: NDArray[np.float64]
+
+    def __call__(
+        self, items: NDArray[np.floating], numbers: NDArray[np.integer]
+    ) -> NDArray[np.int32]:
+        return _strongest(self.learnt(items, numbers), items, self.centers)
 
 
 def _contradictions(result: "Result", n_clusters: int) -> dict[str, Any]:

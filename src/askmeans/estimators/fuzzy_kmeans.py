@@ -1,7 +1,6 @@
 """FuzzyKMeans: the fuzzy k-means model as a scikit-learn clusterer."""
 
 import warnings
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -23,7 +22,7 @@ from askmeans.checks import (
     check_fuzzifier,
     check_number,
 )
-from askmeans.estimators.sources import as_engine, is_elsewhere, seen_in
+from askmeans.estimators.sources import as_engine, is_elsewhere, lazy_rows, seen_in
 from askmeans.estimators.validation import as_generator, check_items, check_metric, check_new_items
 from askmeans.exceptions import CollapseWarning, ParameterError
 from askmeans.fuzzy.disk import as_bytes
@@ -189,11 +188,9 @@ class FuzzyKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
             seen = seen_in(self, engine, reset=True)
             found = self._fitted(engine, np.empty(0))
             centers = found.centers.astype(engine.dtype)
-            memberships = partial(lloyd.memberships, centers=centers, fuzzifier=found.fuzzifier)
-            labels = partial(lloyd.nearest_centers, centers=centers)
             rows: tuple[Any, Any] = (
-                engine.lazy(memberships, len(centers), engine.dtype),
-                engine.lazy(labels, None, np.int32),
+                lazy_rows(engine, lloyd.memberships, centers, found.fuzzifier),
+                lazy_rows(engine, lloyd.nearest_centers, centers),
             )
         else:
             items, seen = check_items(self, X)
@@ -329,10 +326,10 @@ class FuzzyKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         from askmeans.fuzzy import lloyd
 
         if (engine := self._elsewhere(X)) is not None:
-            found: NDArray[np.int32] = engine.lazy(
-                partial(lloyd.nearest_centers, centers=self.cluster_centers_), None, np.int32
+            labels: NDArray[np.int32] = lazy_rows(
+                engine, lloyd.nearest_centers, self.cluster_centers_
             )
-            return found
+            return labels
         return lloyd.nearest_centers(self._check_new(X), self.cluster_centers_)
 
     def predict_proba(self, X: Any) -> NDArray[np.floating]:
@@ -357,11 +354,8 @@ class FuzzyKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         from askmeans.fuzzy import lloyd
 
         if (engine := self._elsewhere(X)) is not None:
-            function = partial(
-                lloyd.memberships, centers=self.cluster_centers_, fuzzifier=self.fuzzifier_
-            )
-            found: NDArray[np.floating] = engine.lazy(
-                function, len(self.cluster_centers_), engine.dtype
+            found: NDArray[np.floating] = lazy_rows(
+                engine, lloyd.memberships, self.cluster_centers_, self.fuzzifier_
             )
             return found
         items = self._check_new(X)
@@ -389,11 +383,7 @@ class FuzzyKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         from askmeans.fuzzy import lloyd
 
         if (engine := self._elsewhere(X)) is not None:
-            found: NDArray[np.floating] = engine.lazy(
-                partial(lloyd.distances, centers=self.cluster_centers_),
-                len(self.cluster_centers_),
-                engine.dtype,
-            )
+            found: NDArray[np.floating] = lazy_rows(engine, lloyd.distances, self.cluster_centers_)
             return found
         return lloyd.distances(self._check_new(X), self.cluster_centers_)
 

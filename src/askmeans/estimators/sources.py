@@ -1,5 +1,7 @@
 """Data that is not in memory: paths, memory maps and Dask collections, as engines."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +16,7 @@ if TYPE_CHECKING:
     from askmeans.fuzzy.dask_engine import DaskEngine
     from askmeans.fuzzy.disk import DiskEngine
 
-__all__ = ["as_engine", "is_elsewhere", "seen_in"]
+__all__ = ["as_engine", "is_elsewhere", "lazy_rows", "seen_in"]
 
 
 def is_elsewhere(estimator: Any, X: Any) -> bool:
@@ -63,6 +65,24 @@ def seen_in(estimator: Any, engine: Any, *, reset: bool) -> dict[str, Any]:
     if names is not None and all(isinstance(name, str) for name in names):
         seen["feature_names_in_"] = np.asarray(names, dtype=object)
     return seen
+
+
+def lazy_rows(engine: Any, function: Callable[..., Any], *parameters: Any) -> Any:
+    """One row (or number) per item that function(items, centers, ...) gives, not computed yet."""
+    if function.__name__ == "nearest_centers":
+        return engine.lazy(_ByItems(function, parameters), None, np.int32)
+    return engine.lazy(_ByItems(function, parameters), len(parameters[0]), engine.dtype)
+
+
+@dataclass(frozen=True, slots=True)
+class _ByItems:
+    """A function of items as one of items and row numbers, which travels to other processes."""
+
+    function: Callable[..., Any]
+    parameters: tuple[Any, ...]
+
+    def __call__(self, items: NDArray[np.floating], _: NDArray[np.integer]) -> Any:
+        return self.function(items, *self.parameters)
 
 
 def _is_dask(X: Any) -> bool:

@@ -86,12 +86,17 @@ class DaskEngine:
         items, weights = zip(none, *self._compute(tasks), strict=True)
         return np.concatenate(items), np.concatenate(weights)
 
-    def lazy(self, function: Callable[[Items], Any], width: int | None, dtype: Any) -> da.Array:
-        """What the function makes of every row, as a Dask array that nobody has computed yet."""
+    def lazy(self, function: Callable[..., Any], width: int | None, dtype: Any) -> da.Array:
+        """What function(items, row numbers) makes of every row, as a lazy Dask array."""
+        rows = self.X.chunks[0]
+        numbers = da.arange(self.n_rows, chunks=(rows,))[:, None]
         if width is None:
-            return self.X.map_blocks(function, dtype=dtype, drop_axis=1, meta=np.empty(0, dtype))
-        chunks = (self.X.chunks[0], (width,))
-        return self.X.map_blocks(function, dtype=dtype, chunks=chunks, meta=np.empty((0, 0), dtype))
+            found = da.map_blocks(function, self.X, numbers, dtype=dtype, drop_axis=1,
+                                  meta=np.empty(0, dtype))  # fmt: skip
+        else:
+            found = da.map_blocks(function, self.X, numbers, dtype=dtype, chunks=(rows, (width,)),
+                                  meta=np.empty((0, 0), dtype))  # fmt: skip
+        return found
 
     def _each(
         self, function: Callable[..., Part], numbers: list[tuple[int, ...]], shared: tuple[Any, ...]

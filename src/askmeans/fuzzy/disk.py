@@ -159,8 +159,8 @@ class DiskEngine:
         items, weights = zip(none, *parts, strict=True)
         return np.concatenate(items), np.concatenate(weights)
 
-    def lazy(self, function: Callable[[Items], Any], width: int | None, dtype: Any) -> "LazyRows":
-        """What the function makes of every row, computed when it is looked at."""
+    def lazy(self, function: Callable[..., Any], width: int | None, dtype: Any) -> "LazyRows":
+        """What function(items, row numbers) makes of every row, computed when it is looked at."""
         shape = (self.n_rows,) if width is None else (self.n_rows, width)
         return LazyRows(engine=self, function=function, shape=shape, dtype=np.dtype(dtype))
 
@@ -209,7 +209,7 @@ class LazyRows:
     """
 
     engine: DiskEngine
-    function: Callable[[Items], Any]
+    function: Callable[..., Any]
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
 
@@ -231,7 +231,8 @@ class LazyRows:
         if numbers.size and not -len(self) <= numbers.min() <= numbers.max() < len(self):
             raise IndexError(f"rows must be within {len(self)}, got {rows!r:.60}")
         different, where = np.unique(numbers % len(self), return_inverse=True)
-        found = self.function(self.engine.take(different)[0])[where.reshape(numbers.shape)]
+        found = self.function(self.engine.take(different)[0], different)
+        found = found[where.reshape(numbers.shape)]
         return found[(slice(None),) * numbers.ndim + tuple(rest)]
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
@@ -243,7 +244,7 @@ class LazyRows:
     def blocks(self) -> Iterator[tuple[int, NDArray[Any]]]:
         """Parts in row order, with the number of each first row."""
         for start, items in self.engine.blocks():
-            yield start, self.function(items)
+            yield start, self.function(items, np.arange(start, start + len(items)))
 
 
 def open_disk(path: str | Path, *, memory: int, columns: list[str] | None = None) -> DiskEngine:
