@@ -16,7 +16,9 @@ from askmeans.metrics.assumptions import (
     rho_pure,
     rho_weight,
 )
+from askmeans.metrics.choosing import ClusterNumbers, choose_n_clusters
 from askmeans.metrics.reliability import annotator_alphas, krippendorff_alpha
+from askmeans.metrics.silhouettes import fuzzy_silhouette, simplified_silhouette
 from askmeans.metrics.validity import (
     fukuyama_sugeno,
     objective,
@@ -26,11 +28,14 @@ from askmeans.metrics.validity import (
 )
 
 __all__ = [
+    "ClusterNumbers",
     "annotator_alphas",
     "are_centers_consistent",
     "beta",
     "center_error",
+    "choose_n_clusters",
     "fukuyama_sugeno",
+    "fuzzy_silhouette",
     "gamma",
     "is_monotone",
     "is_solution",
@@ -44,5 +49,6 @@ __all__ = [
     "partition_entropy",
     "rho_pure",
     "rho_weight",
+    "simplified_silhouette",
     "xie_beni",
 ]

@@ -15,12 +15,14 @@ except ModuleNotFoundError as error:
         'Install it with pip install "askmeans[plot]".'
     ) from error
 
+from askmeans.plotting.choosing import ClusterNumbersDisplay
 from askmeans.plotting.convergence import ConvergenceDisplay
 from askmeans.plotting.curves import CurveDisplay
 from askmeans.plotting.heatmap import MembershipHeatmapDisplay
 from askmeans.plotting.scatter import SoftScatterDisplay
 
 __all__ = [
+    "ClusterNumbersDisplay",
     "ConvergenceDisplay",
     "CurveDisplay",
     "MembershipHeatmapDisplay",

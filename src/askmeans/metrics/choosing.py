@@ -1,0 +1,262 @@
+"""How many clusters: several indices over a range, and how stable each number is.
+
+No index knows. Each prefers something (compact, crisp, far apart, stable), so where they disagree
+the answer is that the data does not say, and a person decides by what the clusters are for.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from askmeans.checks import as_matrix, check_enough_items, check_fuzzifier, check_number
+from askmeans.exceptions import DataError, ParameterError
+from askmeans.floats import default_float_errors
+from askmeans.metrics.agreement import membership_error
+from askmeans.metrics.silhouettes import fuzzy_silhouette, simplified_silhouette
+from askmeans.metrics.validity import partition_coefficient, partition_entropy, xie_beni
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from askmeans.fuzzy.lloyd import Fit
+
+__all__ = ["INDICES", "ClusterNumbers", "choose_n_clusters"]
+
+Floats = NDArray[np.float64]
+
+# Which end of each is the better one.
+INDICES = {
+    "xie_beni": "low",
+    "partition_coefficient": "high",
+    "partition_entropy": "low",
+    "fuzzy_silhouette": "high",
+    "simplified_silhouette": "high",
+    "stability": "high",
+}
+_OWNER = "choose_n_clusters"
+_SILHOUETTE = 2000  # items, of which the exact silhouette is taken
+_MEASURED = 20_000  # items that indices and stability are measured on
+_MOST = 0.5  # of the indices that give one number must give the same for it to be suggested
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterNumbers:
+    """What indices say of several numbers of clusters.
+
+    Parameters
+    ----------
+    n_clusters : tuple of int
+        The numbers tried.
+    indices : dict of str to ndarray
+        The value of each index at each number; NaN where it says nothing.
+    merged : tuple of bool
+        Whether clusters merged at each number, so that there are fewer in fact.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(150, 2)) + 9.0 * (np.arange(150) % 3)[:, None]
+    >>> found = choose_n_clusters(X, range(2, 6), random_state=0)
+    >>> found.suggested
+    3
+    """
+
+    n_clusters: tuple[int, ...]
+    indices: dict[str, Floats]
+    merged: tuple[bool, ...]
+
+    @property
+    def votes(self) -> dict[str, int | None]:
+        """The number each index prefers; None where it says nothing."""
+        usable = ~np.asarray(self.merged)
+        found: dict[str, int | None] = {}
+        for name, values in self.indices.items():
+            signed = np.where(usable, values if INDICES[name] == "high" else -values, np.nan)
+            known = np.isfinite(signed).any()
+            found[name] = self.n_clusters[int(np.nanargmax(signed))] if known else None
+        return found
+
+    @property
+    def suggested(self) -> int | None:
+        """The number that more than half of the indices prefer; None where they disagree."""
+        votes = [vote for vote in self.votes.values() if vote is not None]
+        for number in self.n_clusters:
+            if votes.count(number) > _MOST * len(votes):
+                return number
+        return None
+
+    @property
+    def summary(self) -> str:
+        """The verdict in a sentence or two."""
+        told = ", ".join(f"{name} {vote or 'nothing'}" for name, vote in self.votes.items())
+        if self.suggested is None:
+            return (
+                f"The indices disagree ({told}): the data does not say how many clusters there "
+                "are. Look at several, and choose by what they are for."
+            )
+        against = sum(vote != self.suggested for vote in self.votes.values())
+        agree = "All indices say so" if against == 0 else f"Not all agree: {told}"
+        return f"{self.suggested} clusters. {agree}."
+
+    def to_frame(self) -> "pd.DataFrame":
+        """The indices as a pandas data frame.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per number of clusters, one column per index, and `merged`.
+
+        Examples
+        --------
+        >>> found = choose_n_clusters([[0.0], [1.0], [9.0], [10.0]], [2, 3], n_resamples=0)
+        >>> found.to_frame().shape
+        (2, 6)
+        """
+        import pandas as pd
+
+        index = pd.Index(self.n_clusters, name="n_clusters")
+        return pd.DataFrame(self.indices | {"merged": self.merged}, index=index)
+
+
+@default_float_errors()
+def choose_n_clusters(
+    X: ArrayLike,
+    n_clusters: Iterable[int] = range(2, 11),
+    *,
+    fuzzifier: float = 2.0,
+    n_init: int = 5,
+    n_resamples: int = 5,
+    random_state: int | np.random.Generator | None = None,
+) -> ClusterNumbers:
+    """Fit fuzzy k-means with several numbers of clusters and measure each.
+
+    The partition coefficient and entropy are corrected for the number of clusters: 0 for even
+    memberships and 1 for hard ones (Dave, 1996), and 0 for hard ones and 1 for even ones. Stability
+    compares memberships of all items by fits to two random halves: 1 when they agree, 0 when they
+    agree as by chance. Of more than 20,000 items a random part is measured; the exact silhouette is
+    of 2,000 at most.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_items, n_features)
+        The items.
+    n_clusters : iterable of int, default=range(2, 11)
+        The numbers to try, from 2.
+    fuzzifier : float, default=2.0
+        How soft the clusters are, above 1.
+    n_init : int, default=5
+        Starts of each fit.
+    n_resamples : int, default=5
+        Pairs of halves for the stability; 0 leaves it out.
+    random_state : int, numpy Generator or None, default=None
+        Where starts and halves come from.
+
+    Returns
+    -------
+    ClusterNumbers
+        Values of all indices, what each prefers, and a suggestion where they agree.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter breaks its rule.
+    DataError
+        If X is not a finite matrix.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(150, 2)) + 9.0 * (np.arange(150) % 3)[:, None]
+    >>> found = choose_n_clusters(X, range(2, 6), random_state=0)
+    >>> found.votes["xie_beni"], found.summary
+    (3, '3 clusters. All indices say so.')
+    """
+    items = as_matrix(X, "X")
+    numbers = _checked(n_clusters, len(items))
+    check_fuzzifier(fuzzifier, _OWNER)
+    check_number(n_init, "n_init", _OWNER, integer=True, minimum=1)
+    check_number(n_resamples, "n_resamples", _OWNER, integer=True)
+    rng = np.random.default_rng(random_state)
+    measured = items[np.sort(rng.permutation(len(items))[:_MEASURED])]
+    few = np.sort(rng.permutation(len(measured))[:_SILHOUETTE])
+    rows, merged = [], []
+    for k in numbers:
+        found = _fit(items, k, fuzzifier, n_init, rng)
+        row = _measures(measured, found, few)
+        if n_resamples:
+            row["stability"] = _stability(measured, k, fuzzifier, n_resamples, rng)
+        rows.append(row)
+        merged.append(bool(found.merged))
+    return ClusterNumbers(
+        n_clusters=numbers,
+        indices={name: np.array([row[name] for row in rows]) for name in rows[0]},
+        merged=tuple(merged),
+    )
+
+
+def _checked(n_clusters: Iterable[int], n_items: int) -> tuple[int, ...]:
+    """The numbers to try, ascending, each once."""
+    numbers = list(n_clusters) if isinstance(n_clusters, Iterable) else []
+    if not numbers:
+        raise ParameterError(
+            f"The 'n_clusters' parameter of {_OWNER} must be a range or a list of ints. "
+            f"Got {n_clusters!r} instead."
+        )
+    for number in numbers:
+        check_number(number, "n_clusters", _OWNER, integer=True, minimum=2)
+        check_enough_items(n_items, number, _OWNER)
+    return tuple(sorted({int(number) for number in numbers}))
+
+
+def _fit(X: Floats, k: int, fuzzifier: float, n_init: int, rng: np.random.Generator) -> "Fit":
+    """Fuzzy k-means with so many clusters."""
+    from askmeans.fuzzy import lloyd
+
+    return lloyd.fit(
+        X, k, fuzzifier=fuzzifier, init="k-means++", n_init=n_init, max_iter=300, tol=1e-4,
+        weights=np.empty(0), rng=rng, mixing=True,
+    )  # fmt: skip
+
+
+def _measures(X: Floats, found: "Fit", few: NDArray[np.intp]) -> dict[str, float]:
+    """All indices of one fit; NaN for one that says nothing of it."""
+    from askmeans.fuzzy import lloyd
+
+    centers, alpha = found.centers, found.fuzzifier
+    k, U = len(centers), lloyd.memberships(X, centers, alpha)
+    try:
+        silhouette = fuzzy_silhouette(X[few], U[few])
+    except DataError:  # clusters that nobody is in
+        silhouette = float("nan")
+    return {
+        "xie_beni": xie_beni(X, centers, U, alpha),
+        "partition_coefficient": 1.0 - k / (k - 1.0) * (1.0 - partition_coefficient(U)),
+        "partition_entropy": partition_entropy(U) / float(np.log(k)),
+        "fuzzy_silhouette": silhouette,
+        "simplified_silhouette": simplified_silhouette(X, centers, U),
+    }
+
+
+def _stability(
+    X: Floats, k: int, fuzzifier: float, n_resamples: int, rng: np.random.Generator
+) -> float:
+    """How far fits to two halves agree on all items, beyond chance; NaN for too few items."""
+    from askmeans.fuzzy import lloyd
+
+    half = len(X) // 2
+    if half < k:
+        return float("nan")
+    found: list[Any] = []
+    for _ in range(n_resamples):
+        order = rng.permutation(len(X))
+        U, V = (
+            lloyd.memberships(X, _fit(X[rows], k, fuzzifier, 2, rng).centers, fuzzifier)
+            for rows in (order[:half], order[half:])
+        )
+        chance = membership_error(U, V[rng.permutation(len(V))], how="mean")
+        apart = membership_error(U, V, how="mean")
+        found.append(1.0 - apart / chance if chance > 0.0 else float("nan"))
+    return float(np.mean(found))

@@ -1,0 +1,105 @@
+"""What indices say of several numbers of clusters, side by side."""
+
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure, SubFigure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator
+from numpy.typing import NDArray
+
+from askmeans.metrics.choosing import INDICES
+from askmeans.plotting._axes import axes_or_new
+
+if TYPE_CHECKING:
+    from askmeans.metrics import ClusterNumbers
+
+__all__ = ["ClusterNumbersDisplay"]
+
+
+class ClusterNumbersDisplay:
+    """One curve per index over the numbers of clusters, each scaled so that its best is 1.
+
+    A dot marks what the index prefers. Where dots are apart, the indices disagree, and the title
+    says so.
+
+    Parameters
+    ----------
+    numbers : ClusterNumbers
+        From `metrics.choose_n_clusters`.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Where it was drawn.
+    figure_ : matplotlib Figure
+        The figure that holds it.
+    lines_ : dict of str to matplotlib Line2D
+        The curves, by index.
+
+    Examples
+    --------
+    >>> from askmeans import metrics
+    >>> from askmeans.plotting import ClusterNumbersDisplay
+    >>> found = metrics.choose_n_clusters([[0.0], [1.0], [9.0], [10.0]], [2, 3], n_resamples=0)
+    >>> sorted(ClusterNumbersDisplay(found).plot().lines_)[0]
+    'fuzzy_silhouette'
+    """
+
+    ax_: Axes
+    figure_: Figure | SubFigure
+    lines_: dict[str, Line2D]
+
+    def __init__(self, numbers: "ClusterNumbers") -> None:
+        self.numbers = numbers
+
+    def plot(self, ax: Axes | None = None) -> Self:
+        """Draw the curves.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a new figure.
+
+        Returns
+        -------
+        ClusterNumbersDisplay
+            This display, with `ax_`, `figure_` and `lines_` set.
+
+        Examples
+        --------
+        >>> from askmeans import metrics
+        >>> from askmeans.plotting import ClusterNumbersDisplay
+        >>> found = metrics.choose_n_clusters([[0.0], [1.0], [9.0], [10.0]], [2, 3], n_resamples=0)
+        >>> ClusterNumbersDisplay(found).plot().ax_.get_xlabel()
+        'Number of clusters'
+        """
+        ax = axes_or_new(ax)
+        self.ax_, self.figure_, self.lines_ = ax, ax.figure, {}
+        x = np.asarray(self.numbers.n_clusters)
+        votes = self.numbers.votes
+        for name, values in self.numbers.indices.items():
+            y = _scaled(values if INDICES[name] == "high" else -values)
+            (self.lines_[name],) = ax.plot(x, y, label=name.replace("_", " "), alpha=0.8)
+            if votes[name] is not None:
+                color = self.lines_[name].get_color()
+                ax.plot(votes[name], y[x == votes[name]], "o", color=color)
+        suggested = self.numbers.suggested
+        ax.set_title("The indices disagree" if suggested is None else f"{suggested} clusters")
+        ax.set_xlabel("Number of clusters")
+        ax.set_ylabel("Index, from its worst (0) to its best (1)")
+        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+        ax.grid(alpha=0.3)
+        ax.spines[["top", "right"]].set_visible(False)
+        ax.legend(frameon=False)
+        return self
+
+
+def _scaled(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Values from 0 to 1; what is not finite is left out."""
+    known = np.where(np.isfinite(values), values, np.nan)
+    if np.isnan(known).all():
+        return known
+    low, high = np.nanmin(known), np.nanmax(known)
+    return (known - low) / (high - low if high > low else 1.0)
