@@ -82,9 +82,9 @@ class ClusterNumbersDisplay:
         for name, values in self.numbers.indices.items():
             y = _scaled(values if INDICES[name] == "high" else -values)
             (self.lines_[name],) = ax.plot(x, y, label=name.replace("_", " "), alpha=0.8)
-            if votes[name] is not None:
+            if (vote := votes[name]) is not None:
                 color = self.lines_[name].get_color()
-                ax.plot(votes[name], y[x == votes[name]], "o", color=color)
+                ax.plot(vote, y[x == vote], "o", color=color)
         suggested = self.numbers.suggested
         ax.set_title("The indices disagree" if suggested is None else f"{suggested} clusters")
         ax.set_xlabel("Number of clusters")
@@ -102,4 +102,5 @@ def _scaled(values: NDArray[np.float64]) -> NDArray[np.float64]:
     if np.isnan(known).all():
         return known
     low, high = np.nanmin(known), np.nanmax(known)
-    return (known - low) / (high - low if high > low else 1.0)
+    scaled: NDArray[np.float64] = (known - low) / (high - low if high > low else 1.0)
+    return scaled
