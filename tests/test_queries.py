@@ -461,3 +461,19 @@ def test_recording_whatever_comes_keeps_the_first_answers(several):
         assert_array_equal(ledger.answers(queries), [model[key] for key in keys(queries)])
     assert ledger.n_distinct == len(ledger.history) == len(model)
     assert [record.value for record in ledger.history] == list(model.values())
+
+
+KINDS = {"membership": 1, "group": 1, "pair": 2, "triplet": 3}
+
+
+@given(st.lists(st.sampled_from(sorted(KINDS)), max_size=8), st.integers(0, 8))
+def test_a_table_that_is_extended_is_the_table_of_all(kinds, cut):
+    records = [
+        Answer(round=0, kind=kind, items=tuple(range(place, place + KINDS[kind])), repeat=0,
+               cluster=place if kind == "membership" else None, annotator=f"ann{place % 2}",
+               value=(0.25, place / 8) if kind == "group" else place / 8)
+        for place, kind in enumerate(kinds)
+    ]  # fmt: skip
+    extended = Answers.of(records[:cut], 2).extended(records[cut:], 2)
+    assert list(extended) == records
+    assert len(extended.batches) == len(Answers.of(records, 2).batches)

@@ -121,6 +121,13 @@ class _Batch:
         batch._table = _frozen(table)
         return batch
 
+    def joined(self, other: Self) -> Self:
+        """These questions, and others of their kind after them."""
+        batch = self.take(slice(None))
+        batch._table = _frozen(np.concatenate([self._table, other._table]))
+        batch._repeat = _frozen(np.concatenate([self._repeat, other._repeat]))
+        return batch
+
     def check_items(self, n_items: int) -> None:
         """Refuse items that do not exist.
 
@@ -614,6 +621,42 @@ class Answers(Sequence[Answer]):
     def __repr__(self) -> str:
         return f"<Answers: {len(self)} answers in {len(self.batches)} batches>"
 
+    def extended(self, records: Sequence[Answer], n_clusters: int = 1) -> "Answers":
+        """These answers, and more after them; without going through these again.
+
+        Parameters
+        ----------
+        records : sequence of Answer
+            One per answer.
+        n_clusters : int, default=1
+            How many groups there are, for answers to group questions.
+
+        Returns
+        -------
+        Answers
+            The table of all.
+
+        Examples
+        --------
+        >>> one, two = (Answer(round=0, kind="pair", items=(3, item), cluster=None, repeat=0,
+        ...                    value=0.5) for item in (8, 9))
+        >>> Answers.of([one]).extended([two])
+        <Answers: 2 answers in 1 batches>
+        """
+        batches = list(self.batches)
+        for new in Answers.of(records, n_clusters).batches:
+            last = batches[-1] if batches else None
+            if last is None or not _fits(last, new):
+                batches.append(new)
+                continue
+            batches[-1] = AnswerBatch(
+                round=last.round,
+                queries=last.queries.joined(new.queries),  # type: ignore[arg-type]  # of one kind
+                values=np.concatenate([last.values, new.values]),
+                annotators=_names(last) + _names(new),
+            )
+        return Answers(batches)
+
     def first(self, count: int) -> "Answers":
         """The first so many answers.
 
@@ -853,6 +896,17 @@ def _record(batch: AnswerBatch, row: int) -> Answer:
         value=tuple(value.tolist()) if value.ndim else float(value),
         annotator=batch.who(row),
     )
+
+
+def _fits(last: AnswerBatch, new: AnswerBatch) -> bool:
+    """Whether answers could be in one batch."""
+    alike = last.queries.kind == new.queries.kind and last.round == new.round
+    return alike and last.values.shape[1:] == new.values.shape[1:]
+
+
+def _names(batch: AnswerBatch) -> tuple[str, ...]:
+    """Who gave each answer."""
+    return batch.annotators or (ME,) * len(batch.queries)
 
 
 def _fitting(value: float | tuple[float, ...], shape: tuple[int, ...]) -> Floats:

@@ -114,12 +114,14 @@ def test_questions_of_later_rounds_followed_from_an_answer(policy):
     assert policy.later_than(Question("pair", (0, 1))) == []
 
 
-def test_a_question_counts_with_the_median_of_those_who_could_say(policy):
+@pytest.mark.parametrize("step", [1, 3, 8])
+def test_a_question_counts_with_the_median_of_those_who_could_say(policy, step):
     first = policy.propose(100)
-    values = {"a": 0.9, "b": math.nan, "c": 0.2, "d": 0.3}
+    values = {"a": 0.9, "b": math.nan, "c": 0.3, "d": 0.2}
     records = [said(first[0], name, value) for name, value in values.items()]
     records += [said(first[1], name, math.nan) for name in values]
-    policy.learn(Answers.of(records))
+    for end in range(step, len(records) + step, step):
+        policy.learn(Answers.of(records[:end]))
     told = {answer.question: answer.value for answer in policy.result().history}
     assert told[first[0]] == 0.3
     assert math.isnan(told[first[1]])

@@ -568,3 +568,21 @@ def test_ten_people_who_compare_never_wait_for_each_other(make, kit):
             assert len({question.id for question in asked}) == 10
             for number, question in enumerate(asked):
                 session.tell(question.id, kit.knows(question), annotator=f"person {number}")
+
+
+def test_within_reading_once_the_log_is_read_once_and_own_moves_are_known(make, again):
+    session = make()
+    other = again(session)
+    (question,) = other.ask(annotator="Bo")
+    with session.reading_once():
+        assert session.status().answered == 0
+        other.tell(question.id, 0.5, annotator="Bo")
+        assert session.status().answered == 0  # as of one moment
+        mine = session.ask()[0]
+        assert mine.id != question.id
+        session.tell(mine.id, 0.5)
+        assert session.status().answered == 2  # a move sees all there is
+        assert [held.question for held in session.status().holding] == []
+        session.ask()
+        assert len(session.status().holding) == 1
+    assert session.status().answered == 2

@@ -1,5 +1,10 @@
 """Answers taken in, in words for people."""
 
+import re
+from contextlib import contextmanager
+
+from sqlalchemy import Engine, event
+
 from askmeans import sessions
 from askmeans.queries import Answer
 from askmeans.web import create_app
@@ -20,3 +25,38 @@ def test_the_known_answer_to_a_gold_question_is_told_where_the_owner_wants_it(tm
             said.append(assignments.give(question.id, "ann", f"k{place}", 0))
     assert [text for text in said if "known answer" in text] == said[-1:]
     assert said[-1].endswith("The known answer is “large”.")
+
+
+@contextmanager
+def counted():
+    """The statements that any database gets within."""
+    found = []
+
+    def note(connection, cursor, statement, *rest):  # noqa: ARG001 - as SQLAlchemy calls it
+        found.append(statement)
+
+    event.listen(Engine, "before_cursor_execute", note)
+    try:
+        yield found
+    finally:
+        event.remove(Engine, "before_cursor_execute", note)
+
+
+def test_an_answer_and_the_next_card_take_a_dozen_statements(tmp_path, tools):
+    path = tmp_path / "many.db"
+    sessions.create(path, [[float(row)] for row in range(40)], n_clusters=2, random_state=0).close()
+    with tools.using(create_app(path, settle_seconds=0.0)) as client:
+        page = client.get("/", headers={"x-askmeans": "part"}).text
+        counts = []
+        for _ in range(6):
+            sent = {name: re.search(f'data-{name}="([^"]+)"', page)[1]
+                    for name in ("session", "question", "key")}  # fmt: skip
+            sent |= {"token": tools.token_of(client), "annotator": "ann"}
+            with counted() as statements:
+                reply = client.post("/answer", data=sent | {"value": "group-0"},
+                                    headers={"x-askmeans": "part"})  # fmt: skip
+            assert reply.status_code == 200
+            assert "Saved" in reply.text
+            page = reply.text
+            counts.append(len(statements))
+    assert max(counts[1:]) <= 13, statements

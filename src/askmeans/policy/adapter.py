@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from askmeans.exceptions import AskmeansError, PlanError, StopAsking
 from askmeans.floats import default_float_errors
 from askmeans.paper.plan import Plan
+from askmeans.policy.asked import digest
 from askmeans.queries import ME, Answers, Ledger, Queries, Question
 from askmeans.results import Clustering, Result
 
@@ -44,13 +45,14 @@ class PlanPolicy:
         self.n_clusters = n_clusters
         self._make_plan = make_plan
         self._told: Told = {}
+        self._learnt = 0, digest(Answers())  # how many answers, and which
         self._replay: _Replay | None = None
         self._stepping = threading.Lock()
         self.learn(Answers())
 
     def learn(self, answers: Answers) -> None:
         """Let the plan go on as far as these answers allow."""
-        told = _medians(answers)
+        told = self._medians(answers)
         with self._stepping:
             if self._replay is not None and not self._replay.holds(told):
                 self._replay.close()
@@ -63,6 +65,18 @@ class PlanPolicy:
             except BaseException:  # Ctrl-C within a step: the plan is dead, not at its end
                 self._replay = None
                 raise
+
+    def _medians(self, answers: Answers) -> Told:
+        """One number per question; where these are those before and more, only the rest costs."""
+        count, learnt = self._learnt
+        known = digest(answers.first(count)) == learnt
+        self._learnt = len(answers), digest(answers)
+        if known:
+            rest = [each for each in answers[count:] if not isinstance(each.value, tuple)]
+            told = {each.question: each.number for each in rest}
+            if len(told) == len(rest) and not told.keys() & self._told.keys():
+                return self._told | told
+        return _medians(answers)
 
     def propose(
         self,
@@ -146,6 +160,10 @@ class PlanPolicy:
         """The questions of the open round, answered or not, in the plan's order."""
         return self._current.questions
 
+    def about(self, items: tuple[int, ...]) -> list[Question]:
+        """The questions of the open round about just these items."""
+        return self._current.about.get(items, [])
+
     def later_than(self, question: Question) -> list[Question]:
         """Questions of the rounds that followed from the answer to this one."""
         replay = self._current
@@ -172,6 +190,7 @@ class _Replay:
         self.round = 0
         self.batch: Queries | None = None
         self.questions: dict[Question, None] = {}
+        self.about: dict[tuple[int, ...], list[Question]] = {}
         self.clustering: Clustering | None = None
         self.failure: AskmeansError | None = None
         self.ledger = Ledger()
@@ -232,7 +251,7 @@ class _Replay:
     @default_float_errors()
     def _step(self, work: Callable[[], Queries]) -> None:
         """Let the plan run to its next round or its end."""
-        self.batch, self.questions = None, {}
+        self.batch, self.questions, self.about = None, {}, {}
         try:
             batch = work()
         except StopIteration as end:
@@ -251,6 +270,7 @@ class _Replay:
             self.batch = batch
             for question in self.questions:
                 self.rounds.setdefault(question, self.round)
+                self.about.setdefault(question.items, []).append(question)
 
 
 def _medians(answers: Answers) -> Told:

@@ -105,7 +105,7 @@ class Assignment:
         with self.lock:
             if runtime.state.paused:
                 return [], []
-            now, listed = runtime.store.leases(runtime.record.id)
+            now, listed = runtime.leases()
             leases = self._leases(annotator, listed, now)
             first = [runtime.question(number) for number in self._begun(leases)]
             skipped = [runtime.question(number) for number in self._skipped(leases)]
@@ -149,26 +149,28 @@ class Assignment:
         """
         runtime = self.runtime
         with self.lock:
-            new = any(runtime.number(question) is None for question in (*chosen, *spare))
+            new = any(runtime.number(question) is None for question in chosen)
             # A lease need not survive the machine; the number of a question must.
-            with runtime.store.write(runtime.record.id, durable=new) as transaction:
-                runtime.take(transaction.events(runtime.state.last))
+            with runtime.writing(durable=new) as transaction:
                 runtime.know(transaction.questions(runtime.n_questions))
                 if runtime.config.has_plan and len(runtime.state.undone) != undone:
                     return None  # its round may be another
-                now = transaction.now()
-                leases = self._leases(annotator, transaction.leases(), now)
+                now, listed = runtime.keep_leases(*transaction.leases())
+                leases = self._leases(annotator, listed, now)
                 wanted = len(chosen)
                 free = (q for q in (*chosen, *spare) if self._is_free(q, leases))
                 chosen = list(itertools.islice(free, wanted))
-                if len(self._affordable(chosen, wanted, leases)) < wanted:
+                unknown = [question for question in chosen if runtime.number(question) is None]
+                if len(self._affordable(chosen, wanted, leases)) < wanted or (unknown and not new):
                     return None
-                numbers = transaction.add_questions(chosen)
-                for number in numbers:
-                    transaction.lease(
-                        Lease(question=number, annotator=annotator, until=now + seconds)
-                    )
+                added = transaction.add_questions(unknown, after=runtime.n_questions)
+                numbered = dict(zip(unknown, added, strict=True))
+                numbers = [numbered.get(q) or runtime.number(q) or 0 for q in chosen]
+                given = [Lease(question=number, annotator=annotator, until=now + seconds)
+                         for number in numbers]  # fmt: skip
+                transaction.lease(*given)
             runtime.know(zip(numbers, chosen, strict=True))
+            runtime.keep_leases(now, _with(listed, given))
             return numbers
 
     def hand_over(self, question: Asked, annotator: str) -> Question:
@@ -176,7 +178,7 @@ class Assignment:
         annotator = check_annotator(annotator, person=True)
         runtime = self.runtime
         with self.lock:
-            with runtime.store.write(runtime.record.id) as transaction:
+            with runtime.writing() as transaction:
                 runtime.know(transaction.questions(runtime.n_questions))
                 (number,) = transaction.add_questions([question])
                 until = transaction.now() + self._lease_seconds(None)
@@ -205,8 +207,7 @@ class Assignment:
         """Append what somebody said to a question, unless it is there already."""
         runtime = self.runtime
         with self.lock:
-            with runtime.store.write(runtime.record.id) as transaction:
-                runtime.take(transaction.events(runtime.state.last))
+            with runtime.writing() as transaction:
                 known = self._known(new)
                 if known is None:
                     event = self._append(transaction, new)
@@ -229,8 +230,7 @@ class Assignment:
         runtime = self.runtime
         runtime.catch_up()
         with self.lock:
-            with runtime.store.write(runtime.record.id) as transaction:
-                runtime.take(transaction.events(runtime.state.last))
+            with runtime.writing() as transaction:
                 assert new.question is not None
                 old = runtime.state.mine(new.question, new.annotator)
                 replaces = old is not None and old.kind in ANSWERS and self._known(new) is None
@@ -254,8 +254,7 @@ class Assignment:
         runtime = self.runtime
         runtime.catch_up()
         with self.lock:
-            with runtime.store.write(runtime.record.id) as transaction:
-                runtime.take(transaction.events(runtime.state.last))
+            with runtime.writing() as transaction:
                 known = runtime.state.by_key.get(key)
                 if known is not None:
                     regroup = known.kind is EventKind.REGROUP and number is None
@@ -292,10 +291,10 @@ class Assignment:
                 self.lock,
                 self.runtime.store.write(self.runtime.record.id, durable=False) as transaction,
             ):
-                now = transaction.now()
-                for lease in self._in_force(transaction.leases(), now):
-                    if lease.annotator == annotator:
-                        transaction.lease(replace(lease, until=now + seconds))
+                now, listed = transaction.leases()
+                mine = [lease for lease in self._in_force(listed, now)
+                        if lease.annotator == annotator]  # fmt: skip
+                transaction.lease(*(replace(lease, until=now + seconds) for lease in mine))
 
         self._again(end)
 
@@ -305,8 +304,7 @@ class Assignment:
 
         def append() -> Receipt:
             with self.lock:
-                with runtime.store.write(runtime.record.id) as transaction:
-                    runtime.take(transaction.events(runtime.state.last))
+                with runtime.writing() as transaction:
                     done = runtime.state.by_key.get(key)
                     if done is not None:  # the connection was lost after the commit
                         return self.receipt(done)
@@ -326,13 +324,12 @@ class Assignment:
 
         def replace_name() -> Receipt:
             with self.lock:
-                with runtime.store.write(runtime.record.id) as transaction:
-                    runtime.take(transaction.events(runtime.state.last))
+                with runtime.writing() as transaction:
                     done = runtime.state.by_key.get(key)
                     if done is not None:  # the connection was lost after the commit
                         return self.receipt(done)
                     taken = {event.annotator for event in transaction.events(0)}
-                    taken |= {lease.annotator for lease in transaction.leases()}
+                    taken |= {lease.annotator for lease in transaction.leases()[1]}
                     new = _pseudonym(name, pseudonym, taken)
                     transaction.replace_annotator(name, new)
                     done = transaction.append(
@@ -346,7 +343,7 @@ class Assignment:
 
     def held_now(self) -> tuple[float, list[Lease]]:
         """The database's time, and leases in force."""
-        now, leases = self.runtime.store.leases(self.runtime.record.id)
+        now, leases = self.runtime.leases()
         return now, self._in_force(leases, now)
 
     def state_for(self, annotator: str | None) -> SessionState:
@@ -357,7 +354,7 @@ class Assignment:
         if runtime.is_over:
             return SessionState.DONE
         with self.lock:
-            if runtime.left == 0 and not any(map(runtime.is_open, runtime.state.answered)):
+            if runtime.left == 0 and not runtime.wanting():
                 return SessionState.SPENT
             if runtime.state.paused:
                 return SessionState.PAUSED
@@ -421,8 +418,7 @@ class Assignment:
         state, runtime = self.runtime.state, self.runtime
         wanting: set[int] = set()
         if state.wants_several:
-            answered = {number for number in state.answered if not state.is_settled(number)}
-            wanting = answered | {n for n in leases.others if state.wanted(n) > 1}
+            wanting = {*runtime.wanting(), *(n for n in leases.others if state.wanted(n) > 1)}
         found = [
             number
             for group in (leases.own, leases.once - leases.own, wanting - leases.once)
@@ -452,7 +448,7 @@ class Assignment:
         numbers |= {e.question for e in state.given_by(leases.annotator)
                     if e.kind is EventKind.SKIP and e.question is not None}  # fmt: skip
         if state.wants_several:
-            numbers |= {number for number in state.answered if not state.is_settled(number)}
+            numbers |= {*runtime.wanting()}
         return {runtime.question(number) for number in numbers}
 
     def _is_free(self, question: Asked, leases: _Leases) -> bool:
@@ -517,18 +513,14 @@ class Assignment:
     def _append(self, transaction: Transaction, new: NewEvent) -> Event:
         """Keep an answer, an unsure or a skip, and let go of its lease."""
         assert new.question is not None
-        now, number, annotator = transaction.now(), new.question, new.annotator
-        mine = [
-            lease
-            for lease in transaction.leases()
-            if (lease.question, lease.annotator) == (number, annotator)
-        ]
+        (now, leases), number, annotator = transaction.leases(), new.question, new.annotator
+        mine = [each for each in leases if (each.question, each.annotator) == (number, annotator)]
         self._check_move(new.kind, number, annotator, leased=bool(mine))
         late = new.kind in ANSWERS and self._is_late(number, annotator, mine, now)
         event = transaction.append(replace(new, late=late))
         if new.kind is EventKind.SKIP and mine:  # they may come back to it
             transaction.lease(Lease(question=number, annotator=annotator, until=now))
-        else:
+        elif mine:
             transaction.release(number, annotator)
         return event
 
@@ -614,10 +606,10 @@ class Assignment:
     def _lease_back(self, transaction: Transaction, event: Event) -> None:
         """Lease the question to the person who took the answer back, unless another holds it."""
         assert event.question is not None
-        now = transaction.now()
+        now, leases = transaction.leases()
         others = [
             lease
-            for lease in transaction.leases()
+            for lease in leases
             if lease.question == event.question and lease.annotator != event.annotator
         ]
         until = now if self._in_force(others, now) else now + self.runtime.config.lease_seconds
@@ -677,6 +669,12 @@ def in_force(leases: Iterable[Lease], now: float, seconds: float) -> list[Lease]
     One that reaches farther was given before the clock was set back; it would last too long.
     """
     return [lease for lease in leases if now < lease.until <= now + seconds + _SLIP]
+
+
+def _with(leases: list[Lease], given: list[Lease]) -> list[Lease]:
+    """Leases, with those that were given since."""
+    found = {(lease.question, lease.annotator): lease for lease in (*leases, *given)}
+    return list(found.values())
 
 
 def _check_same(

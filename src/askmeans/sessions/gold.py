@@ -85,8 +85,7 @@ class GoldAnswers(Opinions):
 
         def take() -> Held:
             runtime = self._runtime
-            with runtime.store.write(runtime.record.id) as transaction:
-                runtime.take(transaction.events(runtime.state.last))
+            with runtime.writing() as transaction:
                 told = checked_answers(listed, len(self.rows), runtime.groups.n)
                 if None in told.values():
                     raise SessionError("A gold answer must say something. Got 'cannot say'.")
@@ -106,7 +105,7 @@ class GoldAnswers(Opinions):
 
         with self._runtime.lock:
             held = retried(take, self._runtime.store.patience)
-            self._runtime.refresh()
+            self._runtime.refresh(again=True)
         return held
 
     def gold_report(self) -> dict[str, GoldScore]:

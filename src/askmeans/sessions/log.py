@@ -171,6 +171,8 @@ class State:
         self.undone: set[int] = set()  # events taken back
         self.touched: list[int] = []  # questions that something happened to, in order
         self.n_changes = 0  # of the answers that stand
+        self.n_rewrites = 0  # those of them that are more than another answer
+        self.given: list[Event] = []  # every answer, in order
         self._answers: dict[int, list[Event]] = {}  # question -> standing answers, in order
         self._spent: set[int] = set()  # questions answered here
         self._mine: dict[tuple[int, str], Event] = {}  # (question, annotator) -> what stands
@@ -228,7 +230,7 @@ class State:
                 said = self.models.setdefault(event.annotator, {})
                 for row, shares in json.loads(event.text or "[]"):
                     said[row] = None if shares is None else tuple(shares)
-                self.n_changes += 1
+                self._rewrite()
 
     def standing(self, question: int, annotator: str) -> Standing:
         """What a question is to somebody."""
@@ -360,7 +362,7 @@ class State:
     def _regroup(self, event: Event) -> None:
         """A group more, a merge, or one of these taken back."""
         assert event.target is not None
-        self.n_changes += 1
+        self._rewrite()
         if event.kind is not EventKind.REGROUP:
             self.n_added += event.kind is EventKind.GROUP
             self.regroupings.append(event)
@@ -397,6 +399,8 @@ class State:
         count["late"] += event.late
         if event.kind in ANSWERS:
             self.n_changes += 1
+            self.n_rewrites += event.question in self._decided
+            self.given.append(event)
             if event.kind is EventKind.GOLD:
                 self.gold[event.question] = event
             where = self._place(*place)
@@ -407,7 +411,7 @@ class State:
     def _decide(self, event: Event) -> None:
         """A decision about a question, or that it is taken back."""
         assert event.question is not None
-        self.n_changes += 1
+        self._rewrite()
         before = self._decided.pop(event.question, None)
         if before is not None:
             self.undone.add(before.id)
@@ -423,7 +427,7 @@ class State:
         self.undone.add(event.id)
         self._unstack(event)
         if event.kind in ANSWERS:
-            self.n_changes += 1
+            self._rewrite()
             answers = self._answers[undo.question]
             behind = {later.id for later in answers[answers.index(event) + 1 :]}
             answers.remove(event)
@@ -432,6 +436,11 @@ class State:
             if not self._answers[undo.question]:
                 del self._answers[undo.question]
             self._count(undo.question)
+
+    def _rewrite(self) -> None:
+        """The answers that stand are others than those before and one more."""
+        self.n_changes += 1
+        self.n_rewrites += 1
 
     def _unstack(self, event: Event) -> None:
         """Let go of what somebody gave."""

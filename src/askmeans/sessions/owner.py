@@ -270,8 +270,7 @@ class SessionOwner(Invitations):
         listed = list(answers)
 
         def take() -> Held:
-            with self._store.write(self._record.id) as transaction:
-                self._runtime.take(transaction.events(self._runtime.state.last))
+            with self._runtime.writing() as transaction:
                 n_items = len(self.rows.base if self.config.has_plan else self.rows)
                 return import_answers(
                     transaction, listed, self._runtime.state, n_items, self._runtime.groups.n
@@ -279,7 +278,7 @@ class SessionOwner(Invitations):
 
         with self._runtime.lock:
             held = retried(take, self._store.patience)
-            self._runtime.refresh()
+            self._runtime.refresh(again=True)
         return held
 
     def add_rows(self, X: Any, *, items: Any = None, ids: Any = None) -> None:
@@ -312,7 +311,7 @@ class SessionOwner(Invitations):
         with self._runtime.lock:
             self._runtime.refresh()
             self.rows.add(X, items=items, ids=ids, annotator=ME, key=as_key(None))
-            self._runtime.refresh()
+            self._runtime.refresh(again=True)
 
     def close(self) -> None:
         """Let go of the database; what was told is safe without it.

@@ -6,16 +6,21 @@ Rules of this file:
 - `lock` guards the folded log and the questions' numbers; it is held for moments. The policy is
   taught by one thread at a time; that lock is taken before `lock`, never within it.
 - One table of answers and one policy serve the next question, the result and the estimate.
+- What an answer costs does not grow with those before it: tables and counts are carried on, and
+  made anew only where something was taken back or decided.
 """
 
 import threading
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import partial
 
 from askmeans.exceptions import AskmeansError, QueryError
 from askmeans.policy.adapter import PlanPolicy
 from askmeans.policy.panel import without_models
+from askmeans.policy.models.forest import load as load_forest
 from askmeans.policy.regrouped import renumbered, to_ask_again
 from askmeans.policy.stratified import StratifiedPolicy
 from askmeans.queries import Answers, Question
@@ -24,7 +29,7 @@ from askmeans.sessions.config import Config
 from askmeans.sessions.groups import Groups, as_evidence, with_models
 from askmeans.sessions.log import Event, EventKind, State
 from askmeans.sessions.rows import Rows
-from askmeans.sessions.store.contract import SessionRecord, Store
+from askmeans.sessions.store.contract import Lease, SessionRecord, Store, Transaction
 from askmeans.sessions.warning_notes import quietly
 from askmeans.spec import SIMILARITIES
 
@@ -53,9 +58,19 @@ class _Evidence:
     """The answers that stand, and those to questions that have all that are wanted."""
 
     n_changes: int  # of the log
+    n_rewrites: int  # those of them after which this is to be made anew
+    n_given: int  # answers of the log
     all: Answers
     settled: Answers  # what a plan goes on with; for the default policy all of them
     again: tuple[Question, ...]  # about items that may belong to a group that is new
+
+
+@dataclass(slots=True)
+class _Moment:
+    """Within one, the log is read once."""
+
+    is_read: bool = False
+    leases: tuple[float, list[Lease]] | None = None
 
 
 class Runtime:
@@ -79,6 +94,9 @@ class Runtime:
         self._made_with: tuple[Config, int] | None = None
         self._taught: Answers | None = None
         self._notes: list[tuple[int, str]] = []  # with the round that they are of
+        self._moment: ContextVar[_Moment | None] = ContextVar("moment", default=None)
+        self._unsettled: set[int] = set()  # questions, as far as events were looked at
+        self._looked: tuple[State, int] = (self.state, 0)
         self.know(store.questions(record.id))
         self.refresh()
 
@@ -87,13 +105,51 @@ class Runtime:
         config = self.config
         return State(config.annotations, config.budget, config.most_annotations)
 
-    def refresh(self) -> None:
-        """Take in what happened since."""
-        with self.lock:
-            self.take(self.store.events(self.record.id, self.state.last))
+    @contextmanager
+    def reading_once(self) -> Iterator[None]:
+        """Within this, in this thread or task, read the log once: all is told as of one moment."""
+        before = self._moment.set(self._moment.get() or _Moment())
+        try:
+            yield
+        finally:
+            self._moment.reset(before)
+
+    def refresh(self, *, again: bool = False) -> None:
+        """Take in what happened since; within `reading_once` once, or again."""
+        moment = self._moment.get()
+        if moment is None or not moment.is_read or again:
+            with self.lock:
+                self.take(self.store.events(self.record.id, self.state.last))
+
+    @contextmanager
+    def writing(self, *, durable: bool = True) -> Iterator[Transaction]:
+        """A write transaction, with all that happened before it folded in."""
+        with self.store.write(self.record.id, durable=durable) as transaction:
+            self.take(transaction.events(self.state.last))
+            yield transaction
+        moment = self._moment.get()
+        if moment is not None:
+            moment.leases = None
+
+    def leases(self) -> tuple[float, list[Lease]]:
+        """The database's time, and every lease; within `reading_once` those last read."""
+        moment = self._moment.get()
+        if moment is not None and moment.leases is not None:
+            return moment.leases
+        return self.keep_leases(*self.store.leases(self.record.id))
+
+    def keep_leases(self, now: float, leases: list[Lease]) -> tuple[float, list[Lease]]:
+        """Note who holds what, for as long as the moment lasts."""
+        moment = self._moment.get()
+        if moment is not None:
+            moment.leases = now, leases
+        return now, leases
 
     def take(self, events: Sequence[Event]) -> None:
         """Fold events in; the whole log anew where names in it were replaced."""
+        moment = self._moment.get()
+        if moment is not None:
+            moment.is_read = True
         if any(event.kind is EventKind.PSEUDONYM for event in events) and self.state.last:
             self.state = self._new_state()
             self._table = None
@@ -127,8 +183,10 @@ class Runtime:
         """Take in what happened since, and let the policy know."""
         with self._teaching:
             with self.lock:
-                self.refresh()
-                self.know(self.store.questions(self.record.id, self.n_questions))
+                moment = self._moment.get()
+                if moment is None or not moment.is_read:
+                    self.refresh()
+                    self.know(self.store.questions(self.record.id, self.n_questions))
                 if self.rows.n_parts < self.state.n_parts:
                     self.rows.load()
                 config = self._policy_config()
@@ -144,6 +202,13 @@ class Runtime:
             if self._taught is not answers:
                 self._teach(self._policy, answers)
             return self._policy
+
+    def warm_up(self) -> None:
+        """Do now what the first questions would wait for."""
+        policy = self.catch_up()
+        if isinstance(policy, StratifiedPolicy):
+            load_forest()
+            self.propose(1, frozenset(), "")
 
     def _teach(self, policy: PlanPolicy | StratifiedPolicy, answers: Answers) -> None:
         """Let the policy learn, and keep what it warns of."""
@@ -188,8 +253,9 @@ class Runtime:
         if question.kind != "membership":
             return []
         policy = self.policy
+        asked: Iterable[Question]
         if isinstance(policy, PlanPolicy):
-            asked: Iterable[Question] = policy.open
+            asked = policy.about(question.items)
         else:
             asked = self.propose(len(self.groups.living), pending, annotator)
         return [q for q in asked if q.items == question.items and q != question]
@@ -231,7 +297,7 @@ class Runtime:
         if isinstance(policy, PlanPolicy):
             return policy.settled
         with self.lock:
-            if any(map(self.is_open, self.state.answered)):
+            if self.wanting():
                 return False  # another opinion is wanted
             if len(self.groups.living) > 1 and len(self.state.answered) < len(self.rows):
                 return False  # an item is left: no need to rank the questions
@@ -278,21 +344,35 @@ class Runtime:
         policy = self.policy
         return not isinstance(policy, PlanPolicy) or self.question(number) in policy.open
 
+    def wanting(self) -> list[int]:
+        """Questions that somebody has answered and that want another opinion."""
+        return [number for number in self.open() if self.state.count(number)]
+
     def open(self) -> list[int]:
         """Questions with a number that want an answer."""
-        return [number for number in self._questions if self.is_open(number)]
+        return sorted(filter(self.is_open, self._not_settled()))
 
     @property
     def n_open(self) -> int:
         """How many questions want an answer: of a plan's round, or of those handed out."""
-        policy = self.policy
+        policy, unsettled = self.policy, self._not_settled()
         if not isinstance(policy, PlanPolicy):
-            return len(self.open())
-        done = sum(  # of those with a number: far fewer than a round has
-            self.state.is_settled(number) and question in policy.open
-            for number, question in self._questions.items()
-        )
-        return len(policy.open) - done
+            return len(unsettled)
+        done = self._numbers.keys() - {self._questions[number] for number in unsettled}
+        return len(policy.open) - len(policy.open.keys() & done)
+
+    def _not_settled(self) -> set[int]:
+        """Questions that have a number, and not as many answers as wanted."""
+        state, seen = self._looked
+        if state is not self.state:  # the log was read anew
+            self._unsettled, seen = set(self._questions), 0
+        for number in dict.fromkeys(self.state.touched[seen:]):
+            if self.state.is_settled(number):
+                self._unsettled.discard(number)
+            else:
+                self._unsettled.add(number)
+        self._looked = self.state, len(self.state.touched)
+        return self._unsettled
 
     def later_than(self, question: Question) -> list[int]:
         """Numbers of the questions of a plan that followed from the answer to this one."""
@@ -306,6 +386,8 @@ class Runtime:
         for number, question in pairs:
             if number not in self._questions:
                 self._questions[number] = question
+                if not self.state.is_settled(number):
+                    self._unsettled.add(number)
                 self._numbers[question] = number
                 self._about.setdefault(question.items, []).append(number)
 
@@ -346,7 +428,9 @@ class Runtime:
     def _evidence(self) -> "_Evidence":
         """The answers that stand; for a plan, of each question those that settle it or will."""
         state = self.state
-        if self._table is None or self._table.n_changes != state.n_changes:
+        if self._table is not None and self._table.n_changes != state.n_changes:
+            self._table = self._carried_on(self._table)
+        if self._table is None:
             if self.config.has_plan:
                 numbers = state.answered
                 events = [event for number in numbers for event in state.answers(number)]
@@ -361,11 +445,30 @@ class Runtime:
                 settled = Answers.of(as_evidence(some, self.question, groups), k)
             self._table = _Evidence(
                 n_changes=state.n_changes,
+                n_rewrites=state.n_rewrites,
+                n_given=len(state.given),
                 all=every,
                 settled=settled,
                 again=tuple(to_ask_again(told)) if state.regroupings else (),
             )
         return self._table
+
+    def _carried_on(self, table: "_Evidence") -> "_Evidence | None":
+        """The table with the answers since; None where it must be made anew."""
+        state, groups = self.state, self.groups
+        if table.n_rewrites != state.n_rewrites or state.regroupings:
+            return None
+        new = state.given[table.n_given :]
+        if self.config.has_plan:
+            twice = any(state.count(event.question or 0) != 1 for event in new)
+            if twice or state.wants_several or table.settled is not table.all:
+                return None  # it wants the answers of a question together
+        told = as_evidence(new, self.question, groups)
+        if any(answer.repeat for answer in told):  # it may replace another
+            return None
+        every = table.all.extended(told, len(groups.living))
+        return replace(table, n_changes=state.n_changes, n_given=len(state.given), all=every,
+                       settled=every)  # fmt: skip
 
     def _policy_config(self) -> Config:
         """What the policy is made with: groups and a budget given later change what it asks.

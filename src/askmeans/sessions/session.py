@@ -1,7 +1,8 @@
 """A session: ask, tell, skip, cannot say, undo; durable, for several people and processes."""
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from numbers import Real
 from typing import Any
@@ -46,6 +47,38 @@ class Session(SessionOwner):
     >>> session.status().answered
     1
     """
+
+    @contextmanager
+    def reading_once(self) -> Iterator[None]:
+        """Within this, in this thread or task, read the log once, not at every call.
+
+        For whoever makes several calls in a row and does not wait in between, as a page does. What
+        is done here is known at once; what others do meanwhile is seen by the next move.
+
+        Yields
+        ------
+        None
+            While it holds.
+
+        Examples
+        --------
+        >>> session = open("fruit.db")
+        >>> with session.reading_once():
+        ...     receipt = session.tell(session.ask()[0].id, 0.5)
+        ...     print(session.status().answered, session.options["purpose"] == "")
+        1 True
+        """
+        with self._runtime.reading_once():
+            yield
+
+    def warm_up(self) -> None:
+        """Do now what the first question would wait for: load the data and rank the questions.
+
+        Examples
+        --------
+        >>> open("fruit.db").warm_up()
+        """
+        self._runtime.warm_up()
 
     def ask(self, n: int = 1, *, annotator: str = ME) -> list[Question]:
         """Questions for somebody, leased to them for a while.

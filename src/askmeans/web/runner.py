@@ -1,5 +1,6 @@
 """Running the page: on a port that is free, with a link that lets its owner in, in a browser."""
 
+import gc
 import getpass
 import html
 import shutil
@@ -9,7 +10,7 @@ import tempfile
 import threading
 import webbrowser
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,6 +28,9 @@ from askmeans.web.logs import log_as_json
 __all__ = ["Access", "serve"]
 
 PORT = 8420
+# Seconds for which a thread that computes may keep the others waiting; an answer waits a dozen
+# times, at each statement to the database.
+_SWITCH = 0.0005
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,6 +129,7 @@ def serve(
     )  # fmt: skip
     if json_logs:
         log_as_json()
+    threading.Thread(target=_settle, args=(session,), daemon=True).start()
     with _redirect(link) as file:
         if open_browser:  # it may take a moment to start; connections wait at the socket until then
             threading.Thread(target=webbrowser.open, args=(file.as_uri(),), daemon=True).start()
@@ -134,6 +139,15 @@ def serve(
             pass  # said again by uvicorn after it has shut down
         finally:
             listening.close()
+
+
+def _settle(session: Session) -> None:
+    """Get ready for many people at once, in a process that does nothing else."""
+    sys.setswitchinterval(_SWITCH)
+    with suppress(AskmeansError):  # whoever asks is told
+        session.warm_up()
+    gc.collect()
+    gc.freeze()  # what stays is not looked through again: 0.1 s, at every twentieth answer
 
 
 def _start_up_token(session: Session) -> str:

@@ -67,7 +67,8 @@ class SignIn:
         except AskmeansError as error:  # the database is out of reach
             told = tell(error, self._context.session)
             refusal = self._context.refusal(request, status_of(error), told)
-        await (refusal or self._app)(scope, receive, send)
+        with self._context.session.reading_once():
+            await (refusal or self._app)(scope, receive, send)
 
     async def _refusal(self, request: Request) -> Response | None:
         """Why a request goes no further, or where else it is led."""

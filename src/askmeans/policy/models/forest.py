@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from askmeans.policy.models.training import Fitted, Training
 from askmeans.policy.pool import Pool, Standard
 
-__all__ = ["forest"]
+__all__ = ["forest", "load"]
 
 Floats = NDArray[np.float64]
 _TREES = 30
@@ -33,6 +33,11 @@ class Forest:
         single = Z.astype(np.float32)
         shape = (len(self.trees), len(Z), self.n_clusters)
         return np.reshape([tree.predict(single) for tree in self.trees], shape)
+
+
+def load() -> None:
+    """Import what trees are made with, which takes a second, before somebody waits for it."""
+    from sklearn import tree  # noqa: F401 - it stays loaded
 
 
 def forest(pool: Pool, training: Training) -> Fitted:

@@ -100,11 +100,11 @@ class Transaction(Protocol):
     def append(self, event: NewEvent) -> Event:
         """Add an event at the end of the log."""
 
-    def leases(self) -> list[Lease]:
-        """Every lease, ended ones included, of questions that are not let go."""
+    def leases(self) -> tuple[float, list[Lease]]:
+        """`now`, and every lease, ended ones included, of questions that are not let go."""
 
-    def lease(self, lease: Lease) -> None:
-        """Give or renew a lease."""
+    def lease(self, *leases: Lease) -> None:
+        """Give or renew leases."""
 
     def replace_annotator(self, name: str, pseudonym: str) -> int:
         """Put another name in the place of an annotator's; how many events that changed."""
@@ -124,8 +124,14 @@ class Transaction(Protocol):
     def questions(self, after: int) -> list[tuple[int, Question]]:
         """Questions with a number above this, in order."""
 
-    def add_questions(self, questions: Sequence[Question]) -> list[int]:
-        """The numbers of different questions, of new ones, too."""
+    def add_questions(
+        self, questions: Sequence[Question], *, after: int | None = None
+    ) -> list[int]:
+        """The numbers of different questions, of new ones, too.
+
+        `after` says that the caller has read the questions up to this number, and that they are
+        all there are, and none of these.
+        """
 
     def add_part(self, part: DataPart, chunks: Iterator[bytes]) -> None:
         """Keep more rows."""

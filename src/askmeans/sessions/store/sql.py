@@ -13,8 +13,6 @@ from typing import Any, TypeVar
 
 from sqlalchemy import (
     Connection,
-    bindparam,
-    delete,
     func,
     insert,
     select,
@@ -30,21 +28,18 @@ from askmeans.sessions.store import models
 from askmeans.sessions.store.backend import Backend
 from askmeans.sessions.store.contract import DataPart, InviteRecord, Lease, SessionRecord
 from askmeans.sessions.store.patience import busy_seconds, retried
+from askmeans.sessions.store.statements import (
+    EVENTS,
+    NEW_QUESTIONS,
+    QUESTIONS,
+    RELEASE,
+    Statements,
+)
 
 __all__ = ["SqlStore"]
 
 T = TypeVar("T")
 
-# What every answer asks for several times: to make these anew costs more than to run them.
-_EVENTS = (
-    select(models.events)
-    .where(
-        models.events.c.session_id == bindparam("session"),
-        models.events.c.id > bindparam("after"),
-    )
-    .order_by(models.events.c.id)
-)
-_LEASES = select(models.leases).where(models.leases.c.session_id == bindparam("session"))
 _LISTED = 500  # items that a statement lists; of more, all questions are read
 _SAID = (EventKind.ANSWER, EventKind.HELD, EventKind.AGAIN, EventKind.ADJUDICATE,
          EventKind.GOLD)  # fmt: skip
@@ -59,6 +54,7 @@ class SqlStore:
         self._backend = backend
         self._engine = backend.engine
         self._pid = os.getpid()
+        self._statements = Statements(backend)
         weakref.finalize(self, _let_go, backend, self._pid)  # at exit, where nobody closed it
 
     def names(self) -> list[str]:
@@ -92,7 +88,7 @@ class SqlStore:
                     "name (--name), or go on with it (`askmeans answer`, askmeans.sessions.open)."
                 ) from error
             (session,) = done.inserted_primary_key or (0,)
-            SqlTransaction(connection, int(session), self._backend).add_part(part, chunks)
+            self._within(connection, int(session)).add_part(part, chunks)
             return SessionRecord(id=int(session), **values)
 
     def load(self, name: str) -> SessionRecord:
@@ -145,24 +141,14 @@ class SqlStore:
 
     def leases(self, session: int) -> tuple[float, list[Lease]]:
         """The database's time, and every lease."""
-
-        def both(connection: Connection) -> tuple[float, list[Lease]]:
-            transaction = self._within(connection, session)
-            return transaction.now(), transaction.leases()
-
-        return self._read(both)
+        return self._read(lambda connection: self._within(connection, session).leases())
 
     def invites(self, session: int, digest: str | None = None) -> tuple[float, list[InviteRecord]]:
         """The database's time, and every invitation in the order made, or that of a digest."""
-        table = models.invites
-        query = select(table, self._backend.now.scalar_subquery().label("now")).where(
-            table.c.session_id == session
-        )
-        if digest is not None:
-            query = query.where(table.c.digest == digest)
 
         def both(connection: Connection) -> tuple[float, list[InviteRecord]]:
-            rows = connection.execute(query.order_by(table.c.id)).all()
+            query = self._statements.invites if digest is None else self._statements.invite
+            rows = connection.execute(query, {"session": session, "digest": digest}).all()
             names = InviteRecord.__slots__
             found = [InviteRecord(**{name: row._mapping[name] for name in names}) for row in rows]
             return (rows[0].now if rows else _now(connection, self._backend)), found
@@ -182,7 +168,7 @@ class SqlStore:
 
     def _within(self, connection: Connection, session: int) -> "SqlTransaction":
         """Statements on one session."""
-        return SqlTransaction(connection, session, self._backend)
+        return SqlTransaction(connection, session, self._backend, self._statements)
 
     def _read(self, work: Callable[[Connection], T]) -> T:
         """What is read; again where the connection was lost."""
@@ -215,10 +201,13 @@ class SqlStore:
 class SqlTransaction:
     """Statements on one session within one connection."""
 
-    def __init__(self, connection: Connection, session: int, backend: Backend) -> None:
+    def __init__(
+        self, connection: Connection, session: int, backend: Backend, statements: Statements
+    ) -> None:
         self._connection = connection
         self._session = session
         self._backend = backend
+        self._statements = statements
         self._now: float | None = None
 
     def now(self) -> float:
@@ -230,7 +219,7 @@ class SqlTransaction:
     def events(self, after: int) -> list[Event]:
         """Events with a number above this, in order."""
         told = {"session": self._session, "after": after}
-        rows = self._connection.execute(_EVENTS, told).all()
+        rows = self._connection.execute(EVENTS, told).all()
         if unknown := {row.kind for row in rows} - set(EventKind):
             raise StoreVersionError(
                 f"The session's events must be of kinds that askmeans {__version__} knows. Got "
@@ -270,25 +259,26 @@ class SqlTransaction:
         (identity,) = done.inserted_primary_key or (0,)
         return Event(id=int(identity), at=at, **values)
 
-    def leases(self) -> list[Lease]:
-        """Every lease, ended ones included, of questions that are not let go."""
-        rows = self._connection.execute(_LEASES, {"session": self._session})
-        return [Lease(question=r.question, annotator=r.annotator, until=r.until) for r in rows]
+    def leases(self) -> tuple[float, list[Lease]]:
+        """`now`, and every lease, ended ones included, of questions that are not let go."""
+        rows = self._connection.execute(self._statements.leases, {"session": self._session}).all()
+        if self._now is None:
+            self._now = float(rows[0][0])
+        return self._now, [
+            Lease(question=row.question, annotator=row.annotator, until=row.until)
+            for row in rows
+            if row.question is not None
+        ]
 
-    def lease(self, lease: Lease) -> None:
-        """Give or renew a lease."""
-        statement = self._backend.insert(models.leases).values(
-            session_id=self._session,
-            question=lease.question,
-            annotator=lease.annotator,
-            until=lease.until,
-        )
-        self._connection.execute(
-            statement.on_conflict_do_update(
-                index_elements=["session_id", "question", "annotator"],
-                set_={"until": lease.until},
-            )
-        )
+    def lease(self, *leases: Lease) -> None:
+        """Give or renew leases."""
+        if leases:
+            given = [
+                {"session_id": self._session, "question": each.question,
+                 "annotator": each.annotator, "until": each.until}
+                for each in leases
+            ]  # fmt: skip
+            self._connection.execute(self._statements.lease, given)
 
     def replace_annotator(self, name: str, pseudonym: str) -> int:
         """Put another name in the place of an annotator's; how many events that changed."""
@@ -305,9 +295,8 @@ class SqlTransaction:
 
     def release(self, question: int, annotator: str) -> None:
         """Let a question go."""
-        table = models.leases
-        here = (table.c.session_id == self._session) & (table.c.question == question)
-        self._connection.execute(delete(table).where(here & (table.c.annotator == annotator)))
+        told = {"session": self._session, "number": question, "person": annotator}
+        self._connection.execute(RELEASE, told)
 
     def invite(self, invite: InviteRecord) -> None:
         """Keep an invitation."""
@@ -335,13 +324,25 @@ class SqlTransaction:
 
     def questions(self, after: int) -> list[tuple[int, Question]]:
         """Questions with a number above this, in order."""
-        table = models.questions
-        here = (table.c.session_id == self._session) & (table.c.number > after)
-        rows = self._connection.execute(select(table).where(here).order_by(table.c.number))
+        rows = self._connection.execute(QUESTIONS, {"session": self._session, "after": after})
         return [(row.number, _as_question(row)) for row in rows]
 
-    def add_questions(self, questions: Sequence[Question]) -> list[int]:
+    def add_questions(
+        self, questions: Sequence[Question], *, after: int | None = None
+    ) -> list[int]:
         """The numbers of different questions, of new ones, too."""
+        numbers: dict[Question, int] = {}
+        if after is None and questions:
+            numbers, after = self._numbers(questions)
+        new = [asked for asked in questions if asked not in numbers]
+        if new:
+            numbers |= {asked: count for count, asked in enumerate(new, start=(after or 0) + 1)}
+            added = [_question_row(self._session, numbers[asked], asked) for asked in new]
+            self._connection.execute(NEW_QUESTIONS, added)
+        return [numbers[asked] for asked in questions]
+
+    def _numbers(self, questions: Sequence[Question]) -> tuple[dict[Question, int], int]:
+        """Numbers of those that are there, and the last number."""
         table = models.questions
         here = table.c.session_id == self._session
         items = {asked.items[0] for asked in questions}
@@ -351,13 +352,8 @@ class SqlTransaction:
             found = found.where(table.c.kind.in_(kinds), table.c.item.in_(items))
         rows = self._connection.execute(found)
         numbers = {_as_question(row): row.number for row in rows}
-        new = [asked for asked in questions if asked not in numbers]
-        if new:
-            last = self._connection.execute(select(func.max(table.c.number)).where(here)).scalar()
-            numbers |= {asked: count for count, asked in enumerate(new, start=(last or 0) + 1)}
-            added = [_question_row(self._session, numbers[asked], asked) for asked in new]
-            self._connection.execute(insert(table), added)
-        return [numbers[asked] for asked in questions]
+        last = self._connection.execute(select(func.max(table.c.number)).where(here)).scalar()
+        return numbers, last or 0
 
     def add_part(self, part: DataPart, chunks: Iterator[bytes]) -> None:
         """Keep more rows."""

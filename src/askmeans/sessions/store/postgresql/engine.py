@@ -58,7 +58,9 @@ _SOON = re.compile("starting up|shutting down|recovery|not yet accepting|too man
 class PostgresBackend:
     """A PostgreSQL database."""
 
-    now = select(literal_column("extract(epoch FROM clock_timestamp())::float8", Float(53)))
+    now = select(
+        literal_column("extract(epoch FROM clock_timestamp())::float8", Float(53)).label("now")
+    )
     insert = staticmethod(insert)
 
     def __init__(self, url: str) -> None:

@@ -56,7 +56,7 @@ class SqliteBackend:
     """An SQLite database, the file that is there now."""
 
     # Seconds since 1970 with thousandths; unixepoch('subsec') is too new for SQLite 3.40.
-    now = select(literal_column("(julianday('now') - 2440587.5) * 86400.0", Float(53)))
+    now = select(literal_column("(julianday('now') - 2440587.5) * 86400.0", Float(53)).label("now"))
     insert = staticmethod(insert)
 
     def __init__(self, path: Path) -> None:
