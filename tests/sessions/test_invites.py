@@ -123,3 +123,18 @@ def test_what_is_no_invitation_is_refused_and_kept_nowhere(session, options, nam
     with pytest.raises(ParameterError, match=named):
         session.invite(**{"name": "Ada", **options})
     assert session.invites() == []
+
+
+def test_inviting_and_revoking_are_events_of_who_did_it_from_where_without_the_name(session):
+    with sessions.from_client("page from 10.0.0.7"):
+        session.invite("Ada", role="owner", annotator="Bo")
+        session.revoke("Ada", annotator="Cy")
+    told = [(e.kind, e.annotator, e.client, e.target, e.text) for e in session.audit()]
+    number = session.invites()[0].number
+    assert told == [
+        ("invite", "Bo", "page from 10.0.0.7", number, "owner"),
+        ("revoke", "Cy", "page from 10.0.0.7", number, None),
+    ]
+    with pytest.raises(SessionError):
+        session.revoke("Ada")  # refused: nothing is told
+    assert len(session.audit()) == 2

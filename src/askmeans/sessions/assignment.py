@@ -317,6 +317,23 @@ class Assignment:
 
         return self._again(append)
 
+    def note(self, write: Callable[[Transaction], list[NewEvent]]) -> None:
+        """Write something, and append the events that tell of it, in one transaction."""
+        runtime, mark = self.runtime, as_key(None)
+
+        def append() -> None:
+            with self.lock:
+                with runtime.writing() as transaction:
+                    if f"{mark}-0" in runtime.state.by_key:
+                        return  # the connection was lost after the commit
+                    events = [
+                        transaction.append(replace(event, key=f"{mark}-{place}"))
+                        for place, event in enumerate(write(transaction))
+                    ]
+                runtime.take(events)
+
+        self._again(append)
+
     def pseudonymize(self, name: str, pseudonym: str | None, annotator: str) -> Receipt:
         """Replace somebody's name in all that is stored, and log that it was done, not the name."""
         name = check_annotator(name, person=True)

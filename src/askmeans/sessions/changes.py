@@ -10,7 +10,7 @@ from askmeans.checks import check_number, check_text
 from askmeans.exceptions import ParameterError, SessionError
 from askmeans.queries import ME
 from askmeans.queries import Question as Asked
-from askmeans.sessions.log import Event, EventKind, NewEvent, as_key, check_annotator
+from askmeans.sessions.log import Event, EventKind, check_annotator
 from askmeans.sessions.regrouping import Regrouping
 from askmeans.sessions.reports import Change, Question, Receipt
 from askmeans.sessions.runtime import AUDIT_SHARE
@@ -78,9 +78,7 @@ class Changes(Regrouping):
             )
         if isinstance(value, str):
             check_text(value, f"The option {name!r}")
-        text = json.dumps({name: value})
-        return self._log(NewEvent(kind=EventKind.OPTION, key=as_key(None), annotator=annotator,
-                                  text=text))  # fmt: skip
+        return self._log(EventKind.OPTION, annotator, text=json.dumps({name: value}))
 
     def pin(self, group: int, row: int, *, on: bool = True, annotator: str = ME) -> Receipt:
         """Show an item as an example of a group, before all others; or no longer.
@@ -120,12 +118,8 @@ class Changes(Regrouping):
                 f"The parameters of Session.pin must be one of the groups {self._listed()} and a "
                 f"row below {len(self.rows)}. Got {group!r:.40} and {row} instead."
             )
-        return self._log(
-            NewEvent(
-                kind=EventKind.PIN, key=as_key(None), annotator=annotator, target=number,
-                value=float(row), text=None if on else "off",
-            )
-        )  # fmt: skip
+        told = None if on else "off"
+        return self._log(EventKind.PIN, annotator, target=number, value=float(row), text=told)
 
     def pinned(self, group: int) -> list[int]:
         """Rows of the items that were pinned as examples of a group.
@@ -280,14 +274,7 @@ class Changes(Regrouping):
             return self.pin(found.target, int(found.value), on=found.text == "off",
                             annotator=annotator)  # fmt: skip
         text = before if found.kind is EventKind.RENAME else json.dumps(before)
-        return self._log(
-            NewEvent(kind=found.kind, key=as_key(None), annotator=annotator, target=found.target,
-                     value=found.value, text=text)
-        )  # fmt: skip
-
-    def _log(self, event: NewEvent) -> Receipt:
-        """Append an event."""
-        return self._assignment.log(lambda: event)
+        return self._log(found.kind, annotator, target=found.target, value=found.value, text=text)
 
     def _before(self, event: Event) -> Any:
         """What a rename or an option changed: the name, or the option's value."""

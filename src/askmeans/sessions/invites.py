@@ -5,6 +5,8 @@ Rules of this file:
 - Whoever comes in with a token is the person it was made for, in the role it was made for, in the
   session it was made for.
 - An invitation is never removed: the list says who could come in, until when, and who did.
+- Inviting and revoking are events, with the number of the invitation: names stand in the list only,
+  where a pseudonym can replace them.
 """
 
 import hashlib
@@ -18,10 +20,9 @@ from typing import Literal, cast
 from askmeans.checks import check_number
 from askmeans.exceptions import ParameterError, SessionError, StoreError
 from askmeans.queries import ME
-from askmeans.sessions.log import check_annotator
+from askmeans.sessions.log import EventKind, NewEvent, check_annotator
 from askmeans.sessions.panel import PanelAnswers
-from askmeans.sessions.store.contract import InviteRecord
-from askmeans.sessions.store.patience import retried
+from askmeans.sessions.store.contract import InviteRecord, Transaction
 
 __all__ = ["ROLES", "Invitations", "Invite", "Person", "Role"]
 
@@ -157,19 +158,18 @@ class Invitations(PanelAnswers):
                 f"The 'days' parameter of Session.invite must be at most {_MOST_DAYS}. Got {days}."
             )
         token = secrets.token_urlsafe(32)
-        store, session = self._runtime.store, self._runtime.record.id
 
-        def write() -> None:
-            with store.write(session) as transaction:
-                now = transaction.now()
-                transaction.invite(
-                    InviteRecord(
-                        id=0, digest=_digest(token), name=person, role=role, made_by=who, at=now,
-                        until=now + _DAY * float(days), used=None, revoked=None,
-                    )
-                )  # fmt: skip
+        def invited(transaction: Transaction) -> list[NewEvent]:
+            now = transaction.now()
+            number = transaction.invite(
+                InviteRecord(
+                    id=0, digest=_digest(token), name=person, role=role, made_by=who, at=now,
+                    until=now + _DAY * float(days), used=None, revoked=None,
+                )
+            )  # fmt: skip
+            return [NewEvent(kind=EventKind.INVITE, annotator=who, target=number, text=role)]
 
-        retried(write, store.patience)
+        self._assignment.note(invited)
         return token
 
     def invites(self) -> list[Invite]:
@@ -190,13 +190,15 @@ class Invitations(PanelAnswers):
         now, records = self._runtime.store.invites(self._runtime.record.id)
         return [_told(record, now) for record in records]
 
-    def revoke(self, who: int | str) -> list[Invite]:
+    def revoke(self, who: int | str, *, annotator: str = ME) -> list[Invite]:
         """End invitations now: whoever came in with one is out with their next request.
 
         Parameters
         ----------
         who : int or str
             The number of an invitation, or the name of a person, whose invitations all end.
+        annotator : str, default="me"
+            Who ends them.
 
         Returns
         -------
@@ -225,14 +227,14 @@ class Invitations(PanelAnswers):
                 "The 'who' parameter of Session.revoke must be the number of a valid invitation, "
                 f"or a name. Got {who!r:.80}; there are: {there}."
             )
-        store, session = self._runtime.store, self._runtime.record.id
+        by = check_annotator(annotator)
 
-        def write() -> None:
-            with store.write(session) as transaction:
-                for number in meant:
-                    transaction.revoke(number)
+        def revoked(transaction: Transaction) -> list[NewEvent]:
+            for number in meant:
+                transaction.revoke(number)
+            return [NewEvent(kind=EventKind.REVOKE, annotator=by, target=n) for n in meant]
 
-        retried(write, store.patience)
+        self._assignment.note(revoked)
         return [invite for invite in self.invites() if invite.number in meant]
 
     def person_of(self, token: str) -> Person | None:

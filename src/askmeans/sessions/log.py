@@ -66,6 +66,8 @@ class EventKind(StrEnum):
     OPINIONS = "opinions"  # so many answers are wanted to a question
     PSEUDONYM = "pseudonym"  # somebody has another name in all events before
     MODEL = "model"  # what a language model says of items; neither asked nor counted
+    INVITE = "invite"  # somebody may come in
+    REVOKE = "revoke"  # or no longer
 
 
 KNOWN = frozenset({EventKind.HELD, EventKind.GOLD})  # from elsewhere
@@ -106,7 +108,7 @@ class NewEvent:
     kind : EventKind
         What happened.
     key : str
-        The client's key, different for every event of a session.
+        The client's key, different for every event of a session; a new one unless given.
     annotator : str
         Who did it.
     question : int or None
@@ -118,10 +120,12 @@ class NewEvent:
     target : int or None
         For an undo, the number of the event taken back; for a rename, the cluster; for rows, the
         part of the data; for a budget, the number of questions; for a new group its number, for a
-        merge the one that goes on; for a pin the group; for opinions, how many are wanted.
+        merge the one that goes on; for a pin the group; for opinions, how many are wanted; the
+        number of an invitation.
     text : str or None
-        A cluster's new name; a pseudonym; "off" for a pin that ends; an option's name and value
-        as JSON; what a model says, as JSON: pairs of a row and its shares, or null.
+        A cluster's new name; a pseudonym; the role of somebody invited; "off" for a pin that ends;
+        an option's name and value as JSON; what a model says, as JSON: pairs of a row and
+        its shares, or null.
     late : bool
         Whether an answer came after its lease had ended, or after the question was settled.
     client : str or None
@@ -129,7 +133,7 @@ class NewEvent:
     """
 
     kind: EventKind
-    key: str
+    key: str = field(default_factory=lambda: uuid.uuid4().hex)
     annotator: str
     question: int | None = None
     value: Value | None = None

@@ -13,8 +13,9 @@ from askmeans.exceptions import SessionError
 from askmeans.metrics import annotator_alphas, krippendorff_alpha
 from askmeans.queries import ME
 from askmeans.sessions.auditing import Auditing
-from askmeans.sessions.log import KNOWN, EventKind, NewEvent, Value, as_key, check_annotator
+from askmeans.sessions.log import KNOWN, EventKind, NewEvent, Value, check_annotator
 from askmeans.sessions.reports import Receipt
+from askmeans.sessions.told import as_number, as_shares
 from askmeans.shares import difference, largest_difference
 
 __all__ = ["Agreement", "Disagreement", "Opinions", "PairAgreement"]
@@ -223,7 +224,7 @@ class Opinions(Auditing):
         0.9
         """
         who = check_annotator(annotator, person=True)
-        told = None if value is None else self._as_answer(question_id, value, who, None)
+        told = None if value is None else self._as_answer(question_id, value)
 
         def decided() -> NewEvent:
             state = self._runtime.state
@@ -237,7 +238,7 @@ class Opinions(Auditing):
                     "`Session.disagreements` lists questions that people answered differently."
                 )
             return NewEvent(
-                kind=EventKind.ADJUDICATE, key=as_key(None), annotator=who, question=question_id,
+                kind=EventKind.ADJUDICATE, annotator=who, question=question_id,
                 value=told,
             )  # fmt: skip
 
@@ -271,19 +272,18 @@ class Opinions(Auditing):
         """
         check_number(n, "n", "Session.want_opinions", integer=True, minimum=1)
         number = self._assignment.question(question_id).id
-        return self._assignment.log(
-            lambda: NewEvent(
-                kind=EventKind.OPINIONS,
-                key=as_key(None),
-                annotator=annotator,
-                question=number,
-                target=min(int(n), 2**31),
-            )
-        )
+        most = min(int(n), 2**31)
+        return self._log(EventKind.OPINIONS, annotator, question=number, target=most)
 
-    def _as_answer(self, question_id: int, value: Any, annotator: str, key: str | None) -> Value:
-        """An answer to a question, checked; `Session` knows how."""
-        raise NotImplementedError
+    def _as_answer(self, question_id: int, value: Any) -> Value:
+        """An answer to a question: a number, or a row of shares by the groups' numbers."""
+        kind = self._assignment.question(question_id).kind
+        if kind != "group":
+            return as_number(value, 3 if kind == "relative" else self.config.levels)
+        with self._runtime.lock:
+            self._runtime.refresh()
+            groups, names = self._runtime.groups, self._results.cluster_names()
+        return as_shares(value, groups, names, self.config.levels)
 
     def _opinions(self) -> dict[int, dict[str, Value]]:
         """What people said to each question, by the groups of now, as far as they could say."""

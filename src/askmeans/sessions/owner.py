@@ -93,9 +93,7 @@ class SessionOwner(Invitations):
         >>> session.ask(), session.status().state.value
         ([], 'paused')
         """
-        return self._assignment.log(
-            lambda: NewEvent(kind=EventKind.PAUSE, key=as_key(None), annotator=annotator)
-        )
+        return self._log(EventKind.PAUSE, annotator)
 
     def resume(self, *, annotator: str = ME) -> Receipt:
         """Hand out questions again.
@@ -117,9 +115,7 @@ class SessionOwner(Invitations):
         >>> len(session.ask())
         1
         """
-        return self._assignment.log(
-            lambda: NewEvent(kind=EventKind.RESUME, key=as_key(None), annotator=annotator)
-        )
+        return self._log(EventKind.RESUME, annotator)
 
     def rename(self, cluster: int, name: str, *, annotator: str = ME) -> Receipt:
         """Rename a cluster.
@@ -169,7 +165,7 @@ class SessionOwner(Invitations):
                 )
             row = results.anchor(number)
             return NewEvent(
-                kind=EventKind.RENAME, key=as_key(None), annotator=annotator, target=number,
+                kind=EventKind.RENAME, annotator=annotator, target=number,
                 text=name, value=None if row is None else float(row),
             )  # fmt: skip
 
@@ -204,11 +200,7 @@ class SessionOwner(Invitations):
         """
         check_number(n, "n", "Session.set_budget", integer=True, minimum=1)
         most = min(int(n), 2**53)  # what every database can keep, and nobody can answer
-        return self._assignment.log(
-            lambda: NewEvent(
-                kind=EventKind.BUDGET, key=as_key(None), annotator=annotator, target=most
-            )
-        )
+        return self._log(EventKind.BUDGET, annotator, target=most)
 
     def hold(self, answers: Iterable[Answer]) -> int:
         """Import answers: they are evidence, cost no budget and are not asked again.

@@ -16,7 +16,7 @@ from askmeans.policy.panel import audit_order
 from askmeans.policy.stratified import StratifiedPolicy
 from askmeans.queries import MODEL
 from askmeans.sessions.gold import GoldAnswers
-from askmeans.sessions.log import EventKind, NewEvent, as_key
+from askmeans.sessions.log import EventKind
 from askmeans.sessions.panel_report import (
     PanelReport,
     audited,
@@ -87,7 +87,7 @@ class PanelAnswers(GoldAnswers):
             told.append((int(row), None if shares is None else groups.row_by_number(shares)))
         for start in range(0, len(told), _IN_AN_EVENT):
             text = json.dumps(told[start : start + _IN_AN_EVENT])
-            self._log(NewEvent(kind=EventKind.MODEL, key=as_key(None), annotator=name, text=text))
+            self._log(EventKind.MODEL, name, text=text)
         return len(told)
 
     def model_answers(self) -> dict[str, dict[int, Row | None]]:

@@ -10,7 +10,7 @@ from askmeans.queries import ME
 from askmeans.sessions.assignment import Assignment
 from askmeans.sessions.config import Config
 from askmeans.sessions.display import unique_names
-from askmeans.sessions.log import EventKind, NewEvent, as_key
+from askmeans.sessions.log import EventKind, NewEvent
 from askmeans.sessions.reports import Group, Receipt
 from askmeans.sessions.results import Results
 from askmeans.sessions.rows import Rows
@@ -103,7 +103,7 @@ class Regrouping:
                     f"'id'. Got {name!r} instead."
                 )
             return NewEvent(
-                kind=EventKind.GROUP, key=as_key(None), annotator=annotator, target=groups.n,
+                kind=EventKind.GROUP, annotator=annotator, target=groups.n,
                 text=name,
             )  # fmt: skip
 
@@ -162,7 +162,7 @@ class Regrouping:
                     f"{self._listed()}. Got {a!r} and {b!r} instead."
                 )
             return NewEvent(
-                kind=EventKind.MERGE, key=as_key(None), annotator=annotator, target=into,
+                kind=EventKind.MERGE, annotator=annotator, target=into,
                 value=float(other),
             )  # fmt: skip
 
@@ -223,6 +223,10 @@ class Regrouping:
             raise SessionError("There must be a group that was added or merged. Got none.")
         return done[-1].id
 
+    def _log(self, kind: EventKind, annotator: str, **values: Any) -> Receipt:
+        """Append an event."""
+        return self._assignment.log(lambda: NewEvent(kind=kind, annotator=annotator, **values))
+
     def _grow(self) -> None:
         """Add a group where the number of groups follows from the answers, and they speak of more.
 
@@ -243,7 +247,7 @@ class Regrouping:
                 raise _QuickerError
             names = unique_names(dict(enumerate(self._results.group_names())), groups.n + 1)
             return NewEvent(
-                kind=EventKind.GROUP, key=as_key(None), annotator=GROWN, target=groups.n,
+                kind=EventKind.GROUP, annotator=GROWN, target=groups.n,
                 text=names[-1],
             )  # fmt: skip
 

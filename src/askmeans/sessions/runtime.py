@@ -19,8 +19,8 @@ from functools import partial
 
 from askmeans.exceptions import AskmeansError, QueryError
 from askmeans.policy.adapter import PlanPolicy
-from askmeans.policy.panel import without_models
 from askmeans.policy.models.forest import load as load_forest
+from askmeans.policy.panel import without_models
 from askmeans.policy.regrouped import renumbered, to_ask_again
 from askmeans.policy.stratified import StratifiedPolicy
 from askmeans.queries import Answers, Question

@@ -1,25 +1,21 @@
 """A session: ask, tell, skip, cannot say, undo; durable, for several people and processes."""
 
-import math
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from numbers import Real
 from typing import Any
 
 from askmeans.checks import check_number, check_positive
-from askmeans.exceptions import AnswerError, ParameterError
+from askmeans.exceptions import ParameterError
 from askmeans.queries import ME
 from askmeans.results import ErrorEstimate
 from askmeans.sessions.conflicts import find_conflicts
 from askmeans.sessions.display import Item
-from askmeans.sessions.log import EventKind, Value, as_key, check_annotator
+from askmeans.sessions.log import EventKind, check_annotator
 from askmeans.sessions.owner import SessionOwner
 from askmeans.sessions.reports import Question, Receipt, SessionResult, Status, Undone
 
 __all__ = ["Session"]
-
-_ROUNDED = 0.005  # how far from a point of a scale people write it: 33% of 1/3
 
 
 class Session(SessionOwner):
@@ -181,7 +177,8 @@ class Session(SessionOwner):
         >>> session.tell(question.id, 0.25, key="a").repeated  # the network was slow
         True
         """
-        told = self._as_answer(question_id, value, annotator, key)
+        check_annotator(annotator, person=True)
+        told = self._as_answer(question_id, value)
         return self._assignment.give(EventKind.ANSWER, question_id, told, annotator, key)
 
     def change(
@@ -230,33 +227,9 @@ class Session(SessionOwner):
         """
         if value is None:
             return self._assignment.change(EventKind.UNSURE, question_id, None, annotator, key)
-        told = self._as_answer(question_id, value, annotator, key)
-        return self._assignment.change(EventKind.ANSWER, question_id, told, annotator, key)
-
-    def _as_answer(self, question_id: int, value: Any, annotator: str, key: str | None) -> Value:
-        """An answer to a question: a number, or a row of shares by the groups' numbers."""
         check_annotator(annotator, person=True)
-        as_key(key)
-        kind = self.question(question_id).kind
-        if kind != "group":
-            return _as_number(value, 3 if kind == "relative" else self.config.levels)
-        with self._runtime.lock:
-            self._runtime.refresh()
-            groups, names = self._runtime.groups, self._results.cluster_names()
-        row = groups.told_row(value, names)
-        if any(map(math.isnan, row)):
-            raise AnswerError(
-                "An answer to a group question must be a group or shares, () for none of these. "
-                f"Got {value!r:.60} instead; unsure() says that one cannot say."
-            )
-        if self.config.levels is not None:
-            row = tuple(_as_number(share, self.config.levels) for share in row)
-            if sum(row) > 1.0 + 1e-9:
-                raise AnswerError(
-                    "Shares must sum to at most 1 on the session's scale. "
-                    f"Got {sum(row):g} instead."
-                )
-        return groups.row_by_number(row)
+        told = self._as_answer(question_id, value)
+        return self._assignment.change(EventKind.ANSWER, question_id, told, annotator, key)
 
     def unsure(self, question_id: int, *, annotator: str = ME, key: str | None = None) -> Receipt:
         """Say that one cannot say; it costs budget, as an answer does.
@@ -620,22 +593,3 @@ class Session(SessionOwner):
             numbers = self._runtime.about(tuple(items))
             mine = [self._runtime.state.mine(number, annotator) for number in numbers]
             return [self._assignment.receipt(event) for event in mine if event is not None]
-
-
-def _as_number(value: Any, levels: int | None) -> float:
-    """A number from 0 to 1, one of the scale's points where there is a scale."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= value <= 1:  # type: ignore[operator]  # mypy sees no numbers ABC
-        raise AnswerError(
-            f"An answer must be a number in [0, 1]. Got {value!r:.60} instead; unsure() says that "
-            "one cannot say."
-        )
-    if levels is None:
-        return float(value) + 0.0  # -0.0 is 0.0
-    point = round(float(value) * (levels - 1)) / (levels - 1)
-    if abs(point - float(value)) > _ROUNDED:
-        raise AnswerError(
-            f"An answer must be one of the {levels} points of the session's scale, 0, "
-            f"{1 / (levels - 1):.3g} and so on to 1. Got {value!r} instead; the nearest is "
-            f"{point:.3g}."
-        )
-    return point

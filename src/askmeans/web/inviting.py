@@ -44,10 +44,11 @@ def add_inviting(router: APIRouter, context: AppContext) -> None:
         return page(request, f"{request.base_url}?token={token}", whom)
 
     @router.post("/revoke")
-    def revoke(form: SentForm) -> Response:
+    def revoke(request: Request, form: SentForm) -> Response:
         check_mark(context, form)
         try:
-            (ended,) = session.revoke(form.whole("number"))
+            who = annotator_of(request) or "me"
+            (ended,) = session.revoke(form.whole("number"), annotator=who)
         except AskmeansError as error:
             return said_at("/invites", tell(error, session), failed=True)
         return said_at("/invites", f"{ended.name} cannot come in by this link any more.")

@@ -112,7 +112,7 @@ class Transaction(Protocol):
     def release(self, question: int, annotator: str) -> None:
         """Let a question go; harmless where it is not held."""
 
-    def invite(self, invite: InviteRecord) -> None:
+    def invite(self, invite: InviteRecord) -> int:
         """Keep an invitation, under a number of the store's own; harmless where it is there."""
 
     def revoke(self, invite: int) -> None:

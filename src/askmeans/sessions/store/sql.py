@@ -298,14 +298,17 @@ class SqlTransaction:
         told = {"session": self._session, "number": question, "person": annotator}
         self._connection.execute(RELEASE, told)
 
-    def invite(self, invite: InviteRecord) -> None:
-        """Keep an invitation."""
+    def invite(self, invite: InviteRecord) -> int:
+        """Keep an invitation; its number."""
         names = [name for name in InviteRecord.__slots__ if name != "id"]
         values = {name: getattr(invite, name) for name in names}
         statement = self._backend.insert(models.invites).values(session_id=self._session, **values)
         self._connection.execute(
             statement.on_conflict_do_nothing(index_elements=["session_id", "digest"])
         )
+        table = models.invites
+        here = (table.c.session_id == self._session) & (table.c.digest == invite.digest)
+        return int(self._connection.execute(select(table.c.id).where(here)).scalar_one())
 
     def revoke(self, invite: int) -> None:
         """End an invitation now."""
