@@ -11,7 +11,7 @@ from askmeans.queries import ME
 from askmeans.results import ErrorEstimate
 from askmeans.sessions.conflicts import find_conflicts
 from askmeans.sessions.display import Item
-from askmeans.sessions.log import EventKind, check_annotator
+from askmeans.sessions.log import EventKind, as_key, check_annotator
 from askmeans.sessions.owner import SessionOwner
 from askmeans.sessions.reports import Question, Receipt, SessionResult, Status, Undone
 
@@ -178,6 +178,7 @@ class Session(SessionOwner):
         True
         """
         check_annotator(annotator, person=True)
+        as_key(key)
         told = self._as_answer(question_id, value)
         return self._assignment.give(EventKind.ANSWER, question_id, told, annotator, key)
 
@@ -228,6 +229,7 @@ class Session(SessionOwner):
         if value is None:
             return self._assignment.change(EventKind.UNSURE, question_id, None, annotator, key)
         check_annotator(annotator, person=True)
+        as_key(key)
         told = self._as_answer(question_id, value)
         return self._assignment.change(EventKind.ANSWER, question_id, told, annotator, key)
 
