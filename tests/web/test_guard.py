@@ -4,6 +4,7 @@ import logging
 
 import numpy as np
 import pytest
+from injections import INJECTIONS
 from PIL import Image
 from starlette.testclient import TestClient
 
@@ -172,6 +173,22 @@ def test_names_and_items_are_shown_as_text_never_as_markup(tmp_path, tools):
             assert "<script>alert" not in text
             assert "<img src=x" not in text
             assert "&lt;script&gt;" in text, path
+
+
+def test_items_that_want_to_be_more_than_text_are_shown_as_text(tmp_path, tools):
+    items = ["".join(c if c.isprintable() else " " for c in text) for text in INJECTIONS]
+    with sessions.create(tmp_path / "evil.db", [[float(i)] for i in range(50)], n_clusters=2,
+                         items=items, random_state=0) as session:  # fmt: skip
+        session.add_model_answers("<b>small</b>", dict.fromkeys(range(50), 0))
+    with tools.using(create_app(tmp_path / "evil.db"), "Ada") as client:
+        for path in ("/", "/results", *(f"/items/{row}" for row in range(50))):
+            text = client.get(path, follow_redirects=True).text
+            assert "<script>alert" not in text
+            assert "<img src=x" not in text
+            assert "<svg/onload" not in text
+            assert "<|im_" not in text
+            assert "<b>small" not in text
+            assert "49 </" not in text  # {{ 7 * 7 }}
 
 
 def test_only_images_in_the_sessions_folder_are_served(tmp_path, tools):

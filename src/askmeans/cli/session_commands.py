@@ -129,6 +129,7 @@ def register(app: typer.Typer) -> None:
     app.command()(agreement)
     app.command()(adjudicate)
     app.command()(gold)
+    app.command()(panel)
     app.command()(audit)
     app.command()(pseudonym)
 
@@ -619,6 +620,64 @@ def adjudicate(
 
     database, question, value = _words(words, "DB", "QUESTION", "VALUE")
     opinions.adjudicate(database, name, (question, value), annotator, as_json=json)
+
+
+def panel(
+    database: Database,
+    model: Annotated[
+        str | None, typer.Option(metavar="URL", help="An OpenAI-compatible endpoint to ask.")
+    ] = None,
+    model_name: Annotated[str | None, typer.Option(help="Which model there.")] = None,
+    share: Annotated[
+        float | None,
+        typer.Option(help="Part of people's questions about random items, to audit models."),
+    ] = None,
+    items: Annotated[
+        int | None, typer.Option(help="How many items, at random; default: all.", min=1)
+    ] = None,
+    votes: Annotated[int, typer.Option(help="How often each item is asked about.")] = 1,
+    max_cost: Annotated[
+        float | None, typer.Option(help="Money to spend at most; needs --prices.")
+    ] = None,
+    max_tokens: Annotated[int | None, typer.Option(help="Tokens to use at most.")] = None,
+    prices: Annotated[
+        str | None, typer.Option(metavar="IN,OUT", help="What a million tokens cost.")
+    ] = None,
+    cache: Annotated[
+        Path | None, typer.Option(help="File of raw answers; default: beside DB.")
+    ] = None,
+    concurrency: Annotated[int, typer.Option(help="Requests at a time.")] = 8,
+    key_variable: Annotated[
+        str, typer.Option(help="Environment variable that has the key.")
+    ] = "OPENAI_API_KEY",
+    logprobs: Annotated[
+        bool, typer.Option("--logprobs", help="Take probabilities of answers as shares.")
+    ] = False,
+    again: Annotated[
+        bool, typer.Option("--again", help="Ask about items that the model answered, too.")
+    ] = False,
+    forecast: Annotated[
+        bool, typer.Option("--forecast", help="Say what it would cost, and ask nothing.")
+    ] = False,
+    names: Annotated[
+        bool, typer.Option("--names", help="Propose names for the groups; renames nothing.")
+    ] = False,
+    name: Name = None,
+    json: Json = False,
+) -> None:
+    """Let a language model answer ahead, and tell how much rests on whom."""
+    from askmeans.cli.panel import PanelOptions, run
+
+    done = run(
+        PanelOptions(
+            database=database, name=name, url=model, model=model_name, share=share, items=items,
+            votes=votes, max_cost=max_cost, max_tokens=max_tokens, prices=prices, cache=cache,
+            concurrency=concurrency, key_variable=key_variable, logprobs=logprobs, again=again,
+            forecast=forecast, names=names, as_json=json,
+        )
+    )  # fmt: skip
+    if not done:
+        raise typer.Exit(STOPPED)
 
 
 def gold(

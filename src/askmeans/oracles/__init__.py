@@ -11,6 +11,7 @@ from askmeans.oracles.model import ModelOracle
 from askmeans.oracles.model_answers import Reply
 from askmeans.oracles.model_cache import ModelCost
 from askmeans.oracles.model_client import ModelClient, model_client
+from askmeans.oracles.model_names import GroupSample, NameProposal, propose_names, typical_words
 from askmeans.oracles.noisy import NoisyOracle
 from askmeans.oracles.quantized import QuantizedOracle
 from askmeans.oracles.remembering import RememberingOracle
@@ -20,14 +21,18 @@ __all__ = [
     "CallbackOracle",
     "ConsoleOracle",
     "CrowdOracle",
+    "GroupSample",
     "HostileOracle",
     "ModelClient",
     "ModelCost",
     "ModelOracle",
+    "NameProposal",
     "NoisyOracle",
     "QuantizedOracle",
     "RememberingOracle",
     "Reply",
     "TableOracle",
     "model_client",
+    "propose_names",
+    "typical_words",
 ]

@@ -136,6 +136,7 @@ class ModelOracle:
         self.concurrency = int(concurrency)
         self.progress = progress
         self.failed: set[Question] = set()
+        self.is_spent = False
         self._prompts = Prompts(guidelines, show, names, exemplars)
         limits = Limits(
             max_cost=max_cost, max_tokens=max_tokens, prices=prices, retries=int(retries)
@@ -273,6 +274,7 @@ class ModelOracle:
                         ended.set()
                 return self._nothing(question, k)
             except Spent:
+                self.is_spent = True
                 ended.set()
                 return None
             except Exception as error:  # what was answered is not thrown away with it

@@ -1,0 +1,270 @@
+"""`askmeans panel`: a language model answers ahead; how much rests on whom; names for groups."""
+
+import dataclasses
+import math
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from askmeans.cli.printing import complain, say
+from askmeans.cli.sessions import named, opened, show_json
+from askmeans.exceptions import ParameterError, StopAsking
+from askmeans.oracles import ModelClient, ModelCost, ModelOracle, model_client
+from askmeans.oracles.model_names import propose_names
+from askmeans.policy.panel import audit_order
+from askmeans.progress import answers_bar
+from askmeans.queries import GroupQueries
+from askmeans.sessions import ModelScore, PanelReport, Session
+from askmeans.sessions.naming import group_samples, shown_item
+from askmeans.sessions.store import file_of, is_postgresql
+
+__all__ = ["PanelOptions", "run"]
+
+_AT_A_TIME = 8  # batches of as many requests as are made at a time, then the session keeps them
+_PICTURES = frozenset({".png", ".jpg", ".jpeg", ".gif", ".webp"})
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class PanelOptions:
+    """What `askmeans panel` was told."""
+
+    database: str
+    name: str | None
+    url: str | None
+    model: str | None
+    share: float | None
+    items: int | None
+    votes: int
+    max_cost: float | None
+    max_tokens: int | None
+    prices: str | None
+    cache: Path | None
+    concurrency: int
+    key_variable: str
+    logprobs: bool
+    again: bool
+    forecast: bool
+    names: bool
+    as_json: bool
+
+
+def run(options: PanelOptions) -> bool:
+    """Do as told; False where it was stopped."""
+    with closing(opened(options.database, options.name, as_json=options.as_json)) as session:
+        if options.share is not None:
+            session.set_option("audit_share", float(options.share))
+        stopped, cost = False, None
+        if options.url is not None:
+            client = _client(options)
+            if options.names:
+                _propose(session, client, options)
+                return True
+            oracle = _oracle(session, client, options)
+            rows = _rows(session, client.name, options)
+            if options.forecast:
+                _show_forecast(session, oracle, rows, as_json=options.as_json)
+                return True
+            if not options.as_json:
+                _show_forecast(session, oracle, rows, as_json=False)
+            stopped, cost = _answer_ahead(session, oracle, rows), oracle.spent
+        elif options.names or options.forecast:
+            raise ParameterError(
+                "--names and --forecast need a model. Got none; add --model URL --model-name NAME."
+            )
+        _show(session, session.panel(), cost, as_json=options.as_json)
+        return not stopped
+
+
+def _client(options: PanelOptions) -> ModelClient:
+    """The endpoint."""
+    if not options.url or not options.model:
+        raise ParameterError(
+            "--model must be the URL of an endpoint and --model-name a model there. "
+            f"Got no name; add --model-name NAME (and the key in {options.key_variable})."
+        )
+    return model_client(
+        options.url, options.model, key_variable=options.key_variable, logprobs=options.logprobs
+    )
+
+
+def _oracle(session: Session, client: ModelClient, options: PanelOptions) -> ModelOracle:
+    """The model as an annotator of this session, told what people are told."""
+    told = session.options
+    guidelines = "\n\n".join(text for text in (told["purpose"], told["guidelines"]) if text)
+    pinned = [session.pinned(group.number) for group in session.groups]
+    if not guidelines and not any(pinned):
+        complain("there are no guidelines and no pinned examples: the model knows names only")
+    return ModelOracle(
+        client, guidelines=guidelines, show=lambda row: _shown(session, row),
+        names=session.cluster_names, exemplars=pinned, votes=options.votes,
+        cache=options.cache or _beside(options.database), max_cost=options.max_cost,
+        max_tokens=options.max_tokens, prices=_prices(options.prices),
+        concurrency=options.concurrency,
+    )  # fmt: skip
+
+
+def _beside(database: str) -> Path:
+    """Where raw answers are kept unless somebody says where."""
+    if is_postgresql(database):
+        return Path("askmeans.replies.db")
+    file = file_of(database)
+    return file.with_name(f"{file.name}.replies")
+
+
+def _prices(text: str | None) -> tuple[float, float] | None:
+    """What a million tokens cost, from IN,OUT."""
+    if text is None:
+        return None
+    try:
+        read, written = (float(part) for part in text.split(","))
+    except ValueError:
+        raise ParameterError(
+            "--prices must be two numbers, of a million tokens read and written. "
+            f"Got {text!r:.40} instead; write 0.15,0.6."
+        ) from None
+    return read, written
+
+
+def _shown(session: Session, row: int) -> dict[str, Any]:
+    """An item as people see it, with its picture."""
+    shown = shown_item(session.item(row))
+    file = session.rows.image_file(row)
+    if file is not None and file.suffix.lower() in _PICTURES:
+        shown["picture"] = file
+    return shown
+
+
+def _rows(session: Session, model: str, options: PanelOptions) -> list[int]:
+    """Which items the model is asked about: random ones first, without what it said already."""
+    order = audit_order(len(session.rows), session.config.seed)
+    known = {} if options.again else session.model_answers().get(model, {})
+    return [row for row in order[: options.items] if row not in known]
+
+
+def _show_forecast(
+    session: Session, oracle: ModelOracle, rows: list[int], *, as_json: bool
+) -> None:
+    """Say what asking about these will cost."""
+    told = oracle.forecast(GroupQueries(np.array(rows, dtype=np.int64), len(session.groups)))
+    if as_json:
+        show_json(session, {"items": len(rows), "forecast": dataclasses.asdict(told)})
+        return
+    say(f"{len(rows)} items to ask {oracle.name} about: {_cost(told)}")
+
+
+def _answer_ahead(session: Session, oracle: ModelOracle, rows: list[int]) -> bool:
+    """Let the model answer; whether somebody stopped it before the end."""
+    with answers_bar(len(rows)) as advance:
+        for part in _parts(rows, _AT_A_TIME * oracle.concurrency):
+            stopped, cause = False, None
+            queries = GroupQueries(np.array(part, dtype=np.int64), len(session.groups))
+            try:
+                answers = oracle.answer(queries)
+                reached = np.ones(len(part), dtype=bool)
+            except StopAsking as stop:
+                answers, reached, stopped, cause = stop.answers, stop.asked, True, stop.__cause__
+            failed = {question.items[0] for question in oracle.failed}
+            told = {
+                row: _value(session, shares)
+                for row, shares, said in zip(part, answers.tolist(), reached, strict=True)
+                if said and row not in failed  # what failed is asked again next time
+            }
+            session.add_model_answers(oracle.name, told)
+            advance(len(part))
+            if isinstance(cause, Exception):
+                raise cause
+            if stopped:
+                why = "the budget is spent" if oracle.is_spent else "stopped"
+                complain(f"{why} before the end; the same command goes on from here")
+                return not oracle.is_spent
+    return False
+
+
+def _parts(rows: list[int], size: int) -> Iterator[list[int]]:
+    """Some rows at a time."""
+    for start in range(0, len(rows), size):
+        yield rows[start : start + size]
+
+
+def _value(session: Session, shares: list[float]) -> dict[int, float] | None:
+    """A row by the groups' numbers; None for "cannot say"."""
+    if any(map(math.isnan, shares)):
+        return None
+    pairs = zip(session.groups, shares, strict=True)
+    return {group.number: share for group, share in pairs if share > 0.0}
+
+
+def _propose(session: Session, client: ModelClient, options: PanelOptions) -> None:
+    """Print names that the groups might have; nobody is renamed."""
+    found = propose_names(client, group_samples(session), guidelines=session.options["guidelines"])
+    groups = session.groups
+    if options.as_json:
+        listed = [
+            {"group": groups[each.group].number, "now": groups[each.group].name,
+             "name": each.name, "description": each.description}
+            for each in found
+        ]  # fmt: skip
+        show_json(session, {"proposals": listed})
+        return
+    for each in found:
+        say(f"{groups[each.group].name} -> {each.name}: {each.description}")
+    say(
+        f"Nothing was renamed. Accept or change a name: askmeans rename {named(options.database)} "
+        "GROUP NAME; descriptions belong in the guidelines."
+    )
+
+
+def _show(session: Session, report: PanelReport, cost: ModelCost | None, *, as_json: bool) -> None:
+    """Print how much rests on whom."""
+    if as_json:
+        told = dataclasses.asdict(report)
+        told["cost"] = None if cost is None else dataclasses.asdict(cost)
+        show_json(session, told)
+        return
+    if cost is not None:
+        say(f"asked: {_cost(cost)}")
+    for name, score in report.models.items():
+        for line in _lines(name, score):
+            say(line)
+    if not report.models:
+        say("No language model has answered; --model URL --model-name NAME lets one.")
+    say(
+        f"People answered {report.people} of {report.items} items; "
+        f"{report.decided_by_models:.0%} of the items are in their group because of models."
+    )
+    say(f"People would still change about {report.would_change:.0f} items.")
+    if report.to_check:
+        shown = ", ".join(session.item(row).id for row in report.to_check)
+        say(f"The most doubtful: {shown}")
+    for note in report.notes:
+        say(note)
+
+
+def _lines(name: str, score: ModelScore) -> Iterator[str]:
+    """What a model's answers are worth, in words."""
+    agreed = "not compared with people yet"
+    if score.agreement is not None:
+        agreed = f"agrees with people in {score.agreement:.0%} of {score.together} items"
+    yield f"{name}: {score.answers} answers, {score.unsure} times cannot say; {agreed}"
+    yield f"  weight {score.weight:.2f}; {score.decides:.0%} of the items hang on it alone"
+    if score.audit_error is not None and score.audit_band is not None:
+        low, high = score.audit_band
+        yield (
+            f"  on {score.audited} random items it is {score.audit_error:.2f} off "
+            f"(between {low:.2f} and {high:.2f} in 19 cases of 20)"
+        )
+    if score.confusions:
+        listed = ", ".join(f"{c.said} for {c.group} ({c.items})" for c in score.confusions[:3])
+        yield f"  says {listed}"
+
+
+def _cost(cost: ModelCost) -> str:
+    """A cost in words."""
+    money = "" if cost.money is None else f", {cost.money:.4f} by the prices given"
+    return (
+        f"{cost.calls} requests, {cost.tokens_in} tokens read and {cost.tokens_out} written"
+        f"{money}; {cost.remembered} answers remembered"
+    )

@@ -1,0 +1,187 @@
+"""`askmeans panel`: a model answers ahead through a real server, and what rests on it is told."""
+
+import json
+import sqlite3
+
+import numpy as np
+import pytest
+from injections import INJECTIONS, MARKS
+from model_server import Broken, serving
+
+from askmeans import sessions
+
+KEY = "sk-secret-123"
+WORDS = {"fruit": ["apple", "pear", "plum"], "tools": ["hammer", "saw", "drill"]}
+
+
+@pytest.fixture(autouse=True)
+def key(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+
+
+@pytest.fixture
+def database(tmp_path):
+    """60 short texts in two groups, whose numbers tell little."""
+    rng = np.random.default_rng(0)
+    labels = np.arange(60) % 2
+    items = [
+        f"a {WORDS['fruit' if label == 0 else 'tools'][i % 3]} number {i}"
+        for i, label in enumerate(labels)
+    ]
+    path = tmp_path / "s.db"
+    X = rng.normal(size=(60, 3)) + labels[:, None]
+    with sessions.create(path, X, n_clusters=2, items=items, cluster_names=["fruit", "tools"],
+                         random_state=0) as session:  # fmt: skip
+        session.set_option("guidelines", "Fruit is eaten.")
+    return path
+
+
+def knowing(request, _=0):
+    text = request.data["item"]["text"]
+    return '{"group": "A"}' if any(word in text for word in WORDS["fruit"]) else '{"group": "B"}'
+
+
+def people_answer(path, n):
+    with sessions.open(path) as session:
+        for _ in range(n):
+            (question,) = session.ask(annotator="Ada")
+            session.tell(question.id, question.items[0] % 2, annotator="Ada")
+
+
+def panel(askmeans, path, server, *options, **more):
+    return askmeans("panel", path, "--model", server.url, "--model-name", "small", *options,
+                    cwd=path.parent, **more)  # fmt: skip
+
+
+def test_a_model_answers_ahead_and_the_report_says_what_rests_on_it(askmeans, database):
+    with serving(knowing) as server:
+        said = panel(askmeans, database, server, "--share", "0.2", "--prices", "1,2").stdout
+        assert "60 items to ask small about: 60 requests" in said
+        assert "by the prices given" in said
+        assert "small: 60 answers, 0 times cannot say; not compared with people yet" in said
+        assert len(server.trace) == 60
+        assert "Fruit is eaten." in server.trace[0].system
+        assert '{"A": "fruit", "B": "tools"}' in server.trace[0].system
+        people_answer(database, 20)
+        again = json.loads(panel(askmeans, database, server, "--json").stdout)
+        assert len(server.trace) == 60  # nothing is asked twice
+    assert again["cost"]["calls"] == 0
+    score = again["models"]["small"]
+    assert (score["agreement"], score["together"], score["audited"] >= 3) == (1.0, 20, True)
+    assert again["audit_share"] == 0.2
+    said = askmeans("panel", database, cwd=database.parent).stdout
+    assert "agrees with people in 100% of 20 items" in said
+    assert "People answered 20 of 60 items" in said
+    assert "random items it is 0.00 off" in said
+    with sessions.open(database) as session:
+        assert session.status().answered == 20
+        assert (session.result().memberships.argmax(axis=1) == np.arange(60) % 2).all()
+
+
+def test_a_forecast_asks_nothing_and_a_budget_is_a_hard_stop(askmeans, database):
+    with serving(knowing) as server:
+        said = panel(askmeans, database, server, "--forecast", "--items", "10", "--json").stdout
+        assert json.loads(said)["forecast"]["calls"] == 10
+        assert server.trace == []
+        done = panel(askmeans, database, server, "--max-tokens", "6000", "--concurrency", "2")
+        assert "the budget is spent before the end" in done.stderr
+        first = len(server.trace)
+        assert 0 < first < 60
+        assert sum(server.tokens) <= 6000
+        panel(askmeans, database, server)
+        assert len(server.trace) == 60  # goes on from there
+
+
+def test_what_fails_is_asked_again_next_time_and_a_refusal_ends_it(askmeans, database):
+    with serving(lambda *_: Broken(401, body=f'{{"error": {{"message": "bad {KEY}"}}}}')) as server:
+        failed = panel(askmeans, database, server, ok=False)
+    assert failed.returncode == 1
+    assert "401" in failed.stderr
+    assert KEY not in failed.stderr + failed.stdout
+    with sessions.open(database) as session:
+        assert session.model_answers() == {}
+
+
+def test_the_key_is_in_no_database_no_export_and_no_output(askmeans, database):
+    with serving(knowing) as server:
+        done = panel(askmeans, database, server)
+    askmeans("export", database, "--out", "out", cwd=database.parent)
+    audit = askmeans("audit", database, "--json", cwd=database.parent).stdout
+    told = done.stdout + done.stderr + audit
+    assert KEY not in told
+    for file in database.parent.rglob("*"):
+        if file.is_file():
+            assert KEY.encode() not in file.read_bytes()
+    assert (database.parent / "s.db.replies").exists()
+    with sqlite3.connect(database.parent / "s.db.replies") as replies:
+        assert replies.execute("SELECT count(*) FROM replies").fetchone() == (60,)
+
+
+def test_hostile_items_stay_where_they_are(askmeans, tmp_path):
+    path = tmp_path / "h.db"
+    items = ["".join(c if c.isprintable() else " " for c in text) for text in INJECTIONS]
+    X = np.random.default_rng(0).normal(size=(50, 2))
+    with sessions.create(path, X, n_clusters=2, items=items, random_state=0):
+        pass
+    with serving(lambda *_: '{"group": "A"}') as server:
+        done = panel(askmeans, path, server)
+    assert len({request.system for request in server.trace}) == 1
+    for request in server.trace:
+        assert sum(mark in json.dumps(request.body) for mark in MARKS) == 1
+        assert request.content.isprintable()
+    assert "\x1b" not in done.stdout + done.stderr
+    with sessions.open(path) as session:
+        assert set(session.model_answers()["small"].values()) == {(1.0, 0.0)}
+
+
+def test_pinned_examples_are_shown_and_no_others(askmeans, database):
+    with sessions.open(database) as session:
+        session.pin(1, 5)
+    with serving(knowing) as server:
+        panel(askmeans, database, server, "--items", "5")
+    for request in server.trace:
+        is_it = request.data["item"] == {"text": "a drill number 5"}
+        shown = {} if is_it else {"examples": {"B": [{"text": "a drill number 5"}]}}
+        assert {**request.data, "item": None} == {**shown, "item": None}
+
+
+def test_names_are_proposed_and_never_applied(askmeans, database):
+    people_answer(database, 10)
+    seen = []
+
+    def script(request, _):
+        seen.append(request)
+        return json.dumps({"A": {"name": "Things to eat", "description": "Fruit of all kinds."},
+                           "B": {"name": "Things to use", "description": "Tools."}})  # fmt: skip
+
+    with serving(script) as server:
+        said = panel(askmeans, database, server, "--names").stdout
+        told = json.loads(panel(askmeans, database, server, "--names", "--json").stdout)
+    assert "fruit -> Things to eat: Fruit of all kinds." in said
+    assert "askmeans rename" in said
+    assert told["proposals"][1] == {"group": 1, "now": "tools", "name": "Things to use",
+                                    "description": "Tools."}  # fmt: skip
+    data = json.loads(seen[0].content)
+    assert set(data) == {"A", "B"}
+    assert data["A"]["examples"]
+    with sessions.open(database) as session:
+        assert session.cluster_names == ["fruit", "tools"]
+        assert session.changes()[-1].kind == "option"
+
+
+@pytest.mark.parametrize(("options", "words"), [
+    (["--model", "http://x/v1"], "--model-name"), (["--names"], "--model URL"),
+    (["--model", "http://x/v1", "--model-name", "m", "--prices", "1"], "0.15,0.6"),
+    (["--model", "http://u:p@x/v1", "--model-name", "m"], "OPENAI_API_KEY"),
+    (["--share", "2"], "from 0.0 to 1.0"),
+])  # fmt: skip
+def test_what_cannot_be_done_is_told_with_a_remedy(askmeans, database, options, words):
+    failed = askmeans("panel", database, *options, cwd=database.parent, ok=False)
+    assert failed.returncode == 1
+    assert words in failed.stderr
+
+
+def test_without_a_model_that_is_told(askmeans, database):
+    assert (
+        "No language model has answered" in askmeans("panel", database, cwd=database.parent).stdout
+    )
