@@ -15,7 +15,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-__all__ = ["answers_bar", "work_bar"]
+__all__ = ["answers_bar", "passes_bar", "work_bar"]
 
 
 @contextmanager
@@ -44,3 +44,22 @@ def work_bar(name: str, total: float) -> Iterator[Callable[[float], None]]:
     ) as bar:  # fmt: skip
         task = bar.add_task(name, total=total)
         yield lambda weight: bar.advance(task, weight)
+
+
+@contextmanager
+def passes_bar() -> Iterator[Callable[[float], None]]:
+    """Show which pass over the data it is, and how far; called with the share that is done."""
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(),
+               TimeElapsedColumn())  # fmt: skip
+    with Progress(*columns, console=Console(stderr=True), disable=not sys.stderr.isatty()) as bar:
+        task = bar.add_task("pass 1", total=1.0)
+        number, before = 1, 0.0
+
+        def watch(share: float) -> None:
+            nonlocal number, before
+            if share < before:
+                number += 1
+            before = share
+            bar.update(task, completed=share, description=f"pass {number}")
+
+        yield watch

@@ -41,6 +41,14 @@ class StrategyName(StrEnum):
     two_clusters = "two-clusters"
 
 
+class EngineName(StrEnum):
+    """Where the work is done."""
+
+    memory = "memory"
+    disk = "disk"
+    dask = "dask"
+
+
 def _version(wanted: bool) -> None:
     """Print the version and end."""
     if wanted:
@@ -125,11 +133,11 @@ def fit(
     data: Annotated[Path, typer.Argument(help="A file, one row per item, or a folder of images.")],
     k: Annotated[int, typer.Option("-k", "--clusters", help="Number of clusters.")],
     expert: Annotated[
-        str,
+        str | None,
         typer.Option(
             help="Who answers: 'console' (you are asked), 'labels:COLUMN' (simulated), or 'none'."
         ),
-    ] = "console",
+    ] = None,
     features: session_commands.Features = None,
     show: session_commands.Shown = None,
     text: session_commands.Texts = None,
@@ -170,30 +178,78 @@ def fit(
     ] = None,
     plot: Annotated[bool, typer.Option("--plot", help="Draw a picture, too.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Overwrite results.")] = False,
+    engine: Annotated[
+        EngineName,
+        typer.Option(help="Where the work is done: 'memory', 'disk' (blocks of a file) or 'dask'."),
+    ] = EngineName.memory,
+    scheduler: Annotated[
+        str | None, typer.Option(help="Address of a Dask scheduler; default: workers here.")
+    ] = None,
+    memory: Annotated[
+        str | None, typer.Option(help="Memory for --engine disk or dask; default: 1GiB.")
+    ] = None,
+    top: Annotated[
+        int | None,
+        typer.Option(help="Write so many strongest clusters per item; with --engine disk or dask."),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Cluster the rows of a file softly, asking an expert."""
     from askmeans.cli.fit import Options, run
     from askmeans.cli.tables import TableOptions
+    from askmeans.exceptions import ParameterError
     from askmeans.spec import default_ask
 
+    table = TableOptions(
+        id=id,
+        text=text or (),
+        image=image or (),
+        vectors=vectors,
+        show=_split(show),
+        features=_split(features),
+        embed=embed or (),
+        metric=metric.value,
+        scale=scale.value,
+        missing=missing.value,
+    )
+    if engine is not EngineName.memory:
+        from askmeans.cli.fit_large import LargeOptions, run_large
+
+        asking = (budget, answers, levels, ask, names, plot or None, None if repeats == 1 else 1)
+        if expert not in (None, "none") or any(value is not None for value in asking):
+            raise ParameterError(
+                f"With --engine {engine.value} nobody is asked: --expert, --ask, --budget, "
+                "--repeats, --levels, --answers, --names and --plot must be left out. Got one of "
+                "them; ActiveFuzzyKMeans in Python asks about such data."
+            )
+        run_large(
+            LargeOptions(
+                data=data,
+                n_clusters=k,
+                engine=engine.value,
+                scheduler=scheduler,
+                memory=memory,
+                table=table,
+                fuzzifier=fuzzifier,
+                seed=seed,
+                top=top,
+                out=out,
+                force=force,
+                as_json=json,
+            )
+        )
+        return
+    if (scheduler, memory, top) != (None, None, None):
+        raise ParameterError(
+            "--scheduler, --memory and --top must be left out with --engine memory. Got one of "
+            "them; use --engine disk or dask."
+        )
     ended = run(
         Options(
             data=data,
             n_clusters=k,
-            expert=expert,
-            table=TableOptions(
-                id=id,
-                text=text or (),
-                image=image or (),
-                vectors=vectors,
-                show=_split(show),
-                features=_split(features),
-                embed=embed or (),
-                metric=metric.value,
-                scale=scale.value,
-                missing=missing.value,
-            ),
+            expert=expert or "console",
+            table=table,
             strategy=strategy.value,
             ask=default_ask(strategy.value) if ask is None else ask.value,
             budget=budget,

@@ -21,7 +21,7 @@ __all__ = ["as_engine", "is_elsewhere", "lazy_rows", "seen_in"]
 
 def is_elsewhere(estimator: Any, X: Any) -> bool:
     """Whether the items are on disk or on a cluster, and are passed over in blocks."""
-    if isinstance(X, (str, Path)) or _is_dask(X):
+    if isinstance(X, str | Path) or hasattr(X, "map_numbered") or _is_dask(X):
         return True
     return isinstance(X, np.memmap) and getattr(estimator, "memory", None) is not None
 
@@ -29,6 +29,9 @@ def is_elsewhere(estimator: Any, X: Any) -> bool:
 def as_engine(estimator: Any, X: Any, sample_weight: Any = None) -> "DiskEngine | DaskEngine":
     """The engine that passes over these items, each weighing so much."""
     cosine = getattr(estimator, "metric", None) == "cosine"
+    if hasattr(X, "map_numbered"):  # an engine that somebody has made
+        given: DiskEngine | DaskEngine = X
+        return given.prepared(directions) if cosine else given
     if _is_dask(X):
         return _dask_engine(X, sample_weight, cosine=cosine)
     from askmeans.fuzzy.disk import DEFAULT_MEMORY, as_bytes, of_memory_map, open_disk
@@ -39,7 +42,7 @@ def as_engine(estimator: Any, X: Any, sample_weight: Any = None) -> "DiskEngine 
     mapped = isinstance(X, np.memmap)
     engine = of_memory_map(X, memory=memory) if mapped else open_disk(X, memory=memory)
     if cosine:
-        engine.prepare = directions
+        engine = engine.prepared(directions)
     if sample_weight is not None:
         engine.weights = as_weights(sample_weight, engine.n_rows)
     return engine
@@ -96,12 +99,7 @@ def _dask_engine(X: Any, sample_weight: Any, *, cosine: bool) -> "DaskEngine":
 
     items, names = as_dask_array(X)
     if cosine:
-        items = items.map_blocks(_blockwise_directions, dtype=items.dtype)
+        items = DaskEngine(items).prepared(directions).X
     if sample_weight is not None and not _is_dask(sample_weight):
         sample_weight = as_weights(sample_weight, items.shape[0])
     return DaskEngine(items, sample_weight, names)
-
-
-def _blockwise_directions(items: NDArray[np.floating]) -> NDArray[np.floating]:
-    """Items scaled to length 1; Dask also calls it with no rows, to see what comes out."""
-    return directions(items) if len(items) else items

@@ -7,9 +7,11 @@ Rules of this file:
 """
 
 import importlib
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import pairwise
+from pathlib import Path
 from typing import Any, TypeVar
 
 import dask
@@ -20,12 +22,13 @@ from numpy.typing import NDArray
 from askmeans.exceptions import DataError
 from askmeans.fuzzy.engines import pick, read_only, watcher
 
-__all__ = ["DaskEngine", "as_dask_array", "connected"]
+__all__ = ["DaskEngine", "as_dask_array", "connected", "open_with_dask"]
 
 Items = NDArray[np.floating]
 Floats = NDArray[np.float64]
 Part = TypeVar("Part")
 
+_WORKERS = max(2, os.cpu_count() or 1)  # processes on this machine, one thread each
 _RETRIES = 3  # of a task that fails by itself; lost workers are Dask's own matter
 
 
@@ -60,6 +63,11 @@ class DaskEngine:
         if weights is not None:
             rows = da.asarray(weights).rechunk((X.chunks[0],)).astype(np.float64)
             self._weights = rows.to_delayed().ravel().tolist()
+
+    def prepared(self, prepare: Callable[[Items], Items]) -> "DaskEngine":
+        """The same rows, each block as this function makes it."""
+        X = self.X.map_blocks(_prepared, prepare, dtype=self.dtype, meta=self.X._meta)
+        return DaskEngine(X, names=self.names)
 
     def map(self, function: Callable[..., Part], *shared: Any) -> list[Part]:
         """function(items, weights, *shared) of every block, in row order."""
@@ -123,6 +131,11 @@ class DaskEngine:
         return found
 
 
+def _prepared(items: Items, prepare: Callable[[Items], Items]) -> Items:
+    """A block as the function makes it."""
+    return prepare(np.asarray(items)) if len(items) else items
+
+
 def _call(name: tuple[str, str], items: Items, weights: Floats, more: tuple[Any, ...]) -> Any:
     """Where a block is: the function of this name on its items."""
     function = getattr(importlib.import_module(name[0]), name[1])
@@ -148,10 +161,28 @@ def _client() -> Any:
 
 
 @contextmanager
-def connected(address: str | None) -> Iterator[Any]:
-    """A client of the scheduler at this address, or of workers on this machine."""
+def connected(address: str | None, *, memory: int | None = None) -> Iterator[Any]:
+    """A client of the scheduler at this address, or of one worker per core of this machine."""
     from distributed import Client
 
-    client = Client(address) if address else Client(processes=True, dashboard_address=None)
+    if address is not None:
+        client = Client(address)
+    else:
+        limit = "auto" if memory is None else memory // _WORKERS
+        client = Client(
+            n_workers=_WORKERS, threads_per_worker=1, processes=True, memory_limit=limit,
+            dashboard_address=None,
+        )  # fmt: skip
     with client:
         yield client
+
+
+def open_with_dask(path: str | Path, *, columns: list[str], memory: int) -> DaskEngine:
+    """The engine of Parquet files that workers read; in their memory, where it takes little."""
+    import dask.dataframe as dd
+
+    frame = dd.read_parquet(path, columns=columns)
+    X, names = as_dask_array(frame)
+    if X.nbytes < memory // 4:
+        X = X.persist()
+    return DaskEngine(X, names=names)

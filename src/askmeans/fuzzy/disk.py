@@ -9,6 +9,7 @@ Rules of this file:
 import re
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from copy import copy
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from pathlib import Path
@@ -21,7 +22,7 @@ from askmeans.exceptions import DataError, ParameterError
 from askmeans.fuzzy.engines import pick, read_only, watcher
 from askmeans.fuzzy.threads import thread_limit
 
-__all__ = ["DiskEngine", "LazyRows", "as_bytes", "open_disk"]
+__all__ = ["DiskEngine", "LazyRows", "as_bytes", "columns_of", "of_memory_map", "open_disk"]
 
 Items = NDArray[np.floating]
 Floats = NDArray[np.float64]
@@ -147,6 +148,13 @@ class DiskEngine:
 
         return self._each(numbered)
 
+    def prepared(self, prepare: Prepare) -> "DiskEngine":
+        """The same rows, each block as this function makes it after what was applied so far."""
+        found = copy(self)
+        before = self.prepare
+        found.prepare = prepare if before is None else _Chain(before, prepare)
+        return found
+
     def take(self, rows: NDArray[np.intp]) -> tuple[Items, Floats]:
         """A few rows by number, ascending, in memory; and what they weigh."""
 
@@ -201,6 +209,17 @@ class DiskEngine:
         return [part for parts in found for part in parts]
 
 
+@dataclass(frozen=True, slots=True)
+class _Chain:
+    """One function after another."""
+
+    first: Prepare
+    then: Prepare
+
+    def __call__(self, items: Items) -> Items:
+        return self.then(self.first(items))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LazyRows:
     """One row of results per item on disk, computed anew whenever it is looked at.
@@ -249,21 +268,55 @@ class LazyRows:
 
 def open_disk(path: str | Path, *, memory: int, columns: list[str] | None = None) -> DiskEngine:
     """The engine of a .npy file, a Parquet file or a folder of Parquet files."""
-    path = Path(path)
-    if path.suffix == ".npy":
+    files = _files(Path(path))
+    if files[0].suffix == ".npy":
         try:
-            return of_memory_map(np.load(path, mmap_mode="r"), memory=memory)
+            mapped = np.load(files[0], mmap_mode="r")
         except ValueError as error:  # objects, or no such file at all
             raise DataError(f"{path} must be a .npy file of numbers. Got {error}.") from error
-    files = sorted(path.glob("**/*.parquet")) if path.is_dir() else [path]
-    if path.is_dir() and not files:
-        raise DataError(f"{path} must be a folder with .parquet files. Got none in it.")
-    if not path.is_dir() and path.suffix not in (".parquet", ".pq"):
+        engine = of_memory_map(mapped, memory=memory)
+        if columns is not None:
+            chosen = [int(name) for name in columns]
+            engine = engine.prepared(_Columns(chosen))
+            engine.n_features = len(chosen)
+        return engine
+    return _of_parquet(files, columns, memory)
+
+
+def columns_of(path: str | Path) -> tuple[list[str], list[str]]:
+    """Names of the columns of numbers, and of all others; of a .npy file "0", "1" and so on."""
+    files = _files(Path(path))
+    if files[0].suffix == ".npy":
+        shape = np.load(files[0], mmap_mode="r").shape
+        return [str(column) for column in range(shape[1] if len(shape) == 2 else 0)], []
+    import pyarrow.parquet as pq
+
+    return _by_kind(pq.read_schema(files[0]))
+
+
+def _files(path: Path) -> list[Path]:
+    """The files there."""
+    if path.is_dir():
+        files = sorted(path.glob("**/*.parquet"))
+        if not files:
+            raise DataError(f"{path} must be a folder with .parquet files. Got none in it.")
+        return files
+    if path.suffix not in (".npy", ".parquet", ".pq"):
         raise DataError(
-            f"X must be an array, a table, or the path of a .npy or .parquet file or of a folder "
+            "X must be an array, a table, or the path of a .npy or .parquet file or of a folder "
             f"of the latter. Got {str(path)!r} instead."
         )
-    return _of_parquet(files, columns, memory)
+    return [path]
+
+
+@dataclass(frozen=True, slots=True)
+class _Columns:
+    """Some columns of every block."""
+
+    chosen: list[int]
+
+    def __call__(self, items: Items) -> Items:
+        return items[:, self.chosen]
 
 
 def of_memory_map(X: Items, *, memory: int) -> DiskEngine:
@@ -316,14 +369,20 @@ def _of_parquet(files: list[Path], columns: list[str] | None, memory: int) -> Di
 
 def _number_columns(schema: Any, path: Path) -> list[str]:
     """All columns; those that are no numbers are refused."""
-    import pyarrow as pa
-
-    plain = (pa.types.is_floating, pa.types.is_integer, pa.types.is_boolean)
-    names = [field.name for field in schema if not field.name.startswith("__index_level_")]
-    bad = [name for name in names if not any(f(schema.field(name).type) for f in plain)]
+    names, bad = _by_kind(schema)
     if bad or not names:
         raise DataError(
             f"{path} must have columns of numbers only. Got {', '.join(bad) or 'no column'}; leave "
             "such columns out, or encode them (`askmeans fit` does)."
         )
     return names
+
+
+def _by_kind(schema: Any) -> tuple[list[str], list[str]]:
+    """Names of columns of numbers, and of all others; a pandas index is neither."""
+    import pyarrow as pa
+
+    plain = (pa.types.is_floating, pa.types.is_integer, pa.types.is_boolean)
+    names = [field.name for field in schema if not field.name.startswith("__index_level_")]
+    numbers = [name for name in names if any(f(schema.field(name).type) for f in plain)]
+    return numbers, [name for name in names if name not in numbers]

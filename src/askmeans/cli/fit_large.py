@@ -1,0 +1,196 @@
+"""`askmeans fit --engine disk` or `dask`: files larger than memory, clustered without questions."""
+
+import json
+import sys
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from askmeans.checks import check_number
+from askmeans.cli.printing import complain, say
+from askmeans.cli.tables import TableOptions, write_frame, write_text
+from askmeans.estimators import FuzzyKMeans
+from askmeans.exceptions import DataError, MissingExtraError, ParameterError
+from askmeans.fuzzy.disk import DEFAULT_MEMORY, as_bytes, columns_of, open_disk
+from askmeans.fuzzy.engines import watching
+from askmeans.fuzzy.even_rows import even_rows
+from askmeans.progress import passes_bar
+from askmeans.tables.encoders import Scaling
+
+__all__ = ["LargeOptions", "run_large"]
+
+_SAMPLE = 20_000  # rows that scaling and filling in are learnt from
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LargeOptions:
+    """What the command line was given."""
+
+    data: Path
+    n_clusters: int
+    engine: str
+    scheduler: str | None
+    memory: str | None
+    table: TableOptions
+    fuzzifier: float
+    seed: int
+    top: int | None
+    out: Path | None
+    force: bool
+    as_json: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Scaled:
+    """Blocks of numbers made comparable, one column at a time, gaps filled in."""
+
+    scalings: tuple[Scaling, ...]
+
+    def __call__(self, items: NDArray[np.floating]) -> NDArray[np.floating]:
+        """The block in its float type."""
+        columns = zip(self.scalings, items.T, strict=True)
+        done = [scaling(np.asarray(column, np.float64))[:, 0] for scaling, column in columns]
+        return np.stack(done, axis=1).astype(items.dtype)
+
+
+def run_large(options: LargeOptions) -> None:
+    """Cluster the rows of a file a block at a time; write memberships, centres and a summary."""
+    _check(options)
+    memory = as_bytes(options.memory or DEFAULT_MEMORY, "askmeans fit")
+    stem = options.out or options.data.with_suffix("")
+    files = {name: Path(f"{stem}.{name}") for name in
+             ("memberships.parquet", "centers.csv", "summary.json")}  # fmt: skip
+    there = [path for path in files.values() if path.exists()]
+    if there and not options.force:
+        raise DataError(
+            f"{there[0]} must not exist yet, or it would be overwritten. Got a file there; use "
+            "--out for another place, or --force."
+        )
+    names, left_out = _columns(options)
+    with _cluster(options, memory), passes_bar() as watch, watching(watch):
+        engine = _opened(options, names, memory)
+        scalings = _scalings(engine, names, options.table.scale)
+        engine = engine.prepared(Scaled(scalings))
+        model = FuzzyKMeans(
+            options.n_clusters,
+            fuzzifier=options.fuzzifier,
+            metric=options.table.metric,
+            random_state=options.seed,
+        ).fit(engine)
+        model.write_memberships(files["memberships.parquet"], top=options.top)
+    _write_centers(model, scalings, names, files["centers.csv"])
+    summary = {
+        "n_items": engine.n_rows,
+        "n_clusters": options.n_clusters,
+        "engine": options.engine,
+        "seed": options.seed,
+        "n_iter": model.n_iter_,
+        "objective": model.objective_,
+        "features": names,
+        "left_out": left_out,
+        "files": {name.partition(".")[0]: str(path) for name, path in files.items()},
+    }
+    write_text(json.dumps(summary, indent=2) + "\n", files["summary.json"])
+    if options.as_json:
+        sys.stdout.write(json.dumps(summary) + "\n")
+        return
+    if left_out:
+        complain(f"left out, no numbers: {', '.join(left_out)}.")
+    say(f"{engine.n_rows} items, {options.n_clusters} clusters, {model.n_iter_} iterations.")
+    for path in files.values():
+        say(str(path))
+
+
+def _check(options: LargeOptions) -> None:
+    """Refuse what this engine has no use for."""
+    check_number(options.n_clusters, "clusters", "askmeans fit", integer=True, minimum=1)
+    if options.scheduler is not None and options.engine != "dask":
+        raise ParameterError(
+            "The 'scheduler' parameter of askmeans fit must be left out without --engine dask. "
+            f"Got {options.scheduler!r} instead."
+        )
+    if options.engine == "dask" and options.data.suffix == ".npy":
+        raise DataError(
+            "The data of --engine dask must be Parquet, which workers read by parts. Got "
+            f"{options.data}; use --engine disk."
+        )
+    table = options.table
+    unused = {
+        "--id": table.id,
+        "--text": table.text,
+        "--image": table.image,
+        "--embed": table.embed,
+        "--vectors": table.vectors,
+        "--show": table.show,
+        "--missing": "drop" if table.missing == "drop" else None,
+    }
+    for name, value in unused.items():
+        if value:
+            raise ParameterError(
+                f"{name} must be left out with --engine {options.engine}, which clusters columns "
+                f"of numbers in the file's order. Got {value!r} instead."
+            )
+
+
+def _columns(options: LargeOptions) -> tuple[list[str], list[str]]:
+    """The columns to cluster by, and those that are left out."""
+    numbers, others = columns_of(options.data)
+    if options.table.features is None:
+        if not numbers:
+            raise DataError(f"{options.data} must have columns of numbers. Got none.")
+        return numbers, others
+    wanted = list(options.table.features)
+    wrong = [name for name in wanted if name not in numbers]
+    if wrong:
+        raise DataError(
+            f"--features must be columns of numbers in {options.data}. Got {', '.join(wrong)} "
+            f"instead; there are {', '.join(numbers[:20])}."
+        )
+    return wanted, [name for name in (*numbers, *others) if name not in wanted]
+
+
+def _opened(options: LargeOptions, names: list[str], memory: int) -> Any:
+    """The engine of the file."""
+    if options.engine == "disk":
+        return open_disk(options.data, memory=memory, columns=names)
+    from askmeans.fuzzy.dask_engine import open_with_dask
+
+    return open_with_dask(options.data, columns=names, memory=memory)
+
+
+def _cluster(options: LargeOptions, memory: int) -> Any:
+    """The cluster that does the work, if there is one."""
+    if options.engine == "disk":
+        return nullcontext()
+    try:
+        from askmeans.fuzzy.dask_engine import connected
+    except ModuleNotFoundError as error:
+        raise MissingExtraError(
+            'askmeans fit --engine dask needs Dask: pip install "askmeans[dask]".'
+        ) from error
+    return connected(options.scheduler, memory=memory)
+
+
+def _scalings(engine: Any, names: list[str], how: str) -> tuple[Scaling, ...]:
+    """How each column is made comparable, from a sample of rows."""
+    sample = engine.take(even_rows(engine.n_rows, _SAMPLE))[0].astype(np.float64)
+    pairs = zip(names, sample.T, strict=True)
+    return tuple(Scaling.fit(column, name, how) for name, column in pairs)
+
+
+def _write_centers(
+    model: FuzzyKMeans, scalings: tuple[Scaling, ...], names: list[str], path: Path
+) -> None:
+    """Centres in the data's own units."""
+    import pandas as pd
+
+    width = np.array([scaling.width for scaling in scalings])
+    middle = np.array([scaling.middle for scaling in scalings])
+    table = pd.DataFrame(model.cluster_centers_ * width + middle, columns=pd.Index(names))
+    clusters = [f"cluster_{j}" for j in range(len(table))]
+    table.insert(0, "cluster" if "cluster" not in names else "cluster_", clusters)
+    write_frame(table, path)
