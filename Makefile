@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help env demo test lint types unit portable soak bench questions clean
+.PHONY: help env demo docs test lint types unit portable soak bench questions clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -27,6 +27,12 @@ $(READY): pyproject.toml constraints.txt tools/make-env.sh
 
 demo: $(READY)  ## cluster drawn faces by mood with 24 questions, draw a picture (seconds, once installed)
 	@$(BIN)/askmeans demo
+
+# A warning is an error. `make test` builds it without the gallery, and follows its links.
+docs: $(READY)  ## the documentation as a site: docs/_build/html (GALLERY=0 leaves out the gallery)
+	@echo "== docs: Sphinx, with the gallery's examples (about 90 seconds; GALLERY=0: about 20)"
+	@GALLERY=$${GALLERY:-1} $(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	@echo "docs/_build/html/index.html"
 
 test: lint types unit portable  ## everything CI checks: lint, types, tests (some minutes)
 	@echo "All checks passed."
@@ -91,5 +97,5 @@ questions: $(READY)  ## how many questions buy how much, beside the rivals: real
 	@$(BIN)/python benchmarks/questions.py
 
 clean:  ## remove the environment and all caches
-	rm -rf $(VENV) demo screenshots .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) demo docs/_build docs/api docs/gallery screenshots .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -98,6 +98,17 @@ def test_added_rows_get_the_features_that_the_first_rows_would(askmeans, table):
     assert "New rows must have" in done.stderr
 
 
+def test_added_rows_have_the_ids_of_the_column_that_named_the_first_though_nobody_sees_it(
+    askmeans, table
+):
+    askmeans("init", "s.db", "d.csv", "-k", 2, "--id", "photo", "--show", "size", cwd=table)
+    rows = pd.read_csv(table / "d.csv").iloc[:2]
+    rows.assign(photo=["new.png", "newer.png"]).to_csv(table / "more.csv", index=False)
+    askmeans("add", "s.db", "more.csv", cwd=table)
+    with sessions.open(table / "s.db") as session:
+        assert session.item(13).id == "newer.png"
+
+
 def test_vectors_replace_the_features_and_new_rows_bring_theirs(askmeans, table):
     vectors = np.random.default_rng(0).normal(size=(14, 5))
     np.save(table / "v.npy", vectors[:12])

@@ -135,7 +135,8 @@ def add_rows(options: AddOptions) -> None:
         for note in items.notes:
             complain(f"warning: {note}")
         before = len(session.rows)
-        named = options.id_column is not None or recipe.id in items.shown
+        numbered = [str(row) for row in range(len(items.ids))]  # the file has no column of ids
+        named = options.id_column is not None or (recipe.id is not None and items.ids != numbered)
         session.add_rows(
             items.features.astype(session.rows.base.dtype), items=items.shown,
             ids=items.ids if named else None,
