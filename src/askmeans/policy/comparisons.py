@@ -24,7 +24,9 @@ Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 Bools = NDArray[np.bool_]
 
-MARGIN = 0.5  # how much more similar one of two is at least, if somebody says so
+# Chosen on hidden features of Iris, Wine and Breast Cancer: sides tell groups, not degrees.
+MARGIN = 0.9  # how much more similar one of two is at least, if somebody says so
+TIE = 0.25  # how much more similar it is at most, if somebody says that it is not
 _FAR = 0.3  # away from what rows explain an answer counts a quarter
 _STEPS, _ROUNDS = 150, 3
 _REPEATED = 5  # answers given again, from which on their spread is known
@@ -153,12 +155,8 @@ class _Loss:
         a, b, c = (U[told.triplets[:, column]] for column in range(3))
         triplets = (a * b * c).sum(axis=1) - told.triplet_value
         a, b, c = (U[told.relative[:, column]] for column in range(3))
-        low = np.select(
-            [told.relative_value > 0.5, told.relative_value < 0.5], [MARGIN, -1.0], -MARGIN
-        )
-        high = np.select(
-            [told.relative_value > 0.5, told.relative_value < 0.5], [1.0, -MARGIN], MARGIN
-        )
+        sides = [told.relative_value > 0.5, told.relative_value < 0.5]
+        low, high = np.select(sides, [MARGIN, -1.0], -TIE), np.select(sides, [1.0, -MARGIN], TIE)
         return [pairs, triplets, _outside((a * (b - c)).sum(axis=1), low, high)]
 
     def gradient(self, U: Floats) -> Floats:
