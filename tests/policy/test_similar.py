@@ -28,14 +28,16 @@ def policy(X, k, *, ask="similarity", seed=0, **options):
 
 
 class Slipping:
-    """Says one half now and then, by mistake."""
+    """Says one half now and then, by mistake, or the opposite."""
 
-    def __init__(self, oracle, share, seed):
+    def __init__(self, oracle, share, seed, *, turned=False):
         self.oracle, self.share, self.rng = oracle, share, np.random.default_rng(seed)
+        self.turned = turned
 
     def answer(self, queries):
         answers = self.oracle.answer(queries).copy()
-        answers[self.rng.random(len(answers)) < self.share] = 0.5
+        wrong = self.rng.random(len(answers)) < self.share
+        answers[wrong] = 1.0 - answers[wrong] if self.turned else 0.5
         return answers
 
 
@@ -51,6 +53,15 @@ def test_answers_in_between_by_mistake_do_not_throw_it():
     oracle = Slipping(TableOracle.from_labels(y), 0.05, 0)
     result = run(policy(X, 3, levels=5), oracle, budget=180)
     assert matched_accuracy(y, result.clustering.memberships.argmax(axis=1)) >= 0.97
+
+
+def test_a_single_answer_that_nothing_bears_out_is_checked():
+    y = np.arange(120) % 3
+    blobs = np.array([[0.0, 0.0], [5.0, 0.0], [0.0, 5.0]])[y]
+    X = blobs + np.random.default_rng(1).normal(size=(120, 2))
+    oracle = Slipping(TableOracle.from_labels(y), 0.1, 1, turned=True)
+    result = run(policy(X, 3, seed=1, levels=5, ask="pairwise"), oracle, budget=100)
+    assert matched_accuracy(y, result.clustering.memberships.argmax(axis=1)) >= 0.98
 
 
 def test_one_answer_in_between_changes_nothing_in_how_it_goes_on():

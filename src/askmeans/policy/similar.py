@@ -6,6 +6,7 @@ Rules of this file:
   little of its row is left. Exact answers in between pay for a core first (`exact.py`).
 - Rows of all compared items are fitted together (`comparisons.py`), with what models expect of each
   from the others; models learn from these rows, and purer items become anchors.
+- A single answer that models contradict is checked: items are compared once more.
 - Answers of every kind count, whatever is asked.
 """
 
@@ -44,6 +45,9 @@ _KNOWN = 0.6  # of an entry's variance that answers take away, to know it
 _UNSURE = 0.75  # strongest membership below which a row is compared once more
 _CHECKS = 2  # comparisons more that an item gets that is unsure
 _MISFIT = 0.2  # between an answer and the rows, above which it is checked
+_AGAINST = 0.7  # between an answer and what models expect, from which on they contradict it
+_BORNE_OUT = 1  # answers against models that are borne out for each that is not, to check no more
+_GUIDE = 0.5  # of held-out answers' variance left unexplained, up to which they may
 _NOTHING_EXPLAINED = 0.9  # of held-out answers' variance, from which on models are no guide
 _BETTER = 0.5  # of what similarities leave unexplained, which one cluster more must explain
 _NOISE = 0.05  # standard deviation of noisy answers, as long as nobody says
@@ -441,10 +445,30 @@ class SimilarRanking(Ranking):
         doubt = np.maximum(compared.misfit - _MISFIT, 0.0) + np.maximum(_UNSURE - strongest, 0.0)
         left = self.belief.told.left[: len(strongest)]
         doubt[(compared.n_checks >= _CHECKS) | (left > REST)] = 0.0
+        rows, alone = self._contradicted()
+        doubt[alone] = 1.0
         for place in np.argsort(-without_last_bits(doubt), kind="stable"):
             if doubt[place] <= 0.0:
                 return
-            yield from self._beside(int(compared.items[place]), compared.U[place])
+            row = rows[place] if alone[place] else compared.U[place]
+            yield from self._beside(int(compared.items[place]), row)
+
+    def _contradicted(self) -> tuple[Floats, NDArray[np.bool_]]:
+        """Rows as models expect them, and which items a single answer places elsewhere.
+
+        It may be a slip; a second answer against what is expected is believed.
+        """
+        compared, stack = self.compared, self.belief.stack
+        if stack is None or stack.unexplained > _GUIDE or self.settings.ask == "relative":
+            return compared.U, np.zeros(len(compared.U), dtype=bool)
+        rows, told = _held_out(self.belief, compared.items, self.k), compared.told
+        against = np.zeros(len(rows), dtype=np.intp)
+        for one, other in (told.pairs.T, told.pairs.T[::-1]):
+            off = np.abs((rows[one] * compared.U[other]).sum(axis=1) - told.pair_value)
+            np.add.at(against, one, off > _AGAINST)
+        slips = int((compared.misfit > _MISFIT).sum())
+        trusted = (against > 1).sum() > _BORNE_OUT * (1 + slips)
+        return rows, (against == 1) & ~compared.unlike & ~trusted
 
     def _new(self) -> Iterator[Question]:
         """New items, beside an anchor of their likeliest group."""
