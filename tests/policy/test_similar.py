@@ -136,7 +136,15 @@ def test_items_unlike_all_groups_tell_of_another():
     tested = policy(X, 3)
     with pytest.warns(MoreClustersWarning, match="a cluster may be missing"):
         result = run(tested, TableOracle.from_labels(y), budget=60)
-    assert result.clustering.diagnostics.suggested_clusters > 3
+    assert result.clustering.diagnostics.suggested_clusters == 4
+
+
+def test_items_unlike_all_groups_and_each_other_tell_of_several():
+    y = np.arange(120) % 5
+    X = 6.0 * np.eye(5)[y] + np.random.default_rng(0).normal(size=(120, 5))
+    with pytest.warns(MoreClustersWarning, match="Ask for 5 clusters"):
+        result = run(policy(X, 3), TableOracle.from_labels(y), budget=80)
+    assert result.clustering.diagnostics.suggested_clusters == 5
 
 
 def test_ten_people_hold_ten_comparisons_of_different_items():

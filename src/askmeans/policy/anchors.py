@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from askmeans.fuzzy.simplex import keep_answers
 from askmeans.policy.comparisons import Comparisons
 
-__all__ = ["Compared", "described", "founders_of", "outsiders_of", "rows_beside"]
+__all__ = ["Compared", "described", "founders_of", "groups_outside", "outsiders_of", "rows_beside"]
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -104,6 +104,22 @@ def outsiders_of(told: Comparisons, founders: dict[int, int], k: int) -> Bools:
     outside[met] = best[met].sum(axis=1) < _LITTLE
     outside[list(founders)] = False
     return outside
+
+
+def groups_outside(told: Comparisons, outside: Bools) -> list[list[int]]:
+    """Items that are like no group, by place, together with those that they are like.
+
+    Who was not compared with the first of each is in none of them yet.
+    """
+    similar = _similarities(told)
+    found: list[list[int]] = []
+    for place in np.flatnonzero(outside).tolist():
+        beside = [similar.get((group[0], place), np.nan) for group in found]
+        if all(s <= _LITTLE for s in beside):
+            found.append([place])
+        elif np.nanmax([*beside, 0.0]) > _LITTLE:
+            found[int(np.nanargmax(beside))].append(place)
+    return found
 
 
 def described(told: Comparisons, U: Floats, outside: Bools) -> Compared:

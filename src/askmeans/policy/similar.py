@@ -21,7 +21,14 @@ from numpy.typing import NDArray
 from askmeans.exceptions import MoreClustersWarning, RankError
 from askmeans.fuzzy.simplex import keep_answers
 from askmeans.fuzzy.ties import without_last_bits
-from askmeans.policy.anchors import Compared, described, founders_of, outsiders_of, rows_beside
+from askmeans.policy.anchors import (
+    Compared,
+    described,
+    founders_of,
+    groups_outside,
+    outsiders_of,
+    rows_beside,
+)
 from askmeans.policy.belief import EXACT, Belief
 from askmeans.policy.comparisons import Comparisons, Expected, compared_by, fit_rows
 from askmeans.policy.ensemble import Ensemble
@@ -62,6 +69,19 @@ class SimilarBelief(Belief):
         super().__init__(ensemble, strata, told, EXACT)
         self.compared = compared
         self.core = core
+
+    @cached_property
+    def strangers(self) -> list[list[int]]:
+        """Items that are like no group, together with those that they are like."""
+        found = groups_outside(self.compared.told, self.compared.unlike)
+        return [[int(self.compared.items[place]) for place in places] for places in found]
+
+    @cached_property
+    def suggested_clusters(self) -> int:
+        """How many groups the answers speak of; a single item may be a slip."""
+        if not self.many_unassigned:
+            return self.n_clusters
+        return self.n_clusters + max(1, sum(len(items) > 1 for items in self.strangers))
 
     def _memberships(self) -> Floats:
         """Memberships of all items; what comparisons tell of an item stands."""
@@ -398,6 +418,7 @@ class SimilarRanking(Ranking):
             early |= told.to_check
         yield from self._open_rows(early)
         yield from self._unsure()
+        yield from self._strange()
         new = list(islice(self._new(), self.room))
         yield from new
         if not open_ and not new:
@@ -452,6 +473,16 @@ class SimilarRanking(Ranking):
                 return
             row = rows[place] if alone[place] else compared.U[place]
             yield from self._beside(int(compared.items[place]), row)
+
+    def _strange(self) -> Iterator[Question]:
+        """Items that are like no group beside each other: they may be of one or of several."""
+        assert isinstance(self.belief, SimilarBelief)
+        groups = self.belief.strangers
+        known = {item for items in groups for item in items}
+        for item in self.compared.items[self.compared.unlike].tolist():
+            if item not in known:
+                pairs = (_pair(item, first) for first, *_ in groups)
+                yield from islice((p for p in pairs if p.items not in self._answered), 1)
 
     def _contradicted(self) -> tuple[Floats, NDArray[np.bool_]]:
         """Rows as models expect them, and which items a single answer places elsewhere.
