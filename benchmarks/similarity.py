@@ -1,7 +1,8 @@
 """What similarity questions reach: the figures behind docs/similarity.md.
 
 How many questions sort shapes; hidden features on five points, beside memberships; slips and
-hostile answers; hard pairs beside MPCKMeans and COBRAS, where these are installed. Then the paper's
+hostile answers; hard pairs beside MPCKMeans and COBRAS, and which of two an item is more like
+beside cblearn's ordinal embedding, where these are installed. Then the paper's
 way: how often exact answers give exact memberships; Jennrich's algorithm beside Gram-first at equal
 questions; the error of new items' rows from noisy answers. Last ActiveFuzzyKMeans with every kind
 of question. `--only NAME` for one table, `--seeds N`.
@@ -29,7 +30,13 @@ from askmeans.paper import by_similarity
 from askmeans.paper.geometry import extreme_rows
 from askmeans.paper.jennrich import memberships_by_jennrich
 from askmeans.paper.recovery import embed, memberships_from_triplets, refine
-from askmeans.queries import MembershipQueries, PairQueries, Queries, TripletQueries
+from askmeans.queries import (
+    MembershipQueries,
+    PairQueries,
+    Queries,
+    RelativeQueries,
+    TripletQueries,
+)
 from askmeans.results import Clustering
 
 Floats = NDArray[np.float64]
@@ -43,11 +50,12 @@ NOISY = {"sigma .01": 0.01, "sigma .05": 0.05, "sigma .1": 0.1, "101 levels": 10
 def main() -> None:
     """Print the tables."""
     warnings.simplefilter("ignore")
-    tables = {"shapes": shapes, "hidden": hidden, "slips": slips, "rivals": rivals}
+    tables = {"shapes": shapes, "hidden": hidden, "slips": slips, "rivals": rivals,
+              "relative": relative}  # fmt: skip
     paper = {"exact": exact_answers, "sides": side_by_side, "new": new_items, "fits": end_to_end}
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", choices=[*tables, *paper], help="one table")
-    parser.add_argument("--seeds", type=int, default=20, help="of the first four tables")
+    parser.add_argument("--seeds", type=int, default=20, help="of the first five tables")
     options = parser.parse_args()
     for name, table in tables.items():
         if options.only in (None, name):
@@ -221,6 +229,67 @@ def by_cobras(X: Floats, y: NDArray[np.intp], budget: int, seed: int) -> float:
     return float(metrics.matched_accuracy(y, labels))
 
 
+def relative(seeds: range) -> None:
+    """Which of two an item is more like, beside ordinal embedding of as many random triplets."""
+    print(f"Which of two is more alike, {len(seeds)} seeds: mean error, share of items in their "
+          "group, by askmeans; by cblearn's SOE in two dimensions and fuzzy k-means:")  # fmt: skip
+    print("| target | 50 | 100 | 200 |")
+    print("|---|---|---|---|")
+    names = [*itertools.product(("Iris", "Wine", "Breast Cancer"), (False, True)), ("Shapes", True)]
+    for name, hard in names:
+        cells = []
+        for budget in (50, 100, 200):
+            cell = []
+            for way in (sides_by_askmeans, sides_by_cblearn):
+                try:
+                    found = _all(way, [(name, hard, budget, seed) for seed in seeds])
+                    error, right = np.mean(found, axis=0)
+                    cell.append(f"{error:.3f}, {right:.3f}")
+                except ImportError:
+                    cell.append("not installed")
+            cells.append("; ".join(cell))
+        print(f"| {name}, {'hard' if hard else 'soft'} | " + " | ".join(cells) + " |", flush=True)
+    print()
+
+
+def sides_target(name: str, hard: bool, seed: int) -> tuple[Floats, Floats]:
+    """Features and memberships; of shapes the features tell nothing."""
+    if name != "Shapes":
+        return hidden_target(name, hard)
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(60, 4)), np.eye(3)[rng.permutation(np.arange(60) % 3)]
+
+
+def sides_by_askmeans(name: str, hard: bool, budget: int, seed: int) -> tuple[float, float]:
+    """Error and accuracy of ours."""
+    X, U = sides_target(name, hard, seed)
+    model = ActiveFuzzyKMeans(U.shape[1], oracle=oracles.TableOracle(U), ask="relative",
+                              budget=budget, random_state=seed).fit(X)  # fmt: skip
+    return _error_and_accuracy(U, model.memberships_)
+
+
+def sides_by_cblearn(name: str, hard: bool, budget: int, seed: int) -> tuple[float, float]:
+    """Error and accuracy of soft ordinal embedding (cblearn) of random triplets without ties."""
+    from cblearn.embedding import SOE
+
+    _, U = sides_target(name, hard, seed)
+    rng = np.random.default_rng(seed)
+    threes = np.array([rng.choice(len(U), 3, replace=False) for _ in range(budget)])
+    answers = oracles.TableOracle(U).answer(RelativeQueries(threes))
+    nearest_first = np.where((answers > 0.5)[:, None], threes, threes[:, [0, 2, 1]])
+    told = np.vstack([nearest_first[answers != 0.5], [[len(U) - 1, 0, 1]]])  # so long is the table
+    Z = SOE(n_components=2, n_init=3, random_state=seed).fit_transform(told)
+    model = FuzzyKMeans(U.shape[1], n_init=5, random_state=seed).fit(Z)
+    return _error_and_accuracy(U, model.memberships_)
+
+
+def _error_and_accuracy(U: Floats, found: Floats) -> tuple[float, float]:
+    """Mean error under the best permutation, and the share of items in their group."""
+    F = found[:, metrics.match_clusters(U, found)]
+    right = (F.argmax(axis=1) == U.argmax(axis=1)).mean()
+    return metrics.membership_error(U, F, how="mean"), float(right)
+
+
 def exact_answers() -> None:
     """Table 0: exact answers, 100 seeds; and the same targets with a cluster split in two halves.
 
@@ -381,7 +450,8 @@ def targets() -> list[tuple[str, Floats]]:
 def fuzzy(X: Floats, k: int) -> Floats:
     """The memberships of an unsupervised fit."""
     model = FuzzyKMeans(k, n_init=5, tol=1e-8, random_state=0).fit(X)
-    return model.memberships_.astype(np.float64)
+    U: Floats = model.memberships_.astype(np.float64)
+    return U
 
 
 def one_run(U: Floats, noise: float, seed: int) -> tuple[float, float, float]:

@@ -159,7 +159,7 @@ def test_ten_people_hold_ten_comparisons_of_different_items():
     assert len({frozenset(other) for other in others}) == 10
 
 
-@pytest.mark.parametrize("ask", ["similarity", "pairwise"])
+@pytest.mark.parametrize("ask", ["similarity", "pairwise", "relative"])
 def test_the_same_answers_give_the_same_proposals_whatever_came_in_between(ask):
     X, y = shapes(4)
     oracle = TableOracle.from_labels(y)
@@ -210,3 +210,12 @@ def test_few_pairs_sort_raw_items_better_than_mpckmeans(load, budget, bar):
         ).fit(X)  # fmt: skip
         right.append(matched_accuracy(y, model.labels_))
     assert np.mean(right) >= bar
+
+
+def test_which_side_people_take_sorts_items_that_features_tell_half():
+    X, y = load_iris(return_X_y=True)
+    model = ActiveFuzzyKMeans(
+        3, oracle=TableOracle.from_labels(y), ask="relative", budget=60, random_state=0
+    ).fit(X[:, ::2])
+    assert matched_accuracy(y, model.labels_) > 0.9
+    assert model.memberships_.max(axis=1).mean() > 0.9  # groups, not degrees

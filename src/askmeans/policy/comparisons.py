@@ -25,7 +25,7 @@ Rows = NDArray[np.intp]
 Bools = NDArray[np.bool_]
 
 # Chosen on hidden features of Iris, Wine and Breast Cancer: sides tell groups, not degrees.
-MARGIN = 0.9  # how much more similar one of two is at least, if somebody says so
+MARGIN = 0.98  # how much more similar one of two is at least, if somebody says so
 TIE = 0.25  # how much more similar it is at most, if somebody says that it is not
 _FAR = 0.3  # away from what rows explain an answer counts a quarter
 _STEPS, _ROUNDS = 150, 3
