@@ -54,7 +54,13 @@ def test_every_package_that_is_imported_is_declared():
     }
     ours = imported - sys.stdlib_module_names - {"askmeans"}
     assert {"numpy", "starlette", "pydantic"} <= ours
-    packages = {"sklearn": "scikit-learn", "PIL": "pillow", "markdown_it": "markdown-it-py"}
+    packages = {
+        "sklearn": "scikit-learn",
+        "PIL": "pillow",
+        "markdown_it": "markdown-it-py",
+        "array_api_compat": "array-api-compat",
+        "cupy": "cupy-cuda13x",
+    }
     assert {packages.get(name, name) for name in ours} <= declared
 
 
@@ -89,6 +95,7 @@ def test_the_estimators_parameters_are_the_pinned_ones():
         "algorithm": "auto",
         "metric": "euclidean",
         "memory": None,
+        "device": None,
         "random_state": None,
     }
     kinds = [parameter.kind for parameter in parameters.values()]

@@ -15,6 +15,7 @@ The tree::
     |-- ModelError                    a language model's endpoint refuses, or cannot be asked
     |   `-- ModelBusyError            it failed for now: another try may help
     |-- MissingExtraError (ImportError) an optional package is not installed
+    |-- DeviceError (RuntimeError)    there is no card to compute on
     |-- SessionError                  a session cannot do what is asked of it
     |   |-- NoSessionError (LookupError) there is none of this name, or no database
     |   |-- SessionExistsError (ValueError) there is one of this name already
@@ -58,6 +59,7 @@ __all__ = [
     "CollapseWarning",
     "DataError",
     "DataTypeError",
+    "DeviceError",
     "KeyConflictError",
     "LittleInformationWarning",
     "MissingClusterWarning",
@@ -202,6 +204,10 @@ class ModelBusyError(ModelError):
 
 class MissingExtraError(AskmeansError, ImportError):
     """An optional package is not installed; the message has the line that installs it."""
+
+
+class DeviceError(AskmeansError, RuntimeError):
+    """There is no card to compute on, or it cannot be used."""
 
 
 class SessionError(AskmeansError):

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from cards import have_card
 from distributed import LocalCluster
 from numpy.testing import assert_allclose
 
@@ -85,3 +86,12 @@ def test_what_does_not_fit_the_engine_is_refused(askmeans, big, words, message):
     assert done.returncode == 1
     assert message in done.stderr
     assert len(list(big.iterdir())) == 1
+
+
+def test_without_a_card_the_engine_says_what_is_missing(askmeans, big):
+    if have_card():
+        pytest.skip("there is a card here")
+    done = askmeans("fit", "big.parquet", "-k", 3, "--engine", "gpu", cwd=big, ok=False)
+    assert done.returncode == 1
+    assert "askmeans[gpu]" in done.stderr or "nvidia-smi" in done.stderr
+    assert not (big / "big.centers.csv").exists()

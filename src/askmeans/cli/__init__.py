@@ -47,6 +47,7 @@ class EngineName(StrEnum):
     memory = "memory"
     disk = "disk"
     dask = "dask"
+    gpu = "gpu"
 
 
 def _version(wanted: bool) -> None:
@@ -180,17 +181,21 @@ def fit(
     force: Annotated[bool, typer.Option("--force", help="Overwrite results.")] = False,
     engine: Annotated[
         EngineName,
-        typer.Option(help="Where the work is done: 'memory', 'disk' (blocks of a file) or 'dask'."),
+        typer.Option(
+            help="Where the work is done: 'memory', 'disk' (blocks of a file), 'dask' or 'gpu'."
+        ),
     ] = EngineName.memory,
     scheduler: Annotated[
         str | None, typer.Option(help="Address of a Dask scheduler; default: workers here.")
     ] = None,
     memory: Annotated[
-        str | None, typer.Option(help="Memory for --engine disk or dask; default: 1GiB.")
+        str | None, typer.Option(help="Memory for --engine disk, dask or gpu; default: 1GiB.")
     ] = None,
     top: Annotated[
         int | None,
-        typer.Option(help="Write so many strongest clusters per item; with --engine disk or dask."),
+        typer.Option(
+            help="Write so many strongest clusters per item; with --engine disk, dask or gpu."
+        ),
     ] = None,
     json: Json = False,
 ) -> None:
@@ -242,7 +247,7 @@ def fit(
     if (scheduler, memory, top) != (None, None, None):
         raise ParameterError(
             "--scheduler, --memory and --top must be left out with --engine memory. Got one of "
-            "them; use --engine disk or dask."
+            "them; use --engine disk, dask or gpu."
         )
     ended = run(
         Options(

@@ -1,4 +1,4 @@
-"""`askmeans fit --engine disk` or `dask`: files larger than memory, clustered without questions."""
+"""`askmeans fit --engine disk`, `dask` or `gpu`: files beyond memory, clustered unasked."""
 
 import json
 import sys
@@ -18,6 +18,7 @@ from askmeans.exceptions import DataError, MissingExtraError, ParameterError
 from askmeans.fuzzy.disk import DEFAULT_MEMORY, as_bytes, columns_of, open_disk
 from askmeans.fuzzy.engines import watching
 from askmeans.fuzzy.even_rows import even_rows
+from askmeans.fuzzy.gpu import check_card
 from askmeans.progress import passes_bar
 from askmeans.tables.encoders import Scaling
 
@@ -79,6 +80,7 @@ def run_large(options: LargeOptions) -> None:
             options.n_clusters,
             fuzzifier=options.fuzzifier,
             metric=options.table.metric,
+            device="cuda" if options.engine == "gpu" else None,
             random_state=options.seed,
         ).fit(engine)
         model.write_memberships(files["memberships.parquet"], top=options.top)
@@ -113,6 +115,8 @@ def _check(options: LargeOptions) -> None:
             "The 'scheduler' parameter of askmeans fit must be left out without --engine dask. "
             f"Got {options.scheduler!r} instead."
         )
+    if options.engine == "gpu":
+        check_card()
     if options.engine == "dask" and options.data.suffix == ".npy":
         raise DataError(
             "The data of --engine dask must be Parquet, which workers read by parts. Got "
@@ -155,7 +159,7 @@ def _columns(options: LargeOptions) -> tuple[list[str], list[str]]:
 
 def _opened(options: LargeOptions, names: list[str], memory: int) -> Any:
     """The engine of the file."""
-    if options.engine == "disk":
+    if options.engine != "dask":
         return open_disk(options.data, memory=memory, columns=names)
     from askmeans.fuzzy.dask_engine import open_with_dask
 
@@ -164,7 +168,7 @@ def _opened(options: LargeOptions, names: list[str], memory: int) -> Any:
 
 def _cluster(options: LargeOptions, memory: int) -> Any:
     """The cluster that does the work, if there is one."""
-    if options.engine == "disk":
+    if options.engine != "dask":
         return nullcontext()
     try:
         from askmeans.fuzzy.dask_engine import connected

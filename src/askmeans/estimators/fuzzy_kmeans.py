@@ -22,7 +22,14 @@ from askmeans.checks import (
     check_fuzzifier,
     check_number,
 )
-from askmeans.estimators.sources import as_engine, is_elsewhere, lazy_rows, seen_in
+from askmeans.estimators.sources import (
+    as_engine,
+    is_elsewhere,
+    is_foreign,
+    lazy_rows,
+    on_device,
+    seen_in,
+)
 from askmeans.estimators.validation import as_generator, check_items, check_metric, check_new_items
 from askmeans.exceptions import CollapseWarning, ParameterError
 from askmeans.fuzzy.disk import as_bytes
@@ -76,6 +83,10 @@ class FuzzyKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         About how much memory may be used for data on disk, in bytes or as a text ("2GiB"); None is
         "1GiB". A `numpy.memmap` counts as data on disk where `memory` is given; other arrays are
         in memory already.
+    device : {"cuda"} or None, default=None
+        "cuda" lets the passes over numpy arrays and data on disk run on a card, where rows that
+        find room stay and others are sent in each pass. Arrays that live on a card already need
+        no word. It takes the extra "gpu".
     random_state : int, numpy Generator, RandomState or None, default=None
         Where the seeds' randomness comes from; an int makes the fit repeatable.
 
@@ -137,6 +148,7 @@ class FuzzyKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         algorithm: str = "auto",
         metric: str = "euclidean",
         memory: int | str | None = None,
+        device: str | None = None,
         random_state: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -148,6 +160,7 @@ class FuzzyKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         self.algorithm = algorithm
         self.metric = metric
         self.memory = memory
+        self.device = device
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:  # noqa: ARG002 - scikit-learn's signature
@@ -157,7 +170,9 @@ class FuzzyKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         ----------
         X : array-like of shape (n_items, n_features)
             The items: an array, a memory map, nested lists or a pandas, polars or pyarrow table; a
-            Dask array or data frame; or the path of a .npy or Parquet file or of a folder of these.
+            Dask array or data frame; the path of a .npy or Parquet file or of a folder of these; or
+            an array of torch, CuPy or another library of the array API standard, whose centres and
+            memberships are arrays of the same kind, on the same device.
         y : Ignored
             Not used; here because scikit-learn's pipelines pass it.
         sample_weight : array-like of shape (n_items,), default=None
@@ -187,7 +202,7 @@ class FuzzyKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
             engine = as_engine(self, X, sample_weight)
             seen = seen_in(self, engine, reset=True)
             found = self._fitted(engine, np.empty(0))
-            centers = found.centers.astype(engine.dtype)
+            centers = engine.own(found.centers)
             rows: tuple[Any, Any] = (
                 lazy_rows(engine, lloyd.memberships, centers, found.fuzzifier),
                 lazy_rows(engine, lloyd.nearest_centers, centers),
@@ -252,9 +267,9 @@ class FuzzyKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
             together, heavy = items, weights
         else:
             each = weights if weights.size else np.ones(len(items))
-            together = np.concatenate([self.cluster_centers_.astype(items.dtype), items])
+            together = np.concatenate([self._centers.astype(items.dtype), items])
             heavy = np.concatenate([so_far, each])
-            found = self._fitted(together, heavy, start=self.cluster_centers_)
+            found = self._fitted(together, heavy, start=self._centers)
         centers = found.centers.astype(items.dtype)
         shares = lloyd.memberships(together, centers, found.fuzzifier).astype(np.float64)
         if so_far is None:
@@ -326,11 +341,9 @@ class FuzzyKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         from askmeans.fuzzy import lloyd
 
         if (engine := self._elsewhere(X)) is not None:
-            labels: NDArray[np.int32] = lazy_rows(
-                engine, lloyd.nearest_centers, self.cluster_centers_
-            )
+            labels: NDArray[np.int32] = lazy_rows(engine, lloyd.nearest_centers, self._centers)
             return labels
-        return lloyd.nearest_centers(self._check_new(X), self.cluster_centers_)
+        return lloyd.nearest_centers(self._check_new(X), self._centers)
 
     def predict_proba(self, X: Any) -> NDArray[np.floating]:
         """How much each item belongs to each cluster, by the closed form.
@@ -355,11 +368,11 @@ class FuzzyKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
 
         if (engine := self._elsewhere(X)) is not None:
             found: NDArray[np.floating] = lazy_rows(
-                engine, lloyd.memberships, self.cluster_centers_, self.fuzzifier_
+                engine, lloyd.memberships, self._centers, self.fuzzifier_
             )
             return found
         items = self._check_new(X)
-        return lloyd.memberships(items, self.cluster_centers_, self.fuzzifier_)
+        return lloyd.memberships(items, self._centers, self.fuzzifier_)
 
     def transform(self, X: Any) -> NDArray[np.floating]:
         """Distances to the centres, as new features.
@@ -383,9 +396,9 @@ class FuzzyKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         from askmeans.fuzzy import lloyd
 
         if (engine := self._elsewhere(X)) is not None:
-            found: NDArray[np.floating] = lazy_rows(engine, lloyd.distances, self.cluster_centers_)
+            found: NDArray[np.floating] = lazy_rows(engine, lloyd.distances, self._centers)
             return found
-        return lloyd.distances(self._check_new(X), self.cluster_centers_)
+        return lloyd.distances(self._check_new(X), self._centers)
 
     def score(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> float:  # noqa: ARG002 - scikit-learn's signature
         """Minus the objective of these items: the larger, the better.
@@ -413,15 +426,15 @@ class FuzzyKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         from askmeans.fuzzy import lloyd
 
         if (engine := self._elsewhere(X, sample_weight)) is not None:
-            return -lloyd.objective(engine, self.cluster_centers_, self.fuzzifier_, np.empty(0))
+            return -lloyd.objective(engine, self._centers, self.fuzzifier_, np.empty(0))
         items = self._check_new(X)
         weights = as_weights(sample_weight, len(items))
-        return -lloyd.objective(items, self.cluster_centers_, self.fuzzifier_, weights)
+        return -lloyd.objective(items, self._centers, self.fuzzifier_, weights)
 
     @property
     def _n_features_out(self) -> int:
         """How many columns `transform` returns, for get_feature_names_out."""
-        return len(self.cluster_centers_)
+        return int(self.cluster_centers_.shape[0])
 
     def _fitted(
         self, items: Any, weights: NDArray[np.float64], start: ArrayLike | None = None
@@ -432,19 +445,20 @@ class FuzzyKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         n_rows, n_features = _shape_of(items)
         if start is None:
             check_enough_items(n_rows, self.n_clusters, "FuzzyKMeans")
-        found = lloyd.fit(
-            items,
-            int(self.n_clusters),
-            fuzzifier="auto" if self.fuzzifier == "auto" else float(self.fuzzifier),
-            init=self._starting_point(n_features) if start is None else np.asarray(start),
-            n_init=int(self.n_init),
-            max_iter=int(self.max_iter),
-            tol=float(self.tol),
-            weights=weights,
-            rng=as_generator(self.random_state, "FuzzyKMeans"),
-            # Whether clusters are on their way to merge shows in how slowly Lloyd moves them.
-            mixing=self.algorithm == "auto" and self.fuzzifier != "auto",
-        )
+        with on_device(self.device, items, weights) as there:
+            found = lloyd.fit(
+                there,
+                int(self.n_clusters),
+                fuzzifier="auto" if self.fuzzifier == "auto" else float(self.fuzzifier),
+                init=self._starting_point(n_features) if start is None else np.asarray(start),
+                n_init=int(self.n_init),
+                max_iter=int(self.max_iter),
+                tol=float(self.tol),
+                weights=weights,
+                rng=as_generator(self.random_state, "FuzzyKMeans"),
+                # Whether clusters are on their way to merge shows in how slowly Lloyd moves them.
+                mixing=self.algorithm == "auto" and self.fuzzifier != "auto",
+            )
         self._warn(found)
         return found
 
@@ -457,6 +471,11 @@ class FuzzyKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         self.objective_ = found.objective
         self.objective_history_ = found.history
         self.n_iter_ = found.n_iter
+
+    @property
+    def _centers(self) -> NDArray[np.floating]:
+        """The centres as numpy has them, wherever they live."""
+        return np.asarray(_on_host(self.cluster_centers_))
 
     def _elsewhere(self, X: Any, sample_weight: Any = None) -> Any:
         """The engine of items that are not in memory and fit the fitted model; None for others."""
@@ -479,6 +498,8 @@ class FuzzyKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
             check_number(getattr(self, name), name, owner, integer=True, minimum=1)
         check_number(self.tol, "tol", owner)
         check_choice(self.algorithm, ("auto", "lloyd"), "algorithm", owner)
+        if self.device is not None:
+            check_choice(self.device, ("cuda",), "device", owner)
         check_metric(self)
         if self.memory is not None:
             as_bytes(self.memory, owner)
@@ -492,7 +513,7 @@ class FuzzyKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         if isinstance(self.init, str):
             return self.init
         try:
-            centers = np.array(self.init, dtype=np.float64)
+            centers = np.array(_on_host(self.init), dtype=np.float64)
         except (TypeError, ValueError) as error:
             raise ParameterError(
                 "The 'init' parameter of FuzzyKMeans must be a str among "
@@ -537,6 +558,15 @@ class FuzzyKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
                 ConvergenceWarning,
                 stacklevel=4,
             )
+
+
+def _on_host(values: Any) -> Any:
+    """The same, and numpy's where it is an array of another library."""
+    if not is_foreign(values):
+        return values
+    from askmeans.fuzzy.array_api import to_numpy
+
+    return to_numpy(values)
 
 
 def _shape_of(items: Any) -> tuple[int, int]:

@@ -1,6 +1,7 @@
-"""Data that is not in memory: paths, memory maps and Dask collections, as engines."""
+"""Data that is not numpy's in memory: paths, memory maps, Dask, other arrays; as engines."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,20 +14,31 @@ from askmeans.estimators.validation import directions
 from askmeans.exceptions import DataError
 
 if TYPE_CHECKING:
+    from askmeans.fuzzy.array_api import ArrayApiEngine
     from askmeans.fuzzy.dask_engine import DaskEngine
     from askmeans.fuzzy.disk import DiskEngine
 
-__all__ = ["as_engine", "is_elsewhere", "lazy_rows", "seen_in"]
+__all__ = ["as_engine", "is_elsewhere", "is_foreign", "lazy_rows", "on_device", "seen_in"]
 
 
 def is_elsewhere(estimator: Any, X: Any) -> bool:
-    """Whether the items are on disk or on a cluster, and are passed over in blocks."""
-    if isinstance(X, str | Path) or hasattr(X, "map_numbered") or _is_dask(X):
+    """Whether the items are on disk, on a cluster or on a card, and are passed over in blocks."""
+    if isinstance(X, str | Path) or hasattr(X, "map_numbered") or _is_dask(X) or is_foreign(X):
         return True
     return isinstance(X, np.memmap) and getattr(estimator, "memory", None) is not None
 
 
-def as_engine(estimator: Any, X: Any, sample_weight: Any = None) -> "DiskEngine | DaskEngine":
+def is_foreign(X: Any) -> bool:
+    """Whether it is an array of another library, such as torch or CuPy, seen without loading it."""
+    if isinstance(X, np.ndarray) or hasattr(X, "__dask_graph__"):
+        return False
+    is_array = type(X).__module__.partition(".")[0] in ("cupy", "torch") and hasattr(X, "ndim")
+    return is_array or hasattr(X, "__array_namespace__")
+
+
+def as_engine(
+    estimator: Any, X: Any, sample_weight: Any = None
+) -> "DiskEngine | DaskEngine | ArrayApiEngine":
     """The engine that passes over these items, each weighing so much."""
     cosine = getattr(estimator, "metric", None) == "cosine"
     if hasattr(X, "map_numbered"):  # an engine that somebody has made
@@ -34,6 +46,8 @@ def as_engine(estimator: Any, X: Any, sample_weight: Any = None) -> "DiskEngine 
         return given.prepared(directions) if cosine else given
     if _is_dask(X):
         return _dask_engine(X, sample_weight, cosine=cosine)
+    if is_foreign(X):
+        return _array_api_engine(X, sample_weight, cosine=cosine)
     from askmeans.fuzzy.disk import DEFAULT_MEMORY, as_bytes, of_memory_map, open_disk
 
     memory = as_bytes(
@@ -46,6 +60,21 @@ def as_engine(estimator: Any, X: Any, sample_weight: Any = None) -> "DiskEngine 
     if sample_weight is not None:
         engine.weights = as_weights(sample_weight, engine.n_rows)
     return engine
+
+
+@contextmanager
+def on_device(device: str | None, items: Any, weights: NDArray[np.float64]) -> Iterator[Any]:
+    """The items or their engine; with "cuda" an engine whose iterations run on the card."""
+    if device is None or not (isinstance(items, np.ndarray) or hasattr(items, "blocks")):
+        yield items
+        return
+    from askmeans.fuzzy.engines import ArrayEngine
+    from askmeans.fuzzy.gpu import CardEngine
+    from askmeans.fuzzy.threads import RowThreads
+
+    with RowThreads(1 if hasattr(items, "blocks") else len(items), 1) as threads:
+        on_host = items if hasattr(items, "blocks") else ArrayEngine(items, weights, threads)
+        yield CardEngine(on_host)
 
 
 def seen_in(estimator: Any, engine: Any, *, reset: bool) -> dict[str, Any]:
@@ -74,7 +103,7 @@ def lazy_rows(engine: Any, function: Callable[..., Any], *parameters: Any) -> An
     """One row (or number) per item that function(items, centers, ...) gives, not computed yet."""
     if function.__name__ == "nearest_centers":
         return engine.lazy(_ByItems(function, parameters), None, np.int32)
-    return engine.lazy(_ByItems(function, parameters), len(parameters[0]), engine.dtype)
+    return engine.lazy(_ByItems(function, parameters), parameters[0].shape[0], engine.dtype)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +120,16 @@ class _ByItems:
 def _is_dask(X: Any) -> bool:
     """Whether it is a Dask collection, without loading Dask to see."""
     return hasattr(X, "__dask_graph__") and (hasattr(X, "to_delayed") or hasattr(X, "dtypes"))
+
+
+def _array_api_engine(X: Any, sample_weight: Any, *, cosine: bool) -> "ArrayApiEngine":
+    """The engine of an array of another library."""
+    from askmeans.fuzzy.array_api import ArrayApiEngine
+
+    if sample_weight is not None and not is_foreign(sample_weight):
+        sample_weight = as_weights(sample_weight, X.shape[0])
+    engine = ArrayApiEngine(X, sample_weight)
+    return engine.directions() if cosine else engine
 
 
 def _dask_engine(X: Any, sample_weight: Any, *, cosine: bool) -> "DaskEngine":

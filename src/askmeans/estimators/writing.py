@@ -8,7 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans.checks import check_number
+from askmeans.estimators.sources import is_foreign
 from askmeans.exceptions import ParameterError
+from askmeans.fuzzy.array_api import to_numpy
 
 __all__ = ["write"]
 
@@ -41,9 +43,10 @@ def write(memberships: Any, path: Path, top: int | None) -> Path:
 
 def _parts(memberships: Any) -> Iterator[Rows]:
     """Rows in order, a part at a time."""
-    if isinstance(memberships, np.ndarray):
-        for start in range(0, len(memberships), _ROWS):
-            yield memberships[start : start + _ROWS]
+    if isinstance(memberships, np.ndarray) or is_foreign(memberships):
+        n_rows = memberships.shape[0]
+        for start in range(0, n_rows, _ROWS):
+            yield to_numpy(memberships[start : min(start + _ROWS, n_rows), :])
     elif hasattr(memberships, "dask"):
         for t in range(memberships.numblocks[0]):
             yield memberships.blocks[t].compute()

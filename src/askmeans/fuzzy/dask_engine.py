@@ -94,6 +94,10 @@ class DaskEngine:
         items, weights = zip(none, *self._compute(tasks), strict=True)
         return np.concatenate(items), np.concatenate(weights)
 
+    def own(self, values: Floats) -> Items:
+        """Centres as those of these items are kept: numpy's, in their float type."""
+        return values.astype(self.dtype)
+
     def lazy(self, function: Callable[..., Any], width: int | None, dtype: Any) -> da.Array:
         """What function(items, row numbers) makes of every row, as a lazy Dask array."""
         rows = self.X.chunks[0]

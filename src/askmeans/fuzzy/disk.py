@@ -167,6 +167,10 @@ class DiskEngine:
         items, weights = zip(none, *parts, strict=True)
         return np.concatenate(items), np.concatenate(weights)
 
+    def own(self, values: Floats) -> Items:
+        """Centres as those of these items are kept: numpy's, in their float type."""
+        return values.astype(self.dtype)
+
     def lazy(self, function: Callable[..., Any], width: int | None, dtype: Any) -> "LazyRows":
         """What function(items, row numbers) makes of every row, computed when it is looked at."""
         shape = (self.n_rows,) if width is None else (self.n_rows, width)

@@ -1,0 +1,149 @@
+"""A pass of fuzzy k-means on a CUDA card beside one read of the data, a matrix product, and peers.
+
+Run on a machine with a card: ``python benchmarks/gpu.py``. Times are medians of device events.
+flash-kmeans (hard k-means) is measured where it is installed.
+"""
+
+import argparse
+import statistics
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from askmeans.fuzzy import gpu
+
+SHAPES = [(100_000_000, 16, 8), (20_000_000, 64, 32), (4_000_000, 128, 100), (4_000_000, 768, 100)]
+
+
+def milliseconds(call: Callable[[], Any], runs: int = 15) -> float:
+    """Median time of a call, by the device's own clock, after two to warm up."""
+    import cupy
+
+    times: list[float] = []
+    for run in range(runs + 2):
+        start, end = cupy.cuda.Event(), cupy.cuda.Event()
+        start.record()
+        call()
+        end.record()
+        end.synchronize()
+        if run >= 2:
+            times.append(cupy.cuda.get_elapsed_time(start, end))
+    return float(statistics.median(times))
+
+
+def data(n: int, d: int, k: int) -> tuple[Any, Any]:
+    """Blobs on the card, and centres near theirs."""
+    import cupy
+
+    rng = cupy.random.default_rng(0)
+    centers = 2 * rng.standard_normal((k, d), dtype=np.float32)
+    X = cupy.empty((n, d), np.float32)
+    for start in range(0, n, 1 << 22):
+        rows = X[start : start + (1 << 22)]
+        rows[...] = rng.standard_normal(rows.shape, dtype=np.float32)
+        rows += centers[rng.integers(0, k, len(rows))]
+    moved = centers + np.float32(0.1) * rng.standard_normal(centers.shape, dtype=np.float32)
+    return X, cupy.asnumpy(moved).astype(np.float64)
+
+
+def flash(X: Any, centers: Any) -> float | None:
+    """Milliseconds an iteration of flash-kmeans, from the difference of 25 and 5."""
+    try:
+        import torch
+        from flash_kmeans import batch_kmeans_Euclid
+    except ImportError:
+        return None
+    rows = torch.from_dlpack(X)[None]
+    start = torch.asarray(centers, dtype=torch.float32, device="cuda")[None]
+    spent = {}
+    for iterations in (5, 5, 25):
+        torch.cuda.synchronize()
+        began = time.perf_counter()
+        batch_kmeans_Euclid(
+            rows, n_clusters=len(centers), max_iters=iterations, tol=-1.0, init_centroids=start
+        )
+        torch.cuda.synchronize()
+        spent[iterations] = time.perf_counter() - began
+    return (spent[25] - spent[5]) / 20 * 1e3
+
+
+def main() -> None:
+    """Print a table: a shape a paragraph."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="a tenth of the rows")
+    quick = parser.parse_args().quick
+    import cupy
+
+    device = cupy.cuda.Device()
+    name = cupy.cuda.runtime.getDeviceProperties(device.id)["name"].decode()
+    print(f"{name}, CuPy {cupy.__version__}; float32, milliseconds a pass")
+    for n, d, k in SHAPES:
+        report(n // 10 if quick else n, d, k)
+        cupy.get_default_memory_pool().free_all_blocks()
+    from_host(2_000_000 if quick else 20_000_000, 64, 32)
+
+
+def report(n: int, d: int, k: int) -> None:
+    """A shape's times: one read, one product, both fuzzifiers, TF32 and the peer."""
+    import cupy
+
+    X, centers = data(n, d, k)
+    frame = (centers.mean(axis=0), 1.0)
+    card = cupy.asarray(centers, np.float32)
+
+    def step(fuzzifier: float, *, tensor_float: bool = False) -> float:
+        inner = centers - frame[0]
+        return milliseconds(
+            lambda: gpu.accumulate(X, None, inner, frame, fuzzifier, tensor_float=tensor_float)
+        )
+
+    read, product = milliseconds(lambda: X.sum()), milliseconds(lambda: X @ card.T)
+    two, general = step(2.0), step(1.7)
+    print(f"\n{n:,} x {d}, k = {k}")
+    print(f"  one read (sum)            {read:8.2f}   {X.nbytes / read / 1e9:.2f} TB/s")
+    print(f"  one product X @ C.T       {product:8.2f}")
+    against = f"{two / read:.2f} reads, {two / product:.2f} products"
+    print(f"  fuzzifier 2               {two:8.2f}   {against}")
+    print(f"  fuzzifier 1.7             {general:8.2f}   {general / two:.2f} of fuzzifier 2")
+    rough = step(2.0, tensor_float=True)
+    print(f"  fuzzifier 2, TF32         {rough:8.2f}   (where the pass is fused)")
+    peer = flash(X, centers)
+    if peer is not None:
+        print(f"  flash-kmeans (TF32)       {peer:8.2f}   ours at TF32 {rough / peer:.2f} of it")
+
+
+def from_host(n: int, d: int, k: int) -> None:
+    """A pass over rows that are sent to the card in each pass, beside sending them alone."""
+    X = np.random.default_rng(0).standard_normal((n, d), dtype=np.float32)
+    centers = X[:k].astype(np.float64)
+    frame = (np.zeros(d), 1.0)
+    rows = max(4096, (1 << 26) // d)
+
+    def blocks() -> Any:
+        host = (X[start : start + rows] for start in range(0, n, rows))
+        return gpu.blocks_on_card(host, rows)
+
+    def passing() -> None:
+        for block in blocks():
+            gpu.accumulate(block, None, centers, frame, 2.0)
+
+    def sending() -> None:
+        for _ in blocks():
+            pass
+
+    times = {}
+    for name, call in (("send", sending), ("pass", passing)):
+        call()
+        began = time.perf_counter()
+        call()
+        times[name] = time.perf_counter() - began
+    print(f"\n{n:,} x {d}, k = {k}, sent from the host's memory in each pass")
+    rate = X.nbytes / times["pass"] / 1e9
+    print(f"  sending alone             {times['send'] * 1e3:8.0f}")
+    print(f"  a pass                    {times['pass'] * 1e3:8.0f}   {rate:.1f} GB/s")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,143 @@
+"""Arrays of other libraries give numpy's results, in their own kind; nothing but the standard."""
+
+import array_api_strict as xp
+import numpy as np
+import pytest
+from scipy.sparse import load_npz
+from sklearn.datasets import make_blobs
+
+from askmeans import ActiveFuzzyKMeans, FuzzyKMeans
+from askmeans.exceptions import DataError
+from askmeans.fuzzy.array_api import to_numpy
+from askmeans.oracles import TableOracle
+
+
+@pytest.fixture(scope="module", name="X")
+def blobs():
+    return make_blobs(400, n_features=5, centers=4, random_state=0)[0]
+
+
+def fit(X, weights=None, **parameters):
+    model = FuzzyKMeans(n_clusters=4, random_state=0, tol=1e-8, **parameters)
+    return model.fit(X, sample_weight=weights)
+
+
+@pytest.mark.parametrize("fuzzifier", [2.0, 1.7, "auto"])
+def test_fits_are_those_of_numpy(X, fuzzifier):
+    mine, right = fit(xp.asarray(X), fuzzifier=fuzzifier), fit(X, fuzzifier=fuzzifier)
+    np.testing.assert_allclose(to_numpy(mine.cluster_centers_), right.cluster_centers_, atol=1e-6)
+    np.testing.assert_allclose(to_numpy(mine.memberships_), right.memberships_, atol=1e-6)
+    np.testing.assert_array_equal(to_numpy(mine.labels_), right.labels_)
+    assert mine.objective_ == pytest.approx(right.objective_)
+
+
+def test_results_are_arrays_of_the_same_kind_and_float_type(X):
+    items = xp.asarray(X, dtype=xp.float32)
+    model = fit(items)
+    for found in (model.cluster_centers_, model.memberships_, model.transform(items)):
+        assert type(found) is type(items)
+        assert found.dtype == xp.float32
+    assert model.labels_.dtype == model.predict(items).dtype == xp.int32
+
+
+def test_single_precision_is_near_double(X):
+    mine, right = fit(xp.asarray(X, dtype=xp.float32)), fit(X)
+    np.testing.assert_allclose(to_numpy(mine.memberships_), right.memberships_, atol=1e-4)
+
+
+def test_many_features_take_the_products_of_matrices():
+    wide = make_blobs(200, n_features=60, centers=4, random_state=1)[0]
+    mine, right = fit(xp.asarray(wide), fuzzifier=1.2), fit(wide, fuzzifier=1.2)
+    np.testing.assert_allclose(to_numpy(mine.memberships_), right.memberships_, atol=1e-6)
+
+
+@pytest.mark.parametrize("own", [True, False])
+def test_weights_count(X, own):
+    weights = np.arange(len(X)) % 3.0
+    mine = fit(xp.asarray(X), xp.asarray(weights) if own else weights)
+    right = fit(X, weights)
+    np.testing.assert_allclose(to_numpy(mine.cluster_centers_), right.cluster_centers_, atol=1e-6)
+
+
+def test_new_items_of_either_kind(X):
+    model, right = fit(xp.asarray(X)), fit(X)
+    for items in (X[:7], xp.asarray(X[:7])):
+        np.testing.assert_allclose(
+            to_numpy(model.predict_proba(items)), right.predict_proba(X[:7]), atol=1e-6
+        )
+        np.testing.assert_array_equal(to_numpy(model.predict(items)), right.predict(X[:7]))
+        np.testing.assert_allclose(
+            to_numpy(model.transform(items)), right.transform(X[:7]), atol=1e-6
+        )
+        assert model.score(items) == pytest.approx(right.score(X[:7]))
+
+
+@pytest.mark.parametrize("init", ["k-means||", "fuzzy++", "random"])
+def test_every_seeding(X, init):
+    mine, right = fit(xp.asarray(X), init=init), fit(X, init=init)
+    np.testing.assert_allclose(to_numpy(mine.cluster_centers_), right.cluster_centers_, atol=1e-6)
+
+
+def test_starting_centers_may_live_elsewhere(X):
+    mine, right = fit(xp.asarray(X), init=xp.asarray(X[:4])), fit(X, init=X[:4])
+    np.testing.assert_allclose(to_numpy(mine.cluster_centers_), right.cluster_centers_, atol=1e-6)
+
+
+def test_cosine_takes_directions(X):
+    mine, right = fit(xp.asarray(X), metric="cosine"), fit(X, metric="cosine")
+    np.testing.assert_allclose(to_numpy(mine.memberships_), right.memberships_, atol=1e-6)
+
+
+def test_data_far_out_keeps_its_digits(X):
+    mine, right = fit(xp.asarray(X + 2.0**30)), fit(X + 2.0**30)
+    np.testing.assert_allclose(to_numpy(mine.memberships_), right.memberships_, atol=1e-4)
+
+
+def test_items_on_centers_belong_to_them_alone():
+    items = xp.asarray(np.eye(3).repeat(2, axis=0))
+    model = FuzzyKMeans(n_clusters=3, random_state=0).fit(items)
+    np.testing.assert_allclose(to_numpy(model.memberships_).max(axis=1), 1.0)
+
+
+def test_numbers_that_are_none_are_refused(X):
+    bad = X.copy()
+    bad[3, 2] = np.nan
+    with pytest.raises(DataError, match="NaN"):
+        fit(xp.asarray(bad))
+
+
+def test_what_is_no_matrix_of_numbers_is_refused():
+    with pytest.raises(DataError, match="matrix of numbers"):
+        fit(xp.asarray([1.0, 2.0]))
+    with pytest.raises(DataError, match="matrix of numbers"):
+        fit(xp.asarray([[True], [False]]))
+
+
+def test_integers_are_read_as_numbers():
+    items = xp.asarray([[0], [1], [9], [10]])
+    found = FuzzyKMeans(n_clusters=2, random_state=0).fit(items).cluster_centers_
+    assert found.dtype == xp.float64
+
+
+def test_a_fitted_model_refuses_other_features(X):
+    with pytest.raises(DataError, match="5 features"):
+        fit(xp.asarray(X)).predict(xp.asarray(X[:, :3]))
+
+
+def test_questions_about_items_that_live_elsewhere(X):
+    labels = make_blobs(400, n_features=5, centers=4, random_state=0)[1]
+    oracle = TableOracle.from_labels(labels)
+    model = ActiveFuzzyKMeans(4, oracle=oracle, ask="group", budget=20, random_state=0)
+    found = model.fit(xp.asarray(X)).memberships_
+    assert type(found) is type(xp.asarray(X))
+    assert (to_numpy(found).argmax(axis=1) == labels).mean() > 0.95
+    assert type(model.predict_proba(xp.asarray(X[:3]))) is type(found)
+
+
+def test_memberships_are_written_from_where_they_are(X, tmp_path):
+    model = fit(xp.asarray(X))
+    written = np.load(model.write_memberships(tmp_path / "all.npy"))
+    np.testing.assert_array_equal(written, to_numpy(model.memberships_))
+    strongest = load_npz(model.write_memberships(tmp_path / "top.npz", top=1)).toarray()
+    np.testing.assert_allclose(strongest.max(axis=1), written.max(axis=1))
+    assert (strongest > 0).sum() == len(X)

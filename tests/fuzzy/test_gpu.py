@@ -1,0 +1,209 @@
+"""Passes on a CUDA card give the sums that numpy gives; these tests run where there is one."""
+
+import numpy as np
+import pytest
+from cards import have_card
+
+from askmeans import fuzzy
+from askmeans.fuzzy import gpu
+
+pytestmark = [
+    pytest.mark.gpu,
+    pytest.mark.skipif(not have_card(), reason="needs CuPy and a CUDA device"),
+]
+
+
+def problem(n, d, k, seed=0, spread=2.0):
+    rng = np.random.default_rng(seed)
+    centers = rng.normal(size=(k, d)) * spread
+    X = rng.normal(size=(n, d)) + centers[rng.integers(k, size=n)]
+    return X, centers + 0.1 * rng.normal(size=(k, d))
+
+
+def truth(X, centers, fuzzifier, weights=None):
+    """Moments, totals and objective, in numpy and float64."""
+    X = np.asarray(X, np.float64)
+    distances = fuzzy.squared_distances(X, centers)
+    raised = fuzzy.closed_form_memberships(X, centers, fuzzifier=fuzzifier) ** fuzzifier
+    raised = raised if weights is None else raised * weights[:, None]
+    return raised.T @ X, raised.sum(axis=0), float((raised * distances).sum())
+
+
+def on_card(X, centers, fuzzifier, weights=None, shift=None, scale=1.0, **options):
+    """The same by the card, in the data's own coordinates."""
+    import cupy
+
+    shift = np.zeros(X.shape[1]) if shift is None else shift
+    card = None if weights is None else cupy.asarray(weights)
+    inner = (centers - shift) * scale
+    data = X if isinstance(X, cupy.ndarray) else cupy.asarray(X)
+    moments, totals, objective = gpu.accumulate(
+        data, card, inner, (shift, scale), fuzzifier, **options
+    )
+    return moments / scale + shift * totals[:, None], totals, objective / scale**2
+
+
+def assert_same(got, expected, tolerance):
+    for mine, right in zip(got, expected, strict=True):
+        scale = np.abs(right).max()
+        assert np.abs(mine - right).max() <= tolerance * scale
+
+
+# every way a pass can go: few and more clusters in registers, shared by a block, matrix products
+SHAPES = [(8, 16), (3, 2), (1, 1), (16, 16), (5, 30), (32, 64), (20, 7), (100, 128), (90, 100)]
+SHAPES += [(200, 40), (256, 8), (130, 7), (100, 256), (8, 768), (100, 768), (300, 5), (1000, 33)]
+
+
+@pytest.mark.parametrize("fuzzifier", [2.0, 1.3, 3.0])
+@pytest.mark.parametrize(("k", "d"), SHAPES)
+def test_sums_are_those_of_numpy(k, d, fuzzifier):
+    X, centers = problem(3_001, d, k)
+    X = X.astype(np.float32)
+    assert_same(on_card(X, centers, fuzzifier), truth(X, centers, fuzzifier), 1e-5)
+
+
+@pytest.mark.parametrize(("k", "d"), [(8, 16), (100, 128), (100, 300)])
+def test_weights_count(k, d):
+    X, centers = problem(2_000, d, k)
+    weights = np.random.default_rng(1).integers(0, 4, size=len(X)).astype(float)
+    X = X.astype(np.float32)
+    assert_same(on_card(X, centers, 2.0, weights), truth(X, centers, 2.0, weights), 1e-5)
+
+
+@pytest.mark.parametrize("k", [4, 100])
+@pytest.mark.parametrize("fuzzifier", [2.0, 1.7])
+def test_float64_stays_float64(k, fuzzifier):
+    X, centers = problem(5_000, 20, k)
+    assert_same(on_card(X, centers, fuzzifier), truth(X, centers, fuzzifier), 1e-12)
+
+
+@pytest.mark.parametrize(("k", "d"), [(8, 16), (100, 128), (100, 300)])
+def test_data_far_out_and_small_keeps_its_digits(k, d):
+    X, centers = problem(2_000, d, k)
+    shift = np.full(d, 512.0)  # exact in float32, as is the scale
+    small, at = (X / 1024).astype(np.float32), centers / 1024
+    moved = small.astype(np.float64) + shift
+    far = moved.astype(np.float32)
+    got = on_card(far, at + shift, 2.0, shift=shift, scale=1024.0)
+    assert_same(got, truth(far, at + shift, 2.0), 1e-5)
+
+
+@pytest.mark.parametrize("n", [1, 7, 8, 63, 65, 1_000])
+def test_any_number_of_rows(n):
+    for k, d in ((8, 16), (100, 128)):
+        X, centers = problem(n, d, k)
+        X = X.astype(np.float32)
+        assert_same(on_card(X, centers, 2.0), truth(X, centers, 2.0), 1e-5)
+
+
+def test_items_on_centers_belong_to_them_alone():
+    X = np.eye(16, dtype=np.float32)[:4]
+    moments, totals, objective = on_card(X, X.astype(np.float64), 2.0)
+    np.testing.assert_allclose(totals, 1.0, rtol=1e-5)
+    np.testing.assert_allclose(moments, X, atol=1e-5)
+    assert objective < 1e-5
+
+
+@pytest.mark.parametrize(("k", "d"), [(8, 16), (100, 128), (100, 300)])
+def test_the_same_sums_in_every_run(k, d):
+    X, centers = problem(100_000, d, k)
+    X = X.astype(np.float32)
+    first, second = on_card(X, centers, 2.0), on_card(X, centers, 2.0)
+    for mine, again in zip(first, second, strict=True):
+        np.testing.assert_array_equal(mine, again)
+
+
+def test_rows_in_any_layout_and_float_type():
+    import cupy
+
+    X, centers = problem(3_000, 16, 8)
+    expected = truth(X, centers, 2.0)
+    turned = cupy.asfortranarray(cupy.asarray(X, np.float32))
+    assert_same(on_card(turned, centers, 2.0), expected, 1e-5)
+    every_second = cupy.asarray(np.repeat(X, 2, axis=0), np.float32)[::2]
+    assert_same(on_card(every_second, centers, 2.0), expected, 1e-5)
+    shifted = cupy.empty(X.size + 1, np.float32)[1:].reshape(X.shape)
+    shifted[...] = cupy.asarray(X)
+    assert_same(on_card(shifted, centers, 2.0), expected, 1e-5)
+    assert_same(on_card(cupy.asarray(X, np.float16), centers, 2.0), expected, 1e-2)
+
+
+def test_tensors_of_torch_are_read_where_they_are():
+    torch = pytest.importorskip("torch")
+    X, centers = problem(3_000, 16, 8)
+    tensor = torch.asarray(X, dtype=torch.float32, device="cuda")
+    array = gpu.on_card(tensor)
+    assert array.data.ptr == tensor.data_ptr()
+    assert_same(on_card(array, centers, 2.0), truth(X, centers, 2.0), 1e-5)
+
+
+def test_blocks_from_the_host_arrive_whole_and_in_order():
+    import cupy
+
+    X = np.arange(1_003 * 5, dtype=np.float32).reshape(-1, 5)
+    host = (X[start : start + 100] for start in range(0, len(X), 100))
+    back = [cupy.asnumpy(block) for block in gpu.blocks_on_card(host, 100)]
+    np.testing.assert_array_equal(np.concatenate(back), X)
+
+
+def test_tensor_float_is_the_quick_and_rough_way():
+    X, centers = problem(20_000, 128, 100)
+    X = X.astype(np.float32)
+    expected = truth(X, centers, 2.0)
+    got = on_card(X, centers, 2.0, tensor_float=True)
+    assert_same(got, expected, 1e-2)
+    assert np.abs(got[0] - expected[0]).max() > 1e-5 * np.abs(expected[0]).max()
+
+
+def fitted(X, **parameters):
+    from askmeans import FuzzyKMeans
+
+    return FuzzyKMeans(n_clusters=4, random_state=0, **parameters).fit(X)
+
+
+@pytest.mark.parametrize("fuzzifier", [2.0, 1.5])
+@pytest.mark.parametrize("library", ["cupy", "torch"])
+def test_estimators_take_arrays_of_the_card(library, fuzzifier):
+    import cupy
+
+    xp = pytest.importorskip(library)
+    X, _ = problem(150_000, 10, 4, spread=3.0)
+    X = X.astype(np.float32)
+    there = cupy.asarray(X)
+    there = there if library == "cupy" else xp.from_dlpack(there)
+    mine, right = fitted(there, fuzzifier=fuzzifier), fitted(X, fuzzifier=fuzzifier)
+    for name in ("cluster_centers_", "memberships_", "labels_"):
+        assert type(getattr(mine, name)) is type(there)
+    memberships = cupy.asnumpy(gpu.on_card(mine.memberships_))
+    np.testing.assert_allclose(memberships, right.memberships_, atol=1e-3)
+    assert mine.objective_ == pytest.approx(right.objective_, rel=1e-5)
+    proba = cupy.asnumpy(gpu.on_card(mine.predict_proba(there[:9])))
+    np.testing.assert_allclose(proba, memberships[:9], atol=1e-5)
+
+
+@pytest.mark.parametrize("keep", [True, False])
+@pytest.mark.parametrize("kind", ["array", "file"])
+def test_iterations_over_the_hosts_data_run_on_the_card(kind, keep, tmp_path, monkeypatch):
+    import cupy
+
+    X, _ = problem(150_000, 10, 4, spread=3.0)
+    X = X.astype(np.float32)
+    right = fitted(X)
+    source = X
+    if kind == "file":
+        np.save(tmp_path / "x.npy", X)
+        source = tmp_path / "x.npy"
+    passes = []
+    step = gpu.accumulate
+    monkeypatch.setattr(gpu, "accumulate", lambda *args: passes.append(len(args[0])) or step(*args))
+    monkeypatch.setattr(gpu, "_SENT_NUMBERS", 300_000)
+    if not keep:
+        monkeypatch.setattr(cupy.cuda.runtime, "memGetInfo", lambda: (0, 1))
+    mine = fitted(source, device="cuda")
+    assert mine.objective_ == pytest.approx(right.objective_, rel=1e-5)
+    np.testing.assert_allclose(mine.cluster_centers_, right.cluster_centers_, atol=1e-3)
+    assert passes
+    if keep:
+        assert set(passes) == {len(X)}
+    elif kind == "array":
+        assert max(passes) == 30_000
