@@ -162,7 +162,40 @@ def test_where_two_disagree_others_are_asked_up_to_the_most(make, again):
     assert session.tell(second.id, 1, annotator="Ed").late
 
 
-@pytest.mark.parametrize("annotations", [0, (1, 3), (3, 2), (2, 3, 4), (2, "3"), "2-3"])
+@pytest.mark.parametrize("ask", ["group", "membership"])
+def test_where_models_expected_another_answer_one_more_is_asked(make, again, ask):
+    X = [[float(row % 2), 0.01 * row] for row in range(40)]
+    session = make(strategy="auto", ask=ask, annotations=(1, 3), X=X, n_clusters=2)
+
+    def say(question, wrong=False, annotator="Ada"):
+        group = question.items[0] % 2 ^ wrong
+        told = group if ask == "group" else float(group == question.cluster)
+        return session.tell(question.id, told, annotator=annotator)
+
+    for _ in range(14):
+        (question,) = session.ask(annotator="Ada")
+        say(question)
+    assert not session._runtime.wanting()
+    assert {event.kind for event in session.audit()} == {"answer"}
+    (slip,) = session.ask(annotator="Ada")
+    assert not say(slip, wrong=True).late
+    assert session.ask(annotator="Bo") == [slip]
+    assert again(session).ask(annotator="Bo") == [slip]
+    assert session.audit()[-1].kind == "opinions"
+    assert session.audit()[-1].annotator == "askmeans"
+    assert not say(slip, annotator="Bo").late  # they disagree: a third decides
+    assert session.ask(annotator="Cy") == [slip]
+    assert not say(slip, annotator="Cy").late
+    assert session.ask(annotator="Di") != [slip]
+
+
+def test_one_opinion_and_more_needs_models(make):
+    for options in ({}, {"strategy": "auto", "ask": "similarity"}):
+        with pytest.raises(ParameterError, match=r"'annotations'.* at least 2 .* use \(2, 3\)"):
+            make("other.db", annotations=(1, 3), **options)
+
+
+@pytest.mark.parametrize("annotations", [0, (0, 3), (3, 2), (2, 3, 4), (2, "3"), "2-3"])
 def test_what_is_no_number_of_annotations_is_refused(tmp_path, annotations):
     with pytest.raises(ParameterError, match="'annotations' parameter"):
         sessions.create(tmp_path / "s.db", [[0.0], [1.0]], n_clusters=2, annotations=annotations)

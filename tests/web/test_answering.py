@@ -27,6 +27,21 @@ def test_the_known_answer_to_a_gold_question_is_told_where_the_owner_wants_it(tm
     assert said[-1].endswith("The known answer is “large”.")
 
 
+def test_annotators_are_not_told_that_there_are_known_answers(tmp_path, tools):
+    path = tmp_path / "gold.db"
+    with sessions.create(path, [[float(row)] for row in range(15)], n_clusters=2,
+                         random_state=0) as session:  # fmt: skip
+        session.add_gold([Answer(round=0, kind="group", items=(row,), cluster=None, repeat=0,
+                                 value=(0.0, 1.0)) for row in (3, 4)])  # fmt: skip
+        session.tell(session.ask(annotator="ann")[0].id, 0, annotator="ann")
+    with tools.using(create_app(path, settle_seconds=0.0), "bob", "annotator") as client:
+        assert set(client.get("/api/status").json()["annotators"]) == {"ann"}
+        for page in ("/", "/name", "/history"):
+            assert "gold" not in client.get(page).text
+        tools.become(client, "owner")
+        assert set(client.get("/api/status").json()["annotators"]) == {"ann", "gold"}
+
+
 @contextmanager
 def counted():
     """The statements that any database gets within."""

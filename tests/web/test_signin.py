@@ -251,6 +251,48 @@ def test_annotators_see_their_own_history_and_the_result_only_where_the_owner_sa
         assert "/export/all.json" in client.get("/results").text
 
 
+def test_an_annotator_reads_no_item_that_was_not_shown_to_them(app, tools):
+    session = app.state.context.session
+    (other,) = session.ask(annotator="ann")
+    with tools.using(app, "bob", "annotator") as client:
+        (mine,) = client.post("/api/ask", json={"n": 1}, headers=secret(client)).json()
+
+        def seen():
+            rows = range(len(session.rows) + 2)
+            codes = {row: client.get(f"/api/items/{row}").status_code for row in rows}
+            pictures = {row: client.get(f"/image/{row}").status_code for row in rows}
+            assert {row for row, code in pictures.items() if code != 403} == {
+                row for row, code in codes.items() if code != 403
+            }
+            return {row for row, code in codes.items() if code == 200}
+
+        assert seen() == set(mine["items"])
+        # By answering what others were asked nobody gets at it, nor answers it.
+        before = session.last_event
+        told = {"question": other.id, "kind": "answer", "value": 0.5, "key": "k"}
+        assert client.post("/api/answers", json=told, headers=secret(client)).status_code == 403
+        assert client.post("/api/answers", json=told | {"kind": "skip", "value": None},
+                           headers=secret(client)).status_code == 403  # fmt: skip
+        form = {"token": tools.token_of(client), "session": app.state.context.assignments.mark}
+        for change in ("", "1"):
+            sent = form | {"question": other.id, "key": "k", "value": "0.5", "change": change}
+            assert client.post("/answer", data=sent).status_code == 403
+        assert client.get(f"/?question={other.id}").status_code == 404
+        assert session.last_event == before
+        assert seen() == set(mine["items"])
+        # What is an example is shown to all; one's own stays open.
+        session.tell(other.id, 1.0, annotator="ann")
+        session.tell(mine["id"], 0.0, annotator="bob")
+        assert seen() == {*mine["items"], *other.items}
+        session.set_option("annotators_see_results", True)
+        assert seen() == set(range(len(session.rows)))
+
+
+def secret(client):
+    """The page's own token, for programs that come by cookie."""
+    return {"x-csrf-token": client.cookies["askmeans_token"]}
+
+
 def test_many_wrong_tokens_from_one_address_are_refused_for_a_while(client, stranger):
     limit = client.app.state.context.failed_signins
     limit._full_at.clear()

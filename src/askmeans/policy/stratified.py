@@ -157,6 +157,15 @@ class StratifiedPolicy:
         belief = self._current().belief
         return int(belief.elsewhere.sum()), belief.n_told
 
+    @default_float_errors()
+    def expected(self, row: int) -> tuple[float, ...] | None:
+        """What models expect of an item of the pool, by the last milestone; None where none do."""
+        belief = self._current().belief
+        place = np.flatnonzero(belief.pool.rows == row)
+        if belief.stack is None or belief.is_naming or not len(place):
+            return None
+        return tuple(belief.likely[place[0], : self.k].tolist())
+
     @property
     def round(self) -> int:
         """How often the ranking of questions was made anew, from 1."""

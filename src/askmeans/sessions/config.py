@@ -35,7 +35,7 @@ class Config:
     budget: int | None
     levels: int | None
     annotations: int
-    most_annotations: int | None  # where people disagree
+    most_annotations: int | None  # where people disagree, or models are surprised
     fuzzifier: float
     seed: int
     lease_seconds: float
@@ -78,6 +78,13 @@ class Config:
         if levels is not None:  # with the paper's strategies they only say which answers there are
             check_number(levels, "levels", _OWNER, integer=True, minimum=2)
         least, most = _annotations(annotations)
+        plain = isinstance(spec.strategy, Stratified) and spec.ask in ("membership", "group")
+        if least == 1 and most is not None and not plain:
+            raise ParameterError(
+                f"The 'annotations' parameter of {_OWNER} must be at least 2 for everybody where "
+                "no model expects answers: with the paper's strategies, and where items are "
+                f"compared. Got {annotations!r:.60}; use (2, {most})."
+            )
         check_positive(lease_seconds, "lease_seconds", _OWNER)
         decisive = spec.to_json() | {"levels": None if levels is None else int(levels)}
         del decisive["repeats"]  # a session has annotations
@@ -144,11 +151,11 @@ def _annotations(told: Any) -> tuple[int, int | None]:
         check_number(number, "annotations", _OWNER, integer=True, minimum=1)
     if len(pair) == 1:
         return int(pair[0]), None
-    if len(pair) != 2 or not 2 <= pair[0] <= pair[1]:
+    if len(pair) != 2 or pair[0] > pair[1]:
         raise ParameterError(
             f"The 'annotations' parameter of {_OWNER} must be a number, or two: how many answers "
-            "each question gets, from 2, and how many at most where people disagree. "
-            f"Got {told!r:.60} instead."
+            "each question gets, and how many at most where people disagree or models expected "
+            f"another answer. Got {told!r:.60} instead."
         )
     return int(pair[0]), int(pair[1])
 

@@ -79,8 +79,10 @@ class GoldAnswers(Opinions):
         kinds = {answer.kind for answer in listed} - {self.config.ask}
         if self.config.has_plan or kinds:
             raise SessionError(
-                "Gold answers need the default strategy, and must be to questions of the kind that "
-                f"the session asks ({self.config.ask}). Got {', '.join(sorted(kinds)) or 'a plan'}."
+                "Gold answers need the default strategy, since a plan of the paper asks its own "
+                "questions only, and must be to questions of the kind that the session asks "
+                f"({self.config.ask}). Got {', '.join(sorted(kinds)) or 'a plan'}; make a session "
+                "without a strategy, or compare people by their agreement (Session.agreement)."
             )
 
         def take() -> Held:

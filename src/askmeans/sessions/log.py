@@ -30,13 +30,15 @@ from askmeans.queries import MODEL, is_model
 from askmeans.shares import largest_difference, mean_row
 from askmeans.text import is_clean
 
-__all__ = ["ANSWERS", "CHANGES", "GOLD", "IMPORTED", "KNOWN", "MOVES", "Event", "EventKind",
-           "NewEvent", "Standing", "State", "Value", "as_key", "check_annotator"]  # fmt: skip
+__all__ = ["ANSWERS", "CHANGES", "GOLD", "IMPORTED", "ITSELF", "KNOWN", "MOVES", "Event",
+           "EventKind", "NewEvent", "Standing", "State", "Value", "as_key",
+           "check_annotator"]  # fmt: skip
 
 # How far answers must be apart to want another: more than half of an item is put elsewhere.
 DISAGREEING = 0.5
 IMPORTED = "held"  # the annotator of imported answers
 GOLD = "gold"  # and of those that are known, to see how people answer
+ITSELF = "askmeans"  # who does what follows from the answers: adds a group, wants an opinion more
 
 
 Value = float | tuple[float, ...]
@@ -483,10 +485,11 @@ def as_key(key: str | None) -> str:
 def check_annotator(annotator: object, *, person: bool = False) -> str:
     """The annotator's name; refused where it is none, or is no person's."""
     name = check_name(annotator, "annotator")
-    if person and name in (IMPORTED, GOLD):
+    if person and name in (IMPORTED, GOLD, ITSELF):
         raise ParameterError(
             "The 'annotator' parameter must be somebody's own name. "
-            f"Got {name!r}, which stands for answers from before the session."
+            f"Got {name!r}, which stands for what is by nobody: answers from before the session, "
+            "and what the program does itself; choose another."
         )
     if person and is_model(name):
         raise ParameterError(

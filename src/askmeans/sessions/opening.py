@@ -79,7 +79,9 @@ def create(
         How many points the answers' scale has.
     annotations : int or tuple of int, default=1
         How many annotators answer each question; a plan of the paper gets the median. (2, 4) asks
-        two, and up to four where more than half of what they say differs.
+        two, and up to four where more than half of what they say differs. Where models expected
+        another answer by more than half, one more is asked first, so (1, 3) asks most questions
+        once.
     fuzzifier : float, default=2.0
         Alpha of the clustering that people have in mind, at least 1.
     random_state : int, numpy Generator or None, default=None

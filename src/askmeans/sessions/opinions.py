@@ -13,7 +13,7 @@ from askmeans.exceptions import SessionError
 from askmeans.metrics import annotator_alphas, krippendorff_alpha
 from askmeans.queries import ME
 from askmeans.sessions.auditing import Auditing
-from askmeans.sessions.log import KNOWN, EventKind, NewEvent, Value, check_annotator
+from askmeans.sessions.log import ITSELF, KNOWN, EventKind, NewEvent, Value, check_annotator
 from askmeans.sessions.reports import Receipt
 from askmeans.sessions.told import as_number, as_shares
 from askmeans.shares import difference, largest_difference
@@ -274,6 +274,17 @@ class Opinions(Auditing):
         number = self._assignment.question(question_id).id
         most = min(int(n), 2**31)
         return self._log(EventKind.OPINIONS, annotator, question=number, target=most)
+
+    def _doubt(self, receipt: Receipt) -> None:
+        """Want one opinion more where models expected another answer than people gave."""
+        number, value, runtime = receipt.question, receipt.value, self._runtime
+        most, least = self.config.most_annotations, self.config.annotations
+        if most is None or most <= least or number is None or value is None or receipt.repeated:
+            return
+        with runtime.lock:
+            first = runtime.state.count(number) == least == runtime.state.wanted(number)
+        if first and runtime.is_surprising(number, value):
+            self._log(EventKind.OPINIONS, ITSELF, question=number, target=least + 1)
 
     def _as_answer(self, question_id: int, value: Any) -> Value:
         """An answer to a question: a number, or a row of shares by the groups' numbers."""

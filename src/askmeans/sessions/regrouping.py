@@ -10,7 +10,7 @@ from askmeans.queries import ME
 from askmeans.sessions.assignment import Assignment
 from askmeans.sessions.config import Config
 from askmeans.sessions.display import unique_names
-from askmeans.sessions.log import EventKind, NewEvent
+from askmeans.sessions.log import ITSELF, EventKind, NewEvent
 from askmeans.sessions.reports import Group, Receipt
 from askmeans.sessions.results import Results
 from askmeans.sessions.rows import Rows
@@ -18,9 +18,6 @@ from askmeans.sessions.runtime import Runtime
 from askmeans.spec import SIMILARITIES
 
 __all__ = ["Regrouping"]
-
-
-GROWN = "askmeans"  # who adds groups where their number follows from the answers
 
 
 class _QuickerError(Exception):
@@ -247,7 +244,7 @@ class Regrouping:
                 raise _QuickerError
             names = unique_names(dict(enumerate(self._results.group_names())), groups.n + 1)
             return NewEvent(
-                kind=EventKind.GROUP, annotator=GROWN, target=groups.n,
+                kind=EventKind.GROUP, annotator=ITSELF, target=groups.n,
                 text=names[-1],
             )  # fmt: skip
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from askmeans.queries import Answers
 from askmeans.results import Clustering
+from askmeans.sessions.log import GOLD, IMPORTED
 
 if TYPE_CHECKING:
     from askmeans.sessions.conflicts import Conflict
@@ -368,6 +369,11 @@ class Status:
     holding: tuple[Holding, ...] = ()
     suggested_clusters: int | None = None
     suggestion: str | None = None
+
+    @property
+    def people(self) -> dict[str, dict[str, int]]:
+        """Counts by annotator, of people only: neither imported nor known answers."""
+        return {name: n for name, n in self.annotators.items() if name not in (IMPORTED, GOLD)}
 
     @property
     def holders(self) -> tuple[str, ...]:

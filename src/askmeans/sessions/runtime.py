@@ -27,10 +27,11 @@ from askmeans.queries import Answers, Question
 from askmeans.results import ErrorEstimate, Result
 from askmeans.sessions.config import Config
 from askmeans.sessions.groups import Groups, as_evidence, with_models
-from askmeans.sessions.log import Event, EventKind, State
+from askmeans.sessions.log import DISAGREEING, Event, EventKind, State, Value
 from askmeans.sessions.rows import Rows
 from askmeans.sessions.store.contract import Lease, SessionRecord, Store, Transaction
 from askmeans.sessions.warning_notes import quietly
+from askmeans.shares import difference
 from askmeans.spec import SIMILARITIES
 
 __all__ = ["AUDIT_SHARE", "WAY_OUT", "Found", "Runtime"]
@@ -307,6 +308,20 @@ class Runtime:
     def settled(self) -> bool:
         """Whether asking on is hardly worth it, as far as models were learnt."""
         return quietly(lambda: self.policy.settled)[0]
+
+    def is_surprising(self, number: int, value: Value) -> bool:
+        """Whether models that are sure of something expected another answer."""
+        policy, question = self.policy, self.question(number)
+        if isinstance(policy, PlanPolicy) or question.kind not in ("membership", "group"):
+            return False
+        expected = quietly(lambda: policy.expected(question.items[0]))[0]
+        if expected is None:
+            return False
+        if isinstance(value, tuple):
+            apart = difference(self.groups.row_now(value), expected)
+            return max(expected) > DISAGREEING and apart > DISAGREEING
+        column = None if question.cluster is None else self.groups.column(question.cluster)
+        return column is not None and abs(value - expected[column]) > DISAGREEING
 
     def error_curve(self) -> tuple[ErrorEstimate, ...]:
         """What the answers told of the result's error as they came; empty where a plan asks."""

@@ -180,7 +180,9 @@ class Session(SessionOwner):
         check_annotator(annotator, person=True)
         as_key(key)
         told = self._as_answer(question_id, value)
-        return self._assignment.give(EventKind.ANSWER, question_id, told, annotator, key)
+        receipt = self._assignment.give(EventKind.ANSWER, question_id, told, annotator, key)
+        self._doubt(receipt)
+        return receipt
 
     def change(
         self,
@@ -565,6 +567,32 @@ class Session(SessionOwner):
             return [
                 self._assignment.receipt(event) for event in self._runtime.state.given_by(annotator)
             ]
+
+    def asked_of(self, annotator: str) -> set[int]:
+        """Questions that somebody was asked: that they hold or held, answered or skipped.
+
+        Parameters
+        ----------
+        annotator : str
+            Who.
+
+        Returns
+        -------
+        set of int
+            The questions' numbers.
+
+        Examples
+        --------
+        >>> session = open("fruit.db")
+        >>> question, = session.ask(annotator="Ada")
+        >>> session.asked_of("Ada") == {question.id}, session.asked_of("Bo")
+        (True, set())
+        """
+        with self._runtime.lock:
+            self._runtime.refresh()
+            held = {e.question for e in self._runtime.leases()[1] if e.annotator == annotator}
+            given = self._runtime.state.given_by(check_annotator(annotator))
+            return held | {event.question for event in given if event.question is not None}
 
     def said_about(self, items: tuple[int, ...], *, annotator: str = ME) -> list[Receipt]:
         """What somebody answered to the questions about just these items, and what they skipped.

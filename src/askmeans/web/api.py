@@ -83,7 +83,9 @@ def make_api(context: AppContext) -> APIRouter:
     @router.get("/status", response_model=StatusOut, responses=_errors())
     def status(person: _Person, annotator: Annotated[Annotator | None, Query()] = None) -> Status:
         """Where the session stands, for somebody or, where an owner asks, for anybody."""
-        return session.status(annotator=_may_see(person, annotator))
+        found = session.status(annotator=_may_see(person, annotator))
+        # How many answers are known is not for those who are tested by them.
+        return found if person.role == "owner" else replace(found, annotators=found.people)
 
     @router.post(
         "/ask", response_model=list[QuestionOut], dependencies=_CHANGES,
@@ -97,11 +99,13 @@ def make_api(context: AppContext) -> APIRouter:
         "/answers", response_model=ReceiptOut, dependencies=_CHANGES,
         responses=_errors(400, 403, 404, 409, 413),
     )  # fmt: skip
-    def answer(person: _Person, told: AnswerIn) -> Receipt:
+    def answer(request: Request, person: _Person, told: AnswerIn) -> Receipt:
         """Keep an answer, a "cannot say" or a skip; it is on disk when this returns."""
         who = {"annotator": _name_of(person, told.annotator), "key": told.key}
         if (told.kind == "answer") != (told.value is not None):
             raise HTTPException(409, "A value must come with the kind 'answer', and only with it.")
+        session.question(told.question)  # refuses what is none
+        context.check_asked(request, told.question)
         if told.value is not None:
             try:
                 return session.tell(told.question, told.value, **who)
@@ -128,8 +132,12 @@ def make_api(context: AppContext) -> APIRouter:
         return session.history(annotator=_may_see(person, annotator))
 
     @router.get("/items/{row}", response_model=ItemOut, responses=_errors(404))
-    def item(_: _Person, row: Annotated[int, Path(ge=0, le=2**53)]) -> Item:
-        """An item as people see it; `image` is where its image can be had."""
+    def item(request: Request, _: _Person, row: Annotated[int, Path(ge=0, le=2**53)]) -> Item:
+        """An item as people see it; `image` is where its image can be had.
+
+        Annotators get those that they were asked about or that are shown as examples.
+        """
+        context.check_shown(request, row)
         if row >= len(session.rows):
             raise HTTPException(404, f"There is no item {row}.")
         found = session.item(row)

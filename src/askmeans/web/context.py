@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import unquote
 
-from fastapi import Request
+from fastapi import HTTPException, Request
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
@@ -28,6 +28,7 @@ __all__ = ["STATIC", "AppContext"]
 T = TypeVar("T")
 
 _FAILED_RATE, _FAILED_BURST = 0.5, 30.0  # wrong tokens from one address
+_EXAMPLES = 12  # of each group: those of a card, and those that were before others answered
 STATIC = Path(__file__).parent / "static"
 
 
@@ -99,6 +100,24 @@ class AppContext:
         with suppress(StoreError):
             return bool((options or self.session.options)["annotators_see_results"])
         return False
+
+    def check_asked(self, request: Request, question: int) -> None:
+        """Refuse an answer to a question that an annotator was not asked."""
+        name = annotator_of(request)
+        if not self.is_owner(request) and question not in self.session.asked_of(name or ""):
+            raise HTTPException(403, "This question was not asked of you. Reload the page.")
+
+    def check_shown(self, request: Request, row: int) -> None:
+        """Refuse an item that an annotator was neither asked about nor shown as an example."""
+        if self.is_owner(request) or self.sees_results(request):
+            return
+        session = self.session
+        asked = session.asked_of(annotator_of(request) or "")
+        if any(row in session.question(number).items for number in asked):
+            return
+        if any(row in session.exemplars(group.number, _EXAMPLES) for group in session.groups):
+            return
+        raise HTTPException(403, "This item was not shown to you.")
 
     def render(self, template: str, **values: Any) -> str:
         """A template with these values."""

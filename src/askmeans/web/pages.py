@@ -74,6 +74,7 @@ def _add_answering(router: APIRouter, context: AppContext) -> None:
         give = assignments.change if form.get("change") else assignments.give
         try:
             question, key = form.whole("question"), form.text("key")
+            context.check_asked(request, question)
             if is_new:
                 text = assignments.into_new_group(question, annotator, key, group_name(form))
             else:
@@ -125,7 +126,7 @@ def _add_person(router: APIRouter, context: AppContext) -> None:
     def name_page(request: Request) -> Response:
         session = context.session
         return context.page(
-            request, "name.html", people=list(session.status().annotators),
+            request, "name.html", people=list(session.status().people),
             purpose=session.options["purpose"], practice=practice_items(session),
             choices=assignments.cards.choices(()) if session.config.ask == "group" else (),
         )  # fmt: skip

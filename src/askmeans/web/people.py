@@ -7,7 +7,6 @@ from itertools import pairwise
 
 from askmeans.sessions import Session, Status
 from askmeans.sessions.gold import GoldScore
-from askmeans.sessions.log import GOLD, IMPORTED
 from askmeans.sessions.opinions import Agreement
 from askmeans.web.drawing import colors_of
 from askmeans.web.scale import say
@@ -49,10 +48,8 @@ def people_of(session: Session, status: Status, agreement: Agreement) -> tuple[P
     receipts = session.history()
     here, gold = {each.annotator for each in status.holding}, session.gold_report()
     found = []
-    for name in dict.fromkeys([*status.annotators, *sorted(here)]):
-        if name in (IMPORTED, GOLD):
-            continue  # nobody's own answers
-        counts = status.annotators.get(name, {})
+    for name in dict.fromkeys([*status.people, *sorted(here)]):
+        counts = status.people.get(name, {})
         mine = [receipt.at for receipt in receipts if receipt.annotator == name]
         gaps = [b - a for a, b in pairwise(mine) if 0.0 <= b - a < _BREAK]
         alpha = agreement.by_person.get(name, math.nan)

@@ -138,7 +138,8 @@ def add_files(router: APIRouter, context: AppContext) -> None:
         return StreamingResponse(pieces(made), media_type=kind, headers=headers)
 
     @router.get("/image/{row}")
-    def image(row: int, small: bool = False) -> Response:
+    def image(request: Request, row: int, small: bool = False) -> Response:
+        context.check_shown(request, row)
         path = _image_of(context, row)
         if small:
             path = thumbnail(path, thumbnails_of(context.session.url))
