@@ -113,7 +113,8 @@ def test_a_pseudonym_takes_the_place_of_a_name_in_invitations(session):
 @pytest.mark.parametrize(
     ("options", "named"),
     [
-        ({"name": ""}, "annotator"), ({"name": "held"}, "annotator"), ({"name": "gold"}, "annotator"), ({"name": "askmeans"}, "annotator"),
+        ({"name": ""}, "annotator"), ({"name": "held"}, "annotator"),
+        ({"name": "gold"}, "annotator"), ({"name": "askmeans"}, "annotator"),
         ({"name": "a\0b"}, "annotator"),
         ({"name": "x" * 81}, "'name'"), ({"role": "king"}, "'role'"), ({"days": -1}, "'days'"),
         ({"days": float("inf")}, "'days'"), ({"days": "x"}, "'days'"),
