@@ -10,6 +10,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.installed
 BROWSER := $(VENV)/.browser
 POSTGRES := $(VENV)/.postgres
+PROXIES := $(VENV)/.proxies
 
 # An environment whose interpreter is gone (an upgrade, a moved folder) is made anew.
 ifneq ($(shell $(BIN)/python -c 'print(1)' 2>/dev/null),1)
@@ -57,7 +58,11 @@ $(BROWSER): $(READY) tools/install-browser.sh
 $(POSTGRES): $(READY) tools/install-postgres.sh
 	@if tools/install-postgres.sh $(BIN)/python; then touch $@; fi
 
-unit: $(READY) $(BROWSER) $(POSTGRES)  ## pytest: tests, docstring examples, documentation
+# The documented proxies are run, too, where they can be had.
+$(PROXIES): $(READY) tools/install-proxies.sh
+	@if tools/install-proxies.sh; then touch $@; fi
+
+unit: $(READY) $(BROWSER) $(POSTGRES) $(PROXIES)  ## pytest: tests, docstring examples, documentation
 	@echo "== tests: pytest on every core (about 7 minutes on two; the ten slowest are printed)"
 	@$(BIN)/python -m pytest -q -n auto --dist worksteal --durations=10
 

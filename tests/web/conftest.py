@@ -159,7 +159,9 @@ def serving(path, **options):
     """The page on a free port, in a thread; gives its address."""
     app = create_app(path, **options)
     listening = socket.create_server(("127.0.0.1", 0))
-    server = uvicorn.Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1))
+    config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1,
+                            proxy_headers=False)  # fmt: skip
+    server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()
     address = f"http://127.0.0.1:{listening.getsockname()[1]}"
