@@ -216,7 +216,8 @@ def init(
     annotations: Annotated[
         str,
         typer.Option(
-            help="How many people answer each question; 2-4: two, up to four where they disagree."
+            help="How many people answer each question; 2-4: two, up to four where they disagree; "
+            "1-3: one, more where models expected another answer."
         ),
     ] = "1",
     fuzzifier: Annotated[float, typer.Option(help="How soft the clusters are, from 1.")] = 2.0,
@@ -694,7 +695,10 @@ def gold(
     name: Name = None,
     json: Json = False,
 ) -> None:
-    """Mix questions whose answers are known with the others, unmarked; tell how people did."""
+    """Mix questions whose answers are known with the others, unmarked; tell how people did.
+
+    It needs the default strategy: a plan of the paper asks its own questions only.
+    """
     from askmeans.cli import opinions
 
     database, file = _database_and(words, "FILE")
