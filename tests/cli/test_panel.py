@@ -145,6 +145,22 @@ def test_pinned_examples_are_shown_and_no_others(askmeans, database):
         assert {**request.data, "item": None} == {**shown, "item": None}
 
 
+def test_pictures_of_the_session_s_folder_are_sent_and_no_other_file(askmeans, tmp_path):
+    folder = tmp_path / "pictures"
+    folder.mkdir()
+    (folder / "a.png").write_bytes(b"picture")
+    (tmp_path / "secret.png").write_bytes(b"secret")
+    items = [{"name": "a", "file": "a.png"}, {"name": "b", "file": "../secret.png"}]
+    with sessions.create(tmp_path / "p.db", [[0.0], [1.0]], n_clusters=2, items=items, image="file",
+                         folder=str(folder), random_state=0):  # fmt: skip
+        pass
+    with serving(lambda *_: '{"group": "A"}') as server:
+        panel(askmeans, tmp_path / "p.db", server)
+    sent = [json.dumps(request.body) for request in server.trace]
+    assert sum("cGljdHVyZQ==" in body for body in sent) == 1  # "picture"
+    assert not any("c2VjcmV0" in body for body in sent)
+
+
 def test_names_are_proposed_and_never_applied(askmeans, database):
     people_answer(database, 10)
     seen = []

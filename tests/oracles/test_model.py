@@ -279,6 +279,26 @@ def test_a_refusal_ends_it_with_what_was_said():
     assert stop.value.asked.tolist() == [True, True, False]
 
 
+@pytest.mark.usefixtures("ctrl_c")
+def test_ctrl_c_ends_it_with_what_was_said_and_waits_for_no_further_try():
+    def answer(data):
+        number = int(data["item"]["text"])
+        if number == 5:
+            os.kill(os.getpid(), signal.SIGINT)
+        if number >= 5:
+            raise ModelBusyError("later", 500.0)
+        return A
+
+    # The machine's own clock: it would wait for minutes.
+    oracle = oracle_of(answer, [str(i) for i in range(50)], concurrency=2, clock=None)
+    with pytest.raises(StopAsking) as stop:
+        oracle.answer(GroupQueries(np.arange(50), 2))
+    assert stop.value.asked[:4].all()
+    assert not stop.value.asked[5:].any()
+    assert stop.value.__cause__ is None
+    assert not oracle.is_spent
+
+
 @pytest.mark.parametrize("options", [
     {"votes": 0}, {"concurrency": 0}, {"retries": -1}, {"max_cost": 1.0}, {"max_tokens": -1},
 ])  # fmt: skip

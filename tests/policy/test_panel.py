@@ -158,6 +158,13 @@ def test_so_many_questions_are_random_audits_as_the_share_says():
     assert alone.propose(10) == without.propose(10)  # nobody to audit
 
 
+def test_items_added_later_leave_the_random_order_of_the_others_as_it_is():
+    before, after = audit_order(100, 7), audit_order(130, 7)
+    assert [item for item in after if item < 100] == before
+    assert sorted(after) == list(range(130))
+    assert audit_order(100, 8) != before
+
+
 def test_soft_answers_of_a_model_move_soft_memberships():
     rng = np.random.default_rng(5)
     truth = rng.dirichlet(np.ones(K), len(LABELS))

@@ -1,10 +1,10 @@
 """An oracle that asks a language model, through any client."""
 
 import math
-import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans.checks import check_number
-from askmeans.exceptions import AnswerError, ModelBusyError, ModelError, ParameterError, StopAsking
+from askmeans.exceptions import AnswerError, ParameterError, StopAsking
 from askmeans.oracles.model_answers import Reply, parsed, spread
+from askmeans.oracles.model_batches import Batch
 from askmeans.oracles.model_cache import ModelCost, ReplyCache
-from askmeans.oracles.model_calls import Caller, Clock, Limits, RealClock, Spent, about
+from askmeans.oracles.model_calls import Caller, Clock, Limits, about
 from askmeans.oracles.model_prompts import Messages, Prompts
 from askmeans.queries import GroupQueries, MembershipQueries, Queries, Question
 
@@ -28,7 +29,6 @@ _WRITTEN = 200  # tokens that an answer may have, and more for shares over many 
 _EACH = 12
 _USUAL = 10  # tokens that one has as a rule
 _WARM = 0.7  # temperature of several votes
-_IN_A_ROW = 10  # questions that fail one after the other, from which on nothing more is tried
 
 
 class ModelOracle:
@@ -141,7 +141,7 @@ class ModelOracle:
         limits = Limits(
             max_cost=max_cost, max_tokens=max_tokens, prices=prices, retries=int(retries)
         )
-        self._caller = Caller(client, ReplyCache(cache), limits, clock or RealClock())
+        self._caller = Caller(client, ReplyCache(cache), limits, clock)
 
     def __repr__(self) -> str:
         return f"ModelOracle({self.name!r}, votes={self.votes})"
@@ -242,61 +242,21 @@ class ModelOracle:
         if not callable(self._prompts.shown) and len(queries):
             queries.check_items(len(self._prompts.shown))
         asked, k = queries.questions(), self._n_clusters(queries)
-        said: dict[Question, Value] = {}
-        stopped, cause = self._ask(dict.fromkeys(asked), k, said)
-        answers = np.full(queries.shape, np.nan)
-        for row, question in enumerate(asked):
-            answers[row] = said.get(question, np.nan)
-        if stopped:
-            raise StopAsking(answers, np.array([q in said for q in asked], dtype=bool)) from cause
-        return answers
-
-    def _ask(
-        self, questions: Iterable[Question], k: int, said: dict[Question, Value]
-    ) -> tuple[bool, Exception | None]:
-        """Put answers into `said`; whether it was stopped, and by which error."""
-        listed, ended, lock = list(questions), threading.Event(), threading.Lock()
-        in_a_row = 0
-        cause: Exception | None = None
-
-        def card(question: Question) -> Value | None:
-            nonlocal in_a_row, cause
-            if ended.is_set():
-                return None
+        batch = Batch(partial(self._card, k=k), self._caller.ended, self.failed)
+        with self._bar(len(asked)) as advance, ThreadPoolExecutor(self.concurrency) as pool:
             try:
-                value = self._card(question, k)
-            except (ModelBusyError, TimeoutError, ConnectionError) as error:
-                with lock:
-                    in_a_row += 1
-                    self.failed.add(question)
-                    if in_a_row >= max(_IN_A_ROW, self.concurrency) and not ended.is_set():
-                        cause = _gave_up(error, in_a_row)
-                        ended.set()
-                return self._nothing(question, k)
-            except Spent:
-                self.is_spent = True
-                ended.set()
-                return None
-            except Exception as error:  # what was answered is not thrown away with it
-                cause = cause or error
-                ended.set()
-                return None
-            with lock:
-                in_a_row = 0
-                self.failed.discard(question)
-            return value
-
-        with self._bar(len(listed)) as advance, ThreadPoolExecutor(self.concurrency) as pool:
-            waiting = {pool.submit(card, question): question for question in listed}
-            try:
-                for done in as_completed(waiting):
-                    value = done.result()
-                    if value is not None:
-                        said[waiting[done]] = value
-                        advance(1)
+                for _ in as_completed([pool.submit(batch.ask, q) for q in dict.fromkeys(asked)]):
+                    advance(1)
             except KeyboardInterrupt:
-                ended.set()
-        return ended.is_set(), cause
+                batch.ended.set()
+        self.is_spent |= batch.is_spent
+        answers, said = np.full(queries.shape, np.nan), batch.said
+        for row, question in enumerate(asked):
+            answers[row] = said.get(question, np.nan)  # what failed, too
+        if batch.ended.is_set():
+            reached = np.array([question in said for question in asked], dtype=bool)
+            raise StopAsking(answers, reached) from batch.cause
+        return answers
 
     def _bar(self, n: int) -> Any:
         """A function that moves the progress bar on."""
@@ -361,11 +321,3 @@ def _vote(question: Question, vote: int, attempt: int) -> tuple[int, ...]:
 def _is_silent(value: Value) -> bool:
     """Whether an answer is "cannot say"."""
     return any(map(math.isnan, value)) if isinstance(value, tuple) else math.isnan(value)
-
-
-def _gave_up(error: Exception, count: int) -> ModelError:
-    """Why nothing more is tried."""
-    return ModelError(
-        f"The model must answer. Got {count} questions in a row that failed in spite of several "
-        f"tries, the last with: {error}. What it said is kept; try again later."
-    )

@@ -38,7 +38,10 @@ class Clock(Protocol):
 
 
 class RealClock:
-    """The machine's own."""
+    """The machine's own; who sleeps is woken when all shall end."""
+
+    def __init__(self, ended: threading.Event) -> None:
+        self._ended = ended
 
     def now(self) -> float:
         """Seconds that only grow."""
@@ -46,7 +49,7 @@ class RealClock:
 
     def sleep(self, seconds: float) -> None:
         """Wait."""
-        time.sleep(seconds)
+        self._ended.wait(seconds)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,12 +77,13 @@ class Caller:
     """One client, one cache, one budget; for several threads."""
 
     def __init__(
-        self, client: Callable[..., str], cache: ReplyCache, limits: Limits, clock: Clock
+        self, client: Callable[..., str], cache: ReplyCache, limits: Limits, clock: Clock | None
     ) -> None:
         self.client = client
         self.cache = cache
         self.limits = limits
-        self.clock = clock
+        self.ended = threading.Event()  # nothing more shall be tried
+        self.clock = clock or RealClock(self.ended)
         self.model = str(getattr(client, "name", "model"))
         self.n_retried = 0
         self._lock = threading.Lock()
@@ -147,6 +151,8 @@ class Caller:
         """What the client returns, tried again where it fails for a while."""
         for attempt in range(self.limits.retries + 1):
             self._pace()
+            if self.ended.is_set():
+                raise ModelBusyError("nothing more shall be tried")
             try:
                 return self.client(messages, **options)
             except (ModelBusyError, TimeoutError, ConnectionError) as error:
@@ -157,7 +163,7 @@ class Caller:
 
     def _pace(self) -> None:
         """Wait as long as the server asked everybody to."""
-        while (left := self._not_before - self.clock.now()) > 0.0:
+        while (left := self._not_before - self.clock.now()) > 0.0 and not self.ended.is_set():
             self.clock.sleep(left)
 
     def _back_off(self, attempt: int, retry_after: float | None) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 from askmeans.checks import check_name
 from askmeans.exceptions import AnswerError, ParameterError
 from askmeans.oracles.model_cache import ReplyCache
-from askmeans.oracles.model_calls import Caller, Clock, Limits, RealClock
+from askmeans.oracles.model_calls import Caller, Clock, Limits
 from askmeans.oracles.model_prompts import DATA, Messages, encoded, fields_of, labels
 
 __all__ = ["GroupSample", "NameProposal", "propose_names", "typical_words"]
@@ -107,7 +107,7 @@ def propose_names(
     >>> propose_names(client, [GroupSample(name="Group A", examples=("apple", "pear"))])[0].name
     'Fruit'
     """
-    caller = Caller(client, ReplyCache(None), Limits(), clock or RealClock())
+    caller = Caller(client, ReplyCache(None), Limits(), clock)
     options = {"temperature": 0.0, "max_tokens": _WRITTEN * (len(groups) + 1)}
     for attempt in range(_TRIES):
         reply = caller(_messages(groups, guidelines), options, (attempt,))

@@ -325,6 +325,7 @@ def _moved(U: Floats, says: Floats, confusion: Floats, use: Candidate) -> Floats
 
 
 def audit_order(n: int, seed: int) -> list[int]:
-    """All items in a random order that does not depend on answers."""
-    order: list[int] = np.random.default_rng([seed, 23]).permutation(n).tolist()
+    """All items in a random order that neither answers nor items added later change."""
+    drawn = np.random.default_rng([seed, 23]).random(n)
+    order: list[int] = np.argsort(drawn, kind="stable").tolist()
     return order

@@ -69,7 +69,8 @@ class PanelAnswers(GoldAnswers):
         >>> session.status().answered
         0
         """
-        name = MODEL + check_name(model, "model", "Session.add_model_answers")
+        owner = "Session.add_model_answers"
+        name = check_name(MODEL + check_name(model, "model", owner), "model", owner)
         self._check_panel()
         with self._runtime.lock:
             self._runtime.refresh()

@@ -20,6 +20,7 @@ __all__ = ["Confusion", "ModelScore", "PanelReport", "audited", "doubtful", "mov
 Floats = NDArray[np.float64]
 
 _LISTED = 10  # items to check, and confusions, that are told
+_REST = 0.05  # of a row, up to which it is told as a whole
 _SURE = 1.96  # standard deviations that hold 95 %
 
 
@@ -166,10 +167,10 @@ def score_of(
 
 
 def _rows_told(belief: Belief) -> dict[int, Floats]:
-    """What people said of items, where that is a whole row; "none of these" last."""
-    told = belief.told.values[:, : belief.n_clusters]
+    """What people said of items, where next to nothing is left of a row; "none of these" last."""
+    whole = belief.told.is_known & (belief.told.left <= _REST)
+    told = np.nan_to_num(belief.told.values[:, : belief.n_clusters], nan=0.0)
     rest = np.clip(1.0 - told.sum(axis=1, keepdims=True), 0.0, 1.0)
-    whole = ~np.isnan(told).any(axis=1)
     rows = np.hstack([told, rest])[whole]
     return dict(zip(belief.told.items[whole].tolist(), rows, strict=True))
 
