@@ -46,6 +46,7 @@ html_theme_options = {
     "show_toc_level": 2,
     "navigation_with_keys": False,
     "show_nav_level": 1,
+    "header_links_before_dropdown": 8,
     "navbar_end": ["theme-switcher"],
     "secondary_sidebar_items": ["page-toc"],
     "footer_start": ["copyright"],
@@ -68,6 +69,8 @@ if WITH_GALLERY:
         "show_memory": False,
         "abort_on_example_error": True,
     }
+else:
+    exclude_patterns += ["gallery", "sg_execution_times.rst"]  # those of another build
 
 # Marks in a page where what the code tells comes in.
 GENERATED: dict[str, Callable[[], str]] = {

@@ -29,7 +29,7 @@ def public_modules() -> dict[str, list[str]]:
 def api_pages() -> dict[str, str]:
     """The pages under docs/api, in reStructuredText: one for each module, and one for each name."""
     modules = public_modules()
-    pages = {"index.rst": _title("Python") + _toctree(modules)}
+    pages = {"index.rst": _title("Python") + _index(modules)}
     for module, names in modules.items():
         pages[f"{module}.rst"] = _module_page(module, names)
         for name in names:
@@ -37,12 +37,21 @@ def api_pages() -> dict[str, str]:
     return pages
 
 
+def _index(modules: dict[str, list[str]]) -> str:
+    """All modules with what each is for."""
+    lines = []
+    for module in modules:
+        first, *_ = (inspect.getdoc(importlib.import_module(module)) or "").splitlines()
+        lines.append(f"* :doc:`{module}`: {first}")
+    return "\n".join(lines) + "\n\n" + _toctree(modules)
+
+
 def _module_page(module: str, names: list[str]) -> str:
     """A module's first line, and a table of its names."""
     first = inspect.getdoc(importlib.import_module(module)) or ""
     entries = "".join(f"   {name}\n" for name in names)
     summary = f".. currentmodule:: {module}\n\n.. autosummary::\n   :nosignatures:\n\n{entries}\n"
-    pages = _toctree([f"{module}.{name}" for name in names], hidden=True)
+    pages = _toctree([f"{module}.{name}" for name in names])
     return f"{_title(module)}.. module:: {module}\n\n{first}\n\n{summary}{pages}"
 
 
@@ -56,7 +65,7 @@ def _name_page(module: str, name: str) -> str:
         directive = f".. autofunction:: {name}\n"
     else:
         directive = f".. autodata:: {name}\n"
-    return f"{_title(f'{module}.{name}')}.. currentmodule:: {module}\n\n{directive}"
+    return f"{_title(name)}.. currentmodule:: {module}\n\n{directive}"
 
 
 def _own_members(value: type) -> list[str]:
@@ -75,10 +84,9 @@ def _title(text: str) -> str:
     return f"{text}\n{'=' * len(text)}\n\n"
 
 
-def _toctree(names: Iterable[str], *, hidden: bool = False) -> str:
-    """The pages below this one."""
-    options = "   :hidden:\n" if hidden else "   :maxdepth: 1\n"
-    return f".. toctree::\n{options}\n" + "".join(f"   {name}\n" for name in names) + "\n"
+def _toctree(names: Iterable[str]) -> str:
+    """The pages below this one, for the navigation."""
+    return ".. toctree::\n   :hidden:\n\n" + "".join(f"   {name}\n" for name in names) + "\n"
 
 
 def commands() -> dict[str, Any]:
