@@ -25,7 +25,7 @@ class Asked:
         self._keys: Integers = np.empty((0, 6), dtype=np.int64)
         self._listed: list[Question] = []
         self._times: Counter[Question] = Counter()
-        self._items: Counter[tuple[int, ...]] = Counter()
+        self._items: Counter[int] = Counter()
 
     def __contains__(self, question: Question) -> bool:
         return question in self._times
@@ -38,7 +38,7 @@ class Asked:
 
     @property
     def n_items(self) -> int:
-        """How many items were asked about; of pairs and triplets, how many of these."""
+        """How many items were asked about, alone or beside others."""
         return len(self._items)
 
     def update(self, answers: Answers) -> None:
@@ -49,11 +49,12 @@ class Asked:
         same = int(other[0]) if len(other) else shared
         for question in self._listed[same:]:
             _take_away(self._times, question)
-            _take_away(self._items, question.items)
+            for item in question.items:
+                _take_away(self._items, item)
         new = _questions(answers, same)
         self._listed[same:] = new
         self._times.update(new)
-        self._items.update(question.items for question in new)
+        self._items.update(item for question in new for item in question.items)
         self._keys = keys
 
 

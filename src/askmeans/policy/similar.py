@@ -249,11 +249,6 @@ class SimilarityPolicy(StratifiedPolicy):
         """Whether to learn before the next milestone: all that the last one wanted was answered."""
         return all(question in self._asked for question in ranking.wanted)
 
-    @property
-    def _n_items_asked(self) -> int:
-        """How many items were compared."""
-        return len({item for question in self._asked for item in question.items})
-
 
 def _one_more_explains(compared: Compared) -> bool:
     """Whether rows of one cluster more leave much less of the similarities unexplained."""

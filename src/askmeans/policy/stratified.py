@@ -246,15 +246,10 @@ class StratifiedPolicy:
 
     def _ended(self) -> str | None:
         """Whether as many items were asked about as wanted: "max_items", or "items" for all."""
-        asked, most = self._n_items_asked, self.settings.max_items
+        asked, most = self._asked.n_items, self.settings.max_items
         if asked >= self.items.n:
             return "items"
         return "max_items" if most is not None and asked >= most else None
-
-    @property
-    def _n_items_asked(self) -> int:
-        """How many items were asked about."""
-        return self._asked.n_items
 
     def _step(self, count: int) -> int:
         """Answers from one milestone to the next; few while clusters have no names."""
