@@ -219,3 +219,10 @@ def test_which_side_people_take_sorts_items_that_features_tell_half():
     ).fit(X[:, ::2])
     assert matched_accuracy(y, model.labels_) > 0.9
     assert model.memberships_.max(axis=1).mean() > 0.9  # groups, not degrees
+
+
+@pytest.mark.parametrize("seed", range(2))  # with 1, a group has no typical item
+def test_sides_and_ties_sort_items_whose_features_tell_nothing(seed):
+    X, y = shapes(seed)
+    result = run(policy(X, 3, seed=seed, ask="relative"), TableOracle.from_labels(y), budget=90)
+    assert matched_accuracy(y, result.clustering.memberships.argmax(axis=1)) == 1.0

@@ -10,10 +10,11 @@ Rules of this file:
 - Answers of every kind count, whatever is asked.
 """
 
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
-from itertools import islice
+from itertools import combinations, islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -351,8 +352,19 @@ class SimilarRanking(Ranking):
         if self.settings.ask == "relative":
             typical = [int(self.belief.pool.rows[place]) for place in self.belief.pool.typical]
             spare = [item for item in typical if not any(item in items for items in found)]
+            spare = [int(items[place]) for place in self._always_tied()] + spare
             found = [own or [spare.pop(0)] if own or spare else [] for own in found]
         return found
+
+    def _always_tied(self) -> list[int]:
+        """Items that are like no anchor more than another: they may be of a group without one."""
+        told = self.compared.told
+        tied = np.zeros(len(told.items), dtype=np.intp)
+        np.add.at(tied, told.relative[:, 0], 1)
+        aside = told.relative_value != 0.5
+        tied[told.relative[aside].ravel()] = 0
+        order = np.argsort(-tied, kind="stable")
+        return [int(place) for place in order if tied[place] > 1]
 
     @cached_property
     def likely(self) -> Floats:
@@ -375,6 +387,16 @@ class SimilarRanking(Ranking):
         return {tuple(sorted(items[pair].tolist())) for pair in told.pairs} | {
             tuple(items[three].tolist()) for three in told.relative
         }
+
+    @cached_property
+    def _sides(self) -> defaultdict[int, Counter[frozenset[int]]]:
+        """How often each item was between items of which groups."""
+        found: defaultdict[int, Counter[frozenset[int]]] = defaultdict(Counter)
+        group_of = self.compared.U.argmax(axis=1)
+        for place, b, c in self.compared.told.relative.tolist():
+            item = int(self.compared.items[place])
+            found[item][frozenset((int(group_of[b]), int(group_of[c])))] += 1
+        return found
 
     @property
     def _n_checked(self) -> int:
@@ -428,7 +450,7 @@ class SimilarRanking(Ranking):
         rows = range(self.belief.pool.items.n)
         if self.settings.ask == "relative":
             for row in rows:
-                yield from self._between(row, self.anchors)
+                yield from self._between(row, list(range(self.k)))
             return
         for group in range(self.k):
             for row in rows:
@@ -459,8 +481,9 @@ class SimilarRanking(Ranking):
         compared = self.compared
         strongest = compared.U.max(axis=1, initial=0.0)
         doubt = np.maximum(compared.misfit - _MISFIT, 0.0) + np.maximum(_UNSURE - strongest, 0.0)
-        left = self.belief.told.left[: len(strongest)]
-        doubt[(compared.n_checks >= _CHECKS) | (left > REST)] = 0.0
+        doubt[compared.n_checks >= _CHECKS] = 0.0
+        if self.settings.ask != "relative":  # else nobody asks what is left
+            doubt[self.belief.told.left[: len(strongest)] > REST] = 0.0
         rows, alone = self._contradicted()
         doubt[alone] = 1.0
         for place in np.argsort(-without_last_bits(doubt), kind="stable"):
@@ -510,25 +533,29 @@ class SimilarRanking(Ranking):
     def _beside(self, item: int, likely: Floats) -> Iterator[Question]:
         """An item beside an anchor of its likeliest group that it was not compared with."""
         order = np.argsort(-without_last_bits(likely), kind="stable").tolist()
-        groups = [self.anchors[group] for group in order if likely[group] >= 0.0]
+        order = [group for group in order if likely[group] >= 0.0]
         if self.settings.ask == "relative":
-            yield from islice(self._between(item, groups), 1)
+            yield from islice(self._between(item, order), 1)
             return
-        for anchors in groups:
-            for other in anchors:
+        for group in order:
+            for other in self.anchors[group]:
                 if other != item and tuple(sorted((item, other))) not in self._answered:
                     yield _pair(item, other)
                     return
 
-    def _between(self, item: int, groups: list[list[int]]) -> Iterator[Question]:
-        """An item between anchors of two groups, the likeliest first."""
-        for second in range(1, len(groups)):
-            for first in range(second):
-                for b in groups[first]:
-                    for c in groups[second]:
-                        three = (item, min(b, c), max(b, c))
-                        if item not in (b, c) and three not in self._answered:
-                            yield Question("relative", three)
+    def _between(self, item: int, order: list[int]) -> Iterator[Question]:
+        """An item between anchors of two groups: those it was not between, the likeliest first."""
+        choices = [
+            (self._sides[item][frozenset((first, second))], rank_b + rank_c, late, early,
+             (item, min(b, c), max(b, c)))
+            for (early, first), (late, second) in combinations(enumerate(order), 2)
+            for rank_b, b in enumerate(self.anchors[first])
+            for rank_c, c in enumerate(self.anchors[second])
+            if item not in (b, c)
+        ]  # fmt: skip
+        for *_, three in sorted(choices):
+            if three not in self._answered:
+                yield Question("relative", three)
 
 
 def _pair(a: int, b: int) -> Question:
