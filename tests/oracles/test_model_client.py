@@ -48,6 +48,14 @@ def test_probabilities_are_asked_for_and_told():
     assert reply.logprobs == (("A", {"A": -0.1}),)
 
 
+def test_extra_options_take_the_place_of_others_and_none_is_not_sent():
+    extra = {"temperature": None, "max_tokens": None, "max_completion_tokens": 50}
+    with serving(lambda *_: "x") as server:
+        model_client(server.url, "m", extra=extra)(MESSAGES, temperature=0.0, max_tokens=9)
+    sent = set(server.trace[0].body)
+    assert sent == {"model", "messages", "max_completion_tokens"}
+
+
 @pytest.mark.parametrize("broken", [
     Broken(429), Broken(500), Broken(503), Broken(408), Broken(cut=True),
     Broken(200, body='{"choices": nonsense'), Broken(200, body='{"hello": 1}'),

@@ -1,6 +1,7 @@
 """`askmeans panel`: a language model answers ahead; how much rests on whom; names for groups."""
 
 import dataclasses
+import json
 import math
 from collections.abc import Iterator
 from contextlib import closing
@@ -45,6 +46,7 @@ class PanelOptions:
     concurrency: int
     key_variable: str
     logprobs: bool
+    extra: str | None
     again: bool
     forecast: bool
     names: bool
@@ -86,8 +88,25 @@ def _client(options: PanelOptions) -> ModelClient:
             f"Got no name; add --model-name NAME (and the key in {options.key_variable})."
         )
     return model_client(
-        options.url, options.model, key_variable=options.key_variable, logprobs=options.logprobs
-    )
+        options.url, options.model, key_variable=options.key_variable, logprobs=options.logprobs,
+        extra=_extra(options.extra),
+    )  # fmt: skip
+
+
+def _extra(text: str | None) -> dict[str, Any] | None:
+    """What is sent with every request, from JSON."""
+    if text is None:
+        return None
+    try:
+        told = json.loads(text)
+    except ValueError:
+        told = None
+    if not isinstance(told, dict):
+        raise ParameterError(
+            f"--extra must be a JSON object. Got {text!r:.60} instead; write for example "
+            """'{"response_format": {"type": "json_object"}}'."""
+        )
+    return told
 
 
 def _oracle(session: Session, client: ModelClient, options: PanelOptions) -> ModelOracle:

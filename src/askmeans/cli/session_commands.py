@@ -654,6 +654,10 @@ def panel(
     logprobs: Annotated[
         bool, typer.Option("--logprobs", help="Take probabilities of answers as shares.")
     ] = False,
+    extra: Annotated[
+        str | None,
+        typer.Option(metavar="JSON", help="Sent with every request; null for what is not."),
+    ] = None,
     again: Annotated[
         bool, typer.Option("--again", help="Ask about items that the model answered, too.")
     ] = False,
@@ -673,8 +677,8 @@ def panel(
         PanelOptions(
             database=database, name=name, url=model, model=model_name, share=share, items=items,
             votes=votes, max_cost=max_cost, max_tokens=max_tokens, prices=prices, cache=cache,
-            concurrency=concurrency, key_variable=key_variable, logprobs=logprobs, again=again,
-            forecast=forecast, names=names, as_json=json,
+            concurrency=concurrency, key_variable=key_variable, logprobs=logprobs, extra=extra,
+            again=again, forecast=forecast, names=names, as_json=json,
         )
     )  # fmt: skip
     if not done:

@@ -105,7 +105,11 @@ class Caller:
 
     def key(self, messages: Messages, options: Mapping[str, Any], vote: tuple[int, ...]) -> str:
         """What identifies a request."""
-        return key_of(self.model, messages, options, vote)
+        return key_of(self.model, messages, self._sent(options), vote)
+
+    def _sent(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Options as the client sends them."""
+        return dict(options) | dict(getattr(self.client, "extra", None) or {})
 
     def __call__(
         self, messages: Messages, options: Mapping[str, Any], vote: tuple[int, ...]
@@ -125,7 +129,9 @@ class Caller:
             with self._lock:
                 self._remembered += 1
             return known
-        most = _most(messages), int(options.get("max_tokens", 0))
+        sent = self._sent(options)
+        written = [int(sent.get(name) or 0) for name in ("max_tokens", "max_completion_tokens")]
+        most = _most(messages), max(written)
         self._hold(most)
         try:
             reply = _with_tokens(self._tried(messages, options), messages)

@@ -30,7 +30,7 @@ class ModelClient:
     name : str
         The model's name there.
     extra : dict of str to object
-        Sent with every request.
+        Sent with every request in place of options of the same name; None for not at all.
 
     Examples
     --------
@@ -72,9 +72,10 @@ class ModelClient:
         import openai
 
         try:
-            found = self._api.chat.completions.create(
-                model=self.name, messages=messages, **self.extra, **options
-            )
+            sent = {
+                name: value for name, value in (options | self.extra).items() if value is not None
+            }
+            found = self._api.chat.completions.create(model=self.name, messages=messages, **sent)
             return _reply(found)
         except openai.APIStatusError as error:
             told = self._clean(f"{error.status_code}: {error.message}")
@@ -120,7 +121,9 @@ def model_client(
     logprobs : bool, default=False
         Ask for the probabilities of what might have been written: they are shares then.
     extra : dict of str to object or None, default=None
-        Sent with every request, such as ``{"response_format": {"type": "json_object"}}``.
+        Sent with every request, such as ``{"response_format": {"type": "json_object"}}``; an
+        option that is None here is not sent. Models that think before they answer want
+        ``{"temperature": None, "max_tokens": None, "max_completion_tokens": 2000}``.
 
     Returns
     -------
