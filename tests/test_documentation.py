@@ -61,3 +61,16 @@ def test_every_make_target_is_in_the_contributing_guide():
     assert {"demo", "test", "bench"} <= set(targets)
     for target in targets:
         assert f"make {target}" in guide
+
+
+def test_the_map_and_its_walks_are_short_and_name_files_that_are_there():
+    guide = (ROOT / "CONTRIBUTING.md").read_text()
+    rows = guide.partition("## The map")[2].partition("Imports point down")[0].strip().splitlines()
+    assert len(rows) <= 25
+    for name, most in (("A fit", 12), ("A click", 16)):
+        walk = re.search(rf"\*\*{name}, in (\d+) stops\.\*\*(.*?)\n\n", guide, flags=re.DOTALL)
+        stops = re.findall(r"`([\w/]+\.(?:py|js))`", walk[2])
+        assert len(stops) == int(walk[1]) <= most
+        for stop in stops:
+            folder = ROOT / "src" / "askmeans"
+            assert (folder / stop).exists() or (folder / "web" / stop).exists(), stop
