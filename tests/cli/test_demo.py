@@ -2,6 +2,7 @@
 
 import csv
 import re
+from pathlib import Path
 
 import matplotlib.image
 import pytest
@@ -46,6 +47,15 @@ def test_the_demo_draws_a_picture_where_it_says(demo):
     picture = matplotlib.image.imread(folder / "pictures" / "faces.png")
     assert picture.shape[0] >= 500
     assert picture[..., :3].std() > 0.05  # not an empty page
+
+
+def test_the_picture_in_the_documentation_is_the_demos(demo):
+    kept = Path(__file__).parents[2] / "docs" / "images" / "faces.png"
+    drawn, shown = (
+        matplotlib.image.imread(path) for path in (demo[0] / "pictures/faces.png", kept)
+    )
+    assert drawn.shape == shown.shape
+    assert abs(drawn - shown).mean() < 0.05  # which faces lie between moods may change
 
 
 def test_the_demo_overwrites_no_file_that_it_did_not_make(askmeans, demo):
