@@ -174,3 +174,12 @@ def test_without_models_the_report_is_about_people(session):
     report = session.panel()
     assert (report.people, report.models, report.decided_by_models) == (5, {}, 0.0)
     assert report.would_change > 0.0
+
+
+def test_models_answers_are_kept_in_postgresql_too(postgres_url):
+    with sessions.create(postgres_url, blurred(), n_clusters=K, cluster_names=NAMES,
+                         random_state=0) as made:  # fmt: skip
+        made.add_model_answers("small", {0: {"ants": 0.75}, 1: None})
+    with sessions.open(postgres_url) as again:
+        assert again.model_answers() == {"small": {0: (0.75, 0.0, 0.0), 1: None}}
+        assert again.status().answered == 0
