@@ -1,4 +1,4 @@
-"""A session for the examples in the docstrings of askmeans.sessions and web: `fruit.db`."""
+"""A session for the examples in docstrings of sessions, web and notebook: `fruit.db`."""
 
 import shutil
 from pathlib import Path
@@ -37,7 +37,7 @@ def _fruit_for_examples(
     """Run examples beside a copy of it; those of tables write files of their own."""
     if "tables" in request.path.parts:
         monkeypatch.chdir(tmp_path)
-    if not {"sessions", "web", "clients.py"} & set(request.path.parts):
+    if not {"sessions", "web", "notebook", "clients.py"} & set(request.path.parts):
         return
     from askmeans import sessions
 

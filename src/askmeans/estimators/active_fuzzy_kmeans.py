@@ -33,9 +33,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from askmeans.results import Result
+    from askmeans.sessions import SessionResult
     from askmeans.spec import PlanSpec
 
-__all__ = ["ActiveFuzzyKMeans"]
+__all__ = ["ActiveFuzzyKMeans", "take_result"]
 
 _FIRST = 2  # clusters that "auto" starts from
 
@@ -230,29 +231,12 @@ class ActiveFuzzyKMeans(
                 result = ask(self.oracle)
             else:
                 result = run_about_candidates(ask, self.oracle, rows)
-            clustering = result.clustering
-            found = {
-                "cluster_centers_": clustering.centers,
-                "memberships_": clustering.memberships,
-                "n_queries_": result.n_queries,
-                "n_queries_raw_": result.n_queries_raw,
-                "n_rounds_": result.n_rounds,
-                "complete_": result.complete,
-                "history_": result.history,
-                "diagnostics_": clustering.diagnostics.to_dict()
-                | _contradictions(result, len(clustering.centers)),
-                "_predictor": clustering.predictor,
-            }
+            found = _found(result)
         if rows is not None:
             found |= _of_all(engine, found, rows)
         else:
             found["labels_"] = _strongest(found["memberships_"], items, found["cluster_centers_"])
-        found["n_clusters_"] = len(found["cluster_centers_"])
-        if rows is None and hasattr(X, "iloc"):
-            found["index_"] = X.index
-        for name in ("feature_names_in_", "index_"):
-            self.__dict__.pop(name, None)
-        self.__dict__.update(seen | found)
+        _remember(self, X, seen | found)
         return self
 
     def predict(self, X: Any) -> NDArray[np.int32]:
@@ -506,6 +490,41 @@ class ActiveFuzzyKMeans(
         }
 
 
+def take_result(model: ActiveFuzzyKMeans, X: Any, result: "Result | SessionResult") -> None:
+    """Fit a model by answers about X that were given elsewhere, a session's say."""
+    items, seen = check_items(model, X)
+    found = _found(result)
+    found["labels_"] = _strongest(found["memberships_"], items, found["cluster_centers_"])
+    _remember(model, X, seen | found)
+
+
+def _found(result: "Result | SessionResult") -> dict[str, Any]:
+    """Attributes that tell what came of the questions."""
+    clustering = result.clustering
+    return {
+        "cluster_centers_": clustering.centers,
+        "memberships_": clustering.memberships,
+        "n_queries_": result.n_queries,
+        "n_queries_raw_": getattr(result, "n_queries_raw", result.n_queries),
+        "n_rounds_": result.n_rounds,
+        "complete_": result.complete,
+        "history_": result.history,
+        "diagnostics_": clustering.diagnostics.to_dict()
+        | _contradictions(result, len(clustering.centers)),
+        "_predictor": clustering.predictor,
+    }
+
+
+def _remember(model: ActiveFuzzyKMeans, X: Any, found: dict[str, Any]) -> None:
+    """Set what a fit found; nothing of an earlier one is left."""
+    found["n_clusters_"] = len(found["cluster_centers_"])
+    if hasattr(X, "iloc") and isinstance(found["memberships_"], np.ndarray):
+        found["index_"] = X.index
+    for name in ("feature_names_in_", "index_"):
+        model.__dict__.pop(name, None)
+    model.__dict__.update(found)
+
+
 def _of_all(engine: Any, found: dict[str, Any], rows: NDArray[np.intp]) -> dict[str, Any]:
     """What follows for all rows from a fit of candidates, which are these."""
     asked = np.unique([row for answer in found["history_"] for row in answer.items]).astype(np.intp)
@@ -536,7 +555,7 @@ class _Strongest:
         return _strongest(self.learnt(items, numbers), items, self.centers)
 
 
-def _contradictions(result: "Result", n_clusters: int) -> dict[str, Any]:
+def _contradictions(result: "Result | SessionResult", n_clusters: int) -> dict[str, Any]:
     """What of the answers cannot all be true, where answers are noisy."""
     from askmeans.contradictions import find_contradictions
 

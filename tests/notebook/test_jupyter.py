@@ -1,0 +1,110 @@
+"""The card in a real JupyterLab, in a real browser: keys lead to the session's database."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from browsers import find_browser
+from missing_parts import need
+from playwright.sync_api import expect, sync_playwright
+
+from askmeans import sessions
+
+PATIENCE = 60  # seconds: the machine may be busy
+FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
+PICTURES = Path(__file__).parents[2] / "screenshots"
+CELL = """from askmeans import notebook, sessions
+notebook.ask(sessions.open("fruit.db"), annotator="Ada")"""
+
+
+@pytest.fixture
+def lab(tmp_path, session):
+    """A JupyterLab in the session's folder, with a notebook; gives the notebook's address."""
+    assert Path(session.url).parent == tmp_path
+    cell = {"cell_type": "code", "source": CELL, "metadata": {}, "outputs": [],
+            "execution_count": None, "id": "a"}  # fmt: skip
+    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
+    book = {"cells": [cell], "metadata": kernel, "nbformat": 4, "nbformat_minor": 5}
+    (tmp_path / "fruit.ipynb").write_text(json.dumps(book))
+    runtime = tmp_path / "jupyter"
+    places = ("JUPYTER_RUNTIME_DIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "IPYTHONDIR",
+              "JUPYTERLAB_SETTINGS_DIR", "JUPYTERLAB_WORKSPACES_DIR")  # fmt: skip
+    never = "jupyterlab.handlers.announcements.NeverCheckForUpdate"
+    command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--port=0",
+               "--ip=127.0.0.1", "--IdentityProvider.token=", "--ServerApp.password=",
+               f"--LabApp.check_for_updates_class={never}"]  # fmt: skip
+    with (tmp_path / "log.txt").open("w") as log:
+        server = subprocess.Popen(
+            command, cwd=tmp_path, stdout=log, stderr=log,
+            env=os.environ | {name: str(runtime / name) for name in places},
+        )  # fmt: skip
+    try:
+        yield f"{_address(runtime / places[0], server, tmp_path / 'log.txt')}/doc/tree/fruit.ipynb"
+    finally:
+        server.terminate()
+        server.wait(timeout=PATIENCE)
+
+
+def _address(folder, server, log):
+    """Where the server listens, once it says so."""
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end and server.poll() is None:
+        for path in folder.glob("jpserver-*.json"):
+            if told := path.read_text():
+                return f"http://127.0.0.1:{json.loads(told)['port']}"
+        time.sleep(0.1)
+    raise AssertionError(log.read_text()[-2000:])
+
+
+def answer(page, key):
+    """Press a key once the card may be answered, and wait for the next one."""
+    card = page.locator(".askmeans")
+    expect(card).to_have_attribute("data-ready", "1")
+    turn = card.get_attribute("data-turn")
+    page.keyboard.press(key)
+    expect(card).not_to_have_attribute("data-turn", turn)
+
+
+def test_keys_pressed_in_jupyterlab_are_in_the_database(lab, session):
+    path = need(find_browser(), "chromium, for the card in JupyterLab", "tools/install-browser.sh")
+    expect.set_options(timeout=1000 * PATIENCE)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        page = browser.new_page(viewport={"width": 1280, "height": 900})
+        page.set_default_timeout(1000 * PATIENCE)
+        errors = []
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.goto(lab)
+        page.locator(".jp-Notebook .cm-content").first.click()
+        page.keyboard.press("Shift+Enter")
+        card = page.locator(".askmeans")
+        expect(card.locator("h2")).to_contain_text("To which group does this belong?")
+        expect(card.locator(".tile")).to_have_count(2)
+        card.locator("h2").click()  # gives it the focus
+        for key in ("1", "0", "c", "s", "z"):
+            answer(page, key)
+        expect(card).to_have_attribute("data-ready", "1")
+        page.keyboard.press("Shift+Digit1")
+        page.keyboard.press("Shift+Digit2")
+        expect(card.locator(".mix output")).to_have_text("50 % small, 50 % large")
+        answer(page, "Enter")
+        page.keyboard.press("?")
+        expect(card.locator(".keys")).to_be_visible()
+        expect(card.locator(".result li")).to_have_count(2)  # drawn beside it
+        PICTURES.mkdir(exist_ok=True)
+        page.screenshot(path=PICTURES / "notebook.png")
+        assert page.locator(".jp-Notebook .jp-Cell").count() <= 2  # c copied, z undid no cell
+        browser.close()
+    assert not errors
+    with sessions.open(session.url) as kept:
+        told = [(each.kind, each.value, each.annotator) for each in kept.history()]
+    assert told == [
+        ("answer", (1.0, 0.0), "Ada"),
+        ("answer", (0.0, 0.0), "Ada"),
+        ("unsure", None, "Ada"),
+        ("answer", (0.5, 0.5), "Ada"),
+    ]
