@@ -89,3 +89,13 @@ def test_what_was_warned_of_is_noted_in_the_result(strategy, similar):
     said = {str(one.message) for one in caught if issubclass(one.category, AskmeansWarning)}
     assert said <= set(found.diagnostics.notes)
     assert said
+
+
+def test_a_notebook_shows_the_size_of_every_cluster_and_what_was_asked():
+    X = np.array([[0.0], [1.0], [9.0]])
+    result = run(Stratified().policy(X, 2, fuzzifier=2.0, rng=np.random.default_rng(0)),
+                 TableOracle.from_labels([0, 0, 1]))  # fmt: skip
+    shown = result._repr_html_()
+    assert f"questions {result.n_queries}," in shown
+    assert "<td>0</td><td>0.67</td><td>2</td>" in shown
+    assert "items 3" in result.clustering._repr_html_()

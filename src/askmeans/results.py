@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from askmeans.floats import default_float_errors
 from askmeans.fuzzy.simplex import onto_simplex
+from askmeans.html import html_table
 from askmeans.links import Link
 from askmeans.queries import Answers
 from askmeans.scores import Scorer
@@ -22,6 +23,7 @@ __all__ = [
     "ErrorEstimate",
     "Predictor",
     "Result",
+    "sizes_of",
     "warn",
     "with_names",
     "without_traces",
@@ -192,6 +194,21 @@ class Clustering:
         whole = "complete" if self.complete else "not complete"
         return f"Clustering({n_items} items, {n_clusters} clusters, {whole})"
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the size of every cluster, and how sure it is."""
+        return html_table("Clustering", self._facts, sizes_of(self.memberships))
+
+    @property
+    def _facts(self) -> list[tuple[str, object]]:
+        """Numbers by their names, for people."""
+        n_items, n_clusters = self.memberships.shape
+        return [
+            ("items", n_items),
+            ("clusters", n_clusters),
+            ("complete", "yes" if self.complete else "no"),
+            ("expected error", self.diagnostics.estimated_error),
+        ]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
@@ -227,6 +244,26 @@ class Result:
             f"Result({n_items} items, {n_clusters} clusters, {self.n_queries} questions in "
             f"{self.n_rounds} rounds, {whole})"
         )
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: what it cost, and the size of every cluster."""
+        cost: list[tuple[str, object]] = [("questions", self.n_queries), ("rounds", self.n_rounds)]
+        rows = sizes_of(self.clustering.memberships)
+        return html_table("Result", cost + self.clustering._facts, rows)
+
+
+def sizes_of(memberships: Floats, names: Sequence[str] | None = None) -> list[list[object]]:
+    """A table of the clusters: which share of all items each has, and how many belong to it most.
+
+    Memberships that are computed when they are looked at are left alone: the table is empty.
+    """
+    if not isinstance(memberships, np.ndarray):
+        return []
+    most = np.bincount(memberships.argmax(axis=1), minlength=memberships.shape[1])
+    called = names or [str(number) for number in range(memberships.shape[1])]
+    shares = memberships.mean(axis=0).tolist()
+    rows = [list(row) for row in zip(called, shares, most.tolist(), strict=True)]
+    return [["cluster", "share", "items mostly in it"], *rows]
 
 
 def without_traces(memberships: Floats) -> Floats:

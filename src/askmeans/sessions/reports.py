@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from askmeans.html import html_table
 from askmeans.queries import Answers
-from askmeans.results import Clustering
+from askmeans.results import Clustering, sizes_of
 from askmeans.sessions.log import GOLD, IMPORTED
 
 if TYPE_CHECKING:
@@ -68,6 +69,15 @@ class Question:
     items: tuple[int, ...]
     cluster: int | None
     repeat: int = 0
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        facts: list[tuple[str, object]] = [
+            ("kind", self.kind),
+            ("rows", ", ".join(map(str, self.items))),
+            ("group", self.cluster),
+        ]
+        return html_table(f"Question {self.id}", facts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -444,3 +454,13 @@ class SessionResult:
             f"SessionResult({n_items} items, {n_clusters} clusters, {self.n_queries} questions in "
             f"{self.n_rounds} rounds, {self.state})"
         )
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: what was asked, how sure it is, the size of every group."""
+        facts: list[tuple[str, object]] = [
+            ("state", self.state.value),
+            ("items", len(self.memberships)),
+            ("questions", self.n_queries),
+            ("expected error", self.clustering.diagnostics.estimated_error),
+        ]
+        return html_table("Result", facts, sizes_of(self.memberships, self.cluster_names))

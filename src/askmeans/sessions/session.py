@@ -7,6 +7,7 @@ from typing import Any
 
 from askmeans.checks import check_number, check_positive
 from askmeans.exceptions import ParameterError
+from askmeans.html import html_table
 from askmeans.queries import ME
 from askmeans.results import ErrorEstimate
 from askmeans.sessions.conflicts import find_conflicts
@@ -623,3 +624,19 @@ class Session(SessionOwner):
             numbers = self._runtime.about(tuple(items))
             mine = [self._runtime.state.mine(number, annotator) for number in numbers]
             return [self._assignment.receipt(event) for event in mine if event is not None]
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: where it stands, and examples of every group."""
+        status = self.status()
+        facts: list[tuple[str, object]] = [
+            ("state", status.state.value),
+            ("items", len(self.rows)),
+            ("answered", status.answered),
+            ("budget", status.budget),
+            ("about left", status.left.high),
+        ]
+        examples = [
+            [group.name, " · ".join(self.item(row).label for row in self.exemplars(group.number))]
+            for group in self.groups
+        ]
+        return html_table(f"Session {self.name}", facts, [["group", "examples"], *examples])

@@ -1,0 +1,45 @@
+"""Small HTML tables for notebooks; whatever they hold is text, never markup."""
+
+from collections.abc import Iterable, Sequence
+from html import escape
+
+__all__ = ["html_table"]
+
+
+def html_table(
+    title: str, facts: Iterable[tuple[str, object]], rows: Sequence[Sequence[object]] = ()
+) -> str:
+    """Facts by name under a title, and a table whose first row is its header.
+
+    Parameters
+    ----------
+    title : str
+        What it is about.
+    facts : iterable of (str, object)
+        Names and values; None is left out.
+    rows : sequence of sequences, default=()
+        Cells; numbers are shown with two digits.
+
+    Returns
+    -------
+    str
+        HTML without style or script.
+
+    Examples
+    --------
+    >>> html_table("<b>", [("items", 3), ("budget", None)])
+    '<p><strong>&lt;b&gt;</strong>: items 3</p>'
+    """
+    told = ", ".join(f"{escape(name)} {_cell(value)}" for name, value in facts if value is not None)
+    parts = [f"<p><strong>{escape(title)}</strong>{': ' if told else ''}{told}</p>"]
+    if rows:
+        header = "".join(f"<th>{_cell(each)}</th>" for each in rows[0])
+        lines = ("".join(f"<td>{_cell(each)}</td>" for each in row) for row in rows[1:])
+        body = "".join(f"<tr>{line}</tr>" for line in lines)
+        parts.append(f"<table><thead><tr>{header}</tr></thead><tbody>{body}</tbody></table>")
+    return "".join(parts)
+
+
+def _cell(value: object) -> str:
+    """A value as people read it."""
+    return escape(f"{value:.2f}" if isinstance(value, float) else str(value))
