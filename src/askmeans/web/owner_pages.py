@@ -138,6 +138,8 @@ def _add_options(router: APIRouter, context: AppContext) -> None:
         def decided(who: str) -> str:
             before = session.options
             for name, kind in OPTIONS.items():
+                if kind not in (str, bool):
+                    continue  # not on this page
                 told = (form.get(name) or "").strip().replace("\r\n", "\n")
                 value = bool(told) if kind is bool else told
                 if value != before[name]:
