@@ -253,12 +253,7 @@ class Result:
 
 
 def sizes_of(memberships: Floats, names: Sequence[str] | None = None) -> list[list[object]]:
-    """A table of the clusters: which share of all items each has, and how many belong to it most.
-
-    Memberships that are computed when they are looked at are left alone: the table is empty.
-    """
-    if not isinstance(memberships, np.ndarray):
-        return []
+    """A table of the clusters: the share that each has, and how many items are mostly in it."""
     most = np.bincount(memberships.argmax(axis=1), minlength=memberships.shape[1])
     called = names or [str(number) for number in range(memberships.shape[1])]
     shares = memberships.mean(axis=0).tolist()
