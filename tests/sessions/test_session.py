@@ -2,6 +2,7 @@
 
 import math
 import sqlite3
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -586,3 +587,19 @@ def test_within_reading_once_the_log_is_read_once_and_own_moves_are_known(make, 
         session.ask()
         assert len(session.status().holding) == 1
     assert session.status().answered == 2
+
+
+def test_ten_people_who_compare_at_the_same_time_get_different_questions_at_once(make, kit):
+    session = make(ask="similarity", strategy="auto")
+
+    def person(number):
+        asked = []
+        for _ in range(3):
+            (question,) = session.ask(annotator=f"person {number}")
+            session.tell(question.id, kit.knows(question), annotator=f"person {number}")
+            asked.append(question.id)
+        return asked
+
+    with ThreadPoolExecutor(10) as people:
+        asked = [number for each in people.map(person, range(10)) for number in each]
+    assert len(set(asked)) == 30
