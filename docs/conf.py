@@ -40,6 +40,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "askmeans"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_sidebars = {"start": [], "glossary": []}  # there are no pages below them
 html_copy_source = False
 html_show_sourcelink = False
 html_theme_options = {
