@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from askmeans.estimators import ActiveFuzzyKMeans, FuzzyKMeans
     from askmeans.strategies import Sequential, Stratified, TwoClusters, TwoPhase
 
-__version__ = "0.1.0.dev0"
+__version__ = "0.1.0"
 
 __all__ = [
     "ActiveFuzzyKMeans",
