@@ -7,7 +7,7 @@ from scipy.sparse import load_npz
 from sklearn.datasets import make_blobs
 
 from askmeans import ActiveFuzzyKMeans, FuzzyKMeans
-from askmeans.exceptions import DataError
+from askmeans.exceptions import DataError, ParameterError
 from askmeans.fuzzy.array_api import to_numpy
 from askmeans.oracles import TableOracle
 
@@ -102,8 +102,48 @@ def test_items_on_centers_belong_to_them_alone():
 def test_numbers_that_are_none_are_refused(X):
     bad = X.copy()
     bad[3, 2] = np.nan
-    with pytest.raises(DataError, match="NaN"):
+    with pytest.raises(DataError, match="finite"):
         fit(xp.asarray(bad))
+
+
+def test_new_numbers_that_are_none_are_refused(X):
+    model = fit(xp.asarray(X))
+    bad = xp.asarray(np.where(np.arange(len(X))[:, None] == 3, np.inf, X))
+    for call in (model.predict, model.score):
+        with pytest.raises(DataError, match="finite"):
+            call(bad)
+
+
+@pytest.mark.parametrize(
+    "weights", [np.ones(3), -np.ones(400), np.zeros(400), np.full(400, np.nan)]
+)
+def test_weights_of_any_library_are_checked(X, weights):
+    with pytest.raises(DataError, match="sample_weight"):
+        fit(xp.asarray(X), xp.asarray(weights))
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_rows_of_weight_0_are_left_out_whatever_is_in_them(X):
+    weights = np.where(np.arange(len(X)) % 7 == 0, 0.0, 1.0)
+    far = np.where(weights[:, None] == 0.0, 1e25, X)
+    start = fit(X).cluster_centers_
+    mine = fit(xp.asarray(far, dtype=xp.float32), xp.asarray(weights), init=start, max_iter=20)
+    right = fit(X, weights, init=start, max_iter=20)
+    np.testing.assert_allclose(to_numpy(mine.cluster_centers_), right.cluster_centers_, atol=1e-3)
+
+
+def test_tight_clusters_far_apart_keep_their_memberships():
+    rng = np.random.default_rng(0)
+    items = (rng.integers(0, 2, (300, 1)) * 1000 + rng.normal(size=(300, 64))).astype(np.float32)
+    centers = items[[0, 1, 2, 3]].astype(np.float64)
+    model = FuzzyKMeans(4, init=centers, fuzzifier=1.05, max_iter=1, tol=0).fit(items)
+    mine, right = model.predict_proba(xp.asarray(items)), model.predict_proba(items)
+    np.testing.assert_allclose(to_numpy(mine), right, atol=1e-3)
+
+
+def test_a_card_is_not_used_for_data_that_is_elsewhere(X):
+    with pytest.raises(ParameterError, match="device"):
+        fit(xp.asarray(X), device="cuda")
 
 
 def test_what_is_no_matrix_of_numbers_is_refused():

@@ -62,6 +62,45 @@ def test_sums_are_those_of_numpy(k, d, fuzzifier):
     assert_same(on_card(X, centers, fuzzifier), truth(X, centers, fuzzifier), 1e-5)
 
 
+@pytest.mark.parametrize(("k", "d"), [(8, 16), (32, 64), (100, 128)])
+def test_many_rows_add_up(k, d):
+    X, centers = problem(200_003, d, k)
+    X = X.astype(np.float32)
+    for fuzzifier in (2.0, 1.7):
+        assert_same(on_card(X, centers, fuzzifier), truth(X, centers, fuzzifier), 1e-5)
+
+
+@pytest.mark.parametrize("fuzzifier", [1.001, 1.05, 10.0, 20.0])
+@pytest.mark.parametrize(("k", "d"), [(3, 16), (17, 16), (100, 128)])
+def test_nearly_hard_and_very_soft(k, d, fuzzifier):
+    X, centers = problem(3_001, d, k)
+    X = X.astype(np.float32)
+    assert_same(on_card(X, centers, fuzzifier), truth(X, centers, fuzzifier), 1e-4)
+
+
+@pytest.mark.parametrize("fuzzifier", [2.0, 1.7])
+@pytest.mark.parametrize(("k", "d"), [(8, 16), (100, 128), (100, 300)])
+def test_rows_of_weight_0_are_left_out_whatever_is_in_them(k, d, fuzzifier):
+    X, centers = problem(1_001, d, k)
+    X = X.astype(np.float32)
+    weights = np.ones(len(X))
+    weights[::7] = 0.0
+    expected = truth(X, centers, fuzzifier, weights)
+    X[::7] = 1e25
+    assert_same(on_card(X, centers, fuzzifier, weights), expected, 1e-5)
+
+
+def test_weights_may_be_a_column():
+    import cupy
+
+    X, centers = problem(2_000, 16, 8)
+    table = np.random.default_rng(1).random((len(X), 3))
+    column = cupy.asarray(table, np.float32)[:, 1]
+    frame = (np.zeros(16), 1.0)
+    got = gpu.accumulate(cupy.asarray(X, np.float32), column, centers, frame, 2.0)
+    assert_same(got, truth(X, centers, 2.0, table[:, 1]), 1e-5)
+
+
 @pytest.mark.parametrize(("k", "d"), [(8, 16), (100, 128), (100, 300)])
 def test_weights_count(k, d):
     X, centers = problem(2_000, d, k)
@@ -80,7 +119,7 @@ def test_float64_stays_float64(k, fuzzifier):
 @pytest.mark.parametrize(("k", "d"), [(8, 16), (100, 128), (100, 300)])
 def test_data_far_out_and_small_keeps_its_digits(k, d):
     X, centers = problem(2_000, d, k)
-    shift = np.full(d, 512.0)  # exact in float32, as is the scale
+    shift = np.full(d, 512.1)  # no float32, unlike the scale
     small, at = (X / 1024).astype(np.float32), centers / 1024
     moved = small.astype(np.float64) + shift
     far = moved.astype(np.float32)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from askmeans.checks import as_weights
 from askmeans.estimators.validation import directions
-from askmeans.exceptions import DataError
+from askmeans.exceptions import DataError, ParameterError
 
 if TYPE_CHECKING:
     from askmeans.fuzzy.array_api import ArrayApiEngine
@@ -30,7 +30,7 @@ def is_elsewhere(estimator: Any, X: Any) -> bool:
 
 def is_foreign(X: Any) -> bool:
     """Whether it is an array of another library, such as torch or CuPy, seen without loading it."""
-    if isinstance(X, np.ndarray) or hasattr(X, "__dask_graph__"):
+    if isinstance(X, np.ndarray | np.generic) or hasattr(X, "__dask_graph__"):
         return False
     is_array = type(X).__module__.partition(".")[0] in ("cupy", "torch") and hasattr(X, "ndim")
     return is_array or hasattr(X, "__array_namespace__")
@@ -65,9 +65,14 @@ def as_engine(
 @contextmanager
 def on_device(device: str | None, items: Any, weights: NDArray[np.float64]) -> Iterator[Any]:
     """The items or their engine; with "cuda" an engine whose iterations run on the card."""
-    if device is None or not (isinstance(items, np.ndarray) or hasattr(items, "blocks")):
+    if device is None:
         yield items
         return
+    if not (isinstance(items, np.ndarray) or hasattr(items, "blocks")):
+        raise ParameterError(
+            "The 'device' parameter of FuzzyKMeans must be None unless X is numpy's or on disk. "
+            f"Got {device!r} with data of another kind, which is passed over where it is."
+        )
     from askmeans.fuzzy.engines import ArrayEngine
     from askmeans.fuzzy.gpu import CardEngine
     from askmeans.fuzzy.threads import RowThreads

@@ -3,7 +3,8 @@
 Rules of this file:
 - Only functions of the standard, in the array's own namespace and on its device.
 - Blocks of rows, so that no array of n_rows x n_clusters exists unless it is the result.
-- What goes to the host is sums of the size of the centres, and the rows that starts are drawn from.
+- What goes to the host is sums of the size of the centres, and the rows that starts are drawn from
+  (all of them up to 50,000 or so); k-means|| sends blocks there, and so does what answers taught.
 - CUDA arrays take one fused pass (gpu.py) where CuPy is installed.
 """
 
@@ -42,17 +43,41 @@ class ArrayApiEngine:
     names = None
 
     def __init__(self, X: Array, weights: Array | None = None) -> None:
-        self.xp = _namespace(X)
-        if X.ndim != 2 or not self.xp.isdtype(X.dtype, ("real floating", "integral")):
+        X = X.detach() if hasattr(X, "detach") else X
+        self.xp = xp = _namespace(X)
+        half = str(X.dtype).endswith("float16")  # too short for sums: they become float32
+        is_number = half or xp.isdtype(X.dtype, ("real floating", "integral"))
+        if X.ndim != 2 or 0 in X.shape or not is_number:
             raise DataError(
-                f"X must be a matrix of numbers. Got {X.ndim} dimensions and dtype {X.dtype}."
+                "X must be a matrix of numbers with a row and a column at least. Got shape "
+                f"{tuple(X.shape)} and dtype {X.dtype}; select columns of numbers."
             )
-        if not self.xp.isdtype(X.dtype, "real floating"):
-            X = self.xp.astype(X, self.xp.float64)
+        if half or X.dtype not in (xp.float32, xp.float64):
+            X = xp.astype(X, xp.float32 if half else xp.float64)
         self.X = X
         self.n_rows, self.n_features = (int(size) for size in X.shape)
         self.dtype = np.dtype(str(X.dtype).rpartition(".")[2])
-        self.weights = None if weights is None else self.own(weights)
+        self.weights = None if weights is None else self._checked(weights)
+        for _, rows, _ in self._blocks(self.n_features):
+            if not xp.all(xp.isfinite(rows)):
+                raise DataError(
+                    "X must be finite. Got NaN or infinity; drop such rows, or fill them in."
+                )
+
+    def _checked(self, weights: Array) -> Array:
+        """The weights in the items' library, refused as numpy's are."""
+        if tuple(weights.shape) != (self.n_rows,):
+            raise DataError(
+                f"sample_weight must have one number per item, shape ({self.n_rows},). "
+                f"Got shape {tuple(weights.shape)} instead."
+            )
+        own, xp = self.own(weights), self.xp
+        if not xp.all(xp.isfinite(own)) or xp.any(own < 0) or not xp.any(own > 0):
+            raise DataError(
+                "sample_weight must be finite, 0 or larger, and above 0 for some item. Got other "
+                "numbers; give weight 0 to what is to be left out."
+            )
+        return own
 
     def directions(self) -> "ArrayApiEngine":
         """The engine of the rows scaled to length 1; rows of zeros stay as they are."""
@@ -107,28 +132,41 @@ class ArrayApiEngine:
         What follows from centres is computed here and now; other functions see blocks on the host.
         """
         own = _ROWS.get(getattr(function, "function", None))
-        parts = []
+        out = None
         for start, rows, _ in self._blocks(self.n_features + (width or 1)):
             if own is None:
                 numbers = np.arange(start, start + rows.shape[0])
                 found = np.asarray(function(to_numpy(rows), numbers), dtype)
-                parts.append(self.xp.asarray(found, device=self.X.device))
+                part = self.xp.asarray(found, device=self.X.device)
             else:
                 centers, *more = function.parameters  # type: ignore[attr-defined]
-                parts.append(own(self, rows, to_numpy(centers).astype(np.float64), *more))
-        return self.xp.concat(parts)
+                part = own(self, rows, to_numpy(centers).astype(np.float64), *more)
+            if out is None:
+                shape = (self.n_rows, *part.shape[1:])
+                out = self.xp.empty(shape, dtype=part.dtype, device=self.X.device)
+            out[start : start + rows.shape[0], ...] = part
+        return out
 
-    def distances(self, rows: Array, centers: Floats, frame: Frame) -> tuple[Array, Array]:
-        """Rows in inner coordinates, and squared distances to the centres given in them."""
+    def inner(self, rows: Array, frame: Frame) -> tuple[Array, Floats]:
+        """Rows in inner coordinates, and how far off these are: the shift is rounded."""
+        shift = self.own(frame.shift)
+        away = (to_numpy(shift).astype(np.float64) - frame.shift) * frame.scale
+        return (rows - shift) * frame.scale, away
+
+    def distances(self, inner: Array, centers: Floats, *, exact: bool = False) -> Array:
+        """Squared distances of such rows to the centres given in their coordinates.
+
+        From differences with few features or where it must be exact; else by a matrix product,
+        which loses digits where rows are far from the origin and near to a centre.
+        """
         xp = self.xp
-        inner = (rows - self.own(frame.shift)) * frame.scale
-        if self.n_features <= _FEW_FEATURES:
+        if exact or self.n_features <= _FEW_FEATURES:
             columns = [xp.sum((inner - self.own(center)) ** 2, axis=1) for center in centers]
-            return inner, xp.stack(columns, axis=1)
+            return xp.stack(columns, axis=1)
         mu = self.own(centers)
         norms = xp.sum(inner**2, axis=1, keepdims=True)
         squared = norms - 2 * (inner @ mu.T) + xp.sum(mu**2, axis=1)
-        return inner, xp.where(squared > 0, squared, xp.zeros_like(squared))
+        return xp.where(squared > 0, squared, xp.zeros_like(squared))
 
     def _blocks(self, width: int) -> Iterator[tuple[int, Array, Array | None]]:
         """Rows in order with the number of the first, and what they weigh."""
@@ -136,6 +174,13 @@ class ArrayApiEngine:
         for start in range(0, self.n_rows, step):
             rows = slice(start, min(start + step, self.n_rows))
             yield start, self.X[rows, :], None if self.weights is None else self.weights[rows]
+
+
+def _counted(xp: Any, values: Array, weights: Array | None) -> Array:
+    """Rows of weight 0 as zeros: they are left out, whatever is in them."""
+    if weights is None:
+        return values
+    return xp.where((weights > 0)[:, None], values, xp.zeros_like(values))
 
 
 def _shares(engine: ArrayApiEngine, squared: Array, fuzzifier: float) -> tuple[Array, ...]:
@@ -160,19 +205,17 @@ def _accumulate(
 ) -> tuple[Floats, Floats, float]:
     """One of Lloyd's iterations over a block, as kernels.accumulate."""
     xp = engine.xp
-    inner, squared = engine.distances(rows, centers, Frame(shift=shift, scale=scale))
+    inner, away = engine.inner(rows, Frame(shift=shift, scale=scale))
+    inner = _counted(xp, inner, weights)
+    squared = engine.distances(inner, centers - away)
     nearest, ratio, shares, sums = _shares(engine, squared, fuzzifier)
     level = sums**-fuzzifier
     if weights is not None:
         level = level * weights[:, None]
     raised = shares * ratio * level
-    objective = xp.sum(nearest * sums * level)
-    moments, totals = raised.T @ inner, xp.sum(raised, axis=0)
-    return (
-        to_numpy(moments).astype(np.float64),
-        to_numpy(totals).astype(np.float64),
-        float(objective),
-    )
+    totals = to_numpy(xp.sum(raised, axis=0)).astype(np.float64)
+    moments = to_numpy(raised.T @ inner).astype(np.float64) + away * totals[:, None]
+    return moments, totals, float(xp.sum(nearest * sums * level))
 
 
 def _both_moments(
@@ -180,7 +223,7 @@ def _both_moments(
 ) -> tuple[Floats, float, float]:
     """Sums of x - shift, of its squares and of the weights, as kernels.both_moments."""
     xp = engine.xp
-    away = rows - engine.own(shift)
+    away = _counted(xp, rows - engine.own(shift), weights)
     heavy = away if weights is None else away * weights[:, None]
     total = float(rows.shape[0]) if weights is None else float(xp.sum(weights))
     sums = to_numpy(xp.sum(heavy, axis=0)).astype(np.float64)
@@ -197,35 +240,37 @@ def _first_moment(
 def _largest_deviation(
     engine: ArrayApiEngine, rows: Array, weights: Array | None, shift: Floats
 ) -> float:
-    away = engine.xp.abs(rows - engine.own(shift))
-    if weights is not None:
-        away = engine.xp.where((weights > 0)[:, None], away, engine.xp.zeros_like(away))
-    return float(engine.xp.max(away))
+    away = _counted(engine.xp, rows - engine.own(shift), weights)
+    return float(engine.xp.max(engine.xp.abs(away)))
 
 
 def _second_moment(
     engine: ArrayApiEngine, rows: Array, weights: Array | None, shift: Floats, scale: float
 ) -> float:
-    squares = ((rows - engine.own(shift)) * scale) ** 2
+    squares = (_counted(engine.xp, rows - engine.own(shift), weights) * scale) ** 2
     return float(engine.xp.sum(squares if weights is None else squares * weights[:, None]))
 
 
-def _row_memberships(engine: ArrayApiEngine, rows: Array, centers: Floats, m: float) -> Array:
+def _measured(engine: ArrayApiEngine, rows: Array, centers: Floats) -> tuple[Array, float]:
+    """Squared distances in inner coordinates, and their scale."""
     frame = Frame.of_centers(centers)
-    *_, shares, sums = _shares(engine, engine.distances(rows, frame.inner(centers), frame)[1], m)
+    inner, away = engine.inner(rows, frame)
+    return engine.distances(inner, frame.inner(centers) - away, exact=True), frame.scale
+
+
+def _row_memberships(engine: ArrayApiEngine, rows: Array, centers: Floats, m: float) -> Array:
+    *_, shares, sums = _shares(engine, _measured(engine, rows, centers)[0], m)
     return shares / sums
 
 
 def _row_distances(engine: ArrayApiEngine, rows: Array, centers: Floats) -> Array:
-    frame = Frame.of_centers(centers)
-    squared = engine.distances(rows, frame.inner(centers), frame)[1]
-    return engine.xp.sqrt(squared) / frame.scale
+    squared, scale = _measured(engine, rows, centers)
+    return engine.xp.sqrt(squared) / scale
 
 
 def _row_labels(engine: ArrayApiEngine, rows: Array, centers: Floats) -> Array:
-    xp, frame = engine.xp, Frame.of_centers(centers)
-    squared = engine.distances(rows, frame.inner(centers), frame)[1]
-    return xp.astype(xp.argmin(squared, axis=1), xp.int32)
+    nearest = engine.xp.argmin(_measured(engine, rows, centers)[0], axis=1)
+    return engine.xp.astype(nearest, engine.xp.int32)
 
 
 _OWN: dict[Any, Callable[..., Any]] = {

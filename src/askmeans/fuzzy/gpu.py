@@ -30,6 +30,7 @@ _COPY_ROWS = 1 << 18  # rows that are copied at a time where the card's own do n
 _PRODUCT_BYTES = 1 << 29  # memory that a block of matrix products may take
 _SENT_NUMBERS = 1 << 26  # in a block that is sent to the card: 256 MiB of float32
 _COPY_THREADS = 8
+_SMALLEST = 30.0  # decimal digits below 1 that sums in float32 may take
 # |x|^2 - 2 <x, c> + |c|^2 loses digits where many centres crowd in few dimensions: there, distances
 # are taken from differences.
 _FEW_FEATURES = 32
@@ -41,7 +42,8 @@ def _cupy() -> Any:
         import cupy
     except ImportError as error:
         raise MissingExtraError(
-            "Arrays on a card need CuPy: pip install 'askmeans[gpu]', or copy the data to the host."
+            "Work on a card needs CuPy, which is not installed: pip install 'askmeans[gpu]', or "
+            "leave it to the host (no 'device', --engine disk)."
         ) from error
     return cupy
 
@@ -63,13 +65,17 @@ def accumulate(
     cupy = _cupy()
     shift, scale = frame
     k, d = centers.shape
+    exact = shift if X.dtype == np.float64 else shift.astype(np.float32).astype(np.float64)
+    away = (exact - shift) * scale  # the card's origin is rounded to the rows' float type
     moments, totals, objective = np.zeros((k, d)), np.zeros(k), 0.0
     with X.device:
-        for rows, part in _in_order(X, weights):
-            plan = _plan(d, k) if rows.dtype == np.float32 else None
+        # u ** fuzzifier of an even row must not vanish in the float type
+        vanishing = fuzzifier * math.log10(k) > _SMALLEST
+        for rows, part in _in_order(X, weights, double=vanishing):
+            plan = _plan(rows.device.id, d, k) if rows.dtype == np.float32 else None
             step = _products if plan is None else _fused
             small = cupy.asarray(
-                np.vstack([centers, shift]).astype(rows.dtype)
+                np.vstack([centers - away, exact]).astype(rows.dtype)
             )  # one copy for both
             options = _Options(
                 plan=plan,
@@ -79,7 +85,7 @@ def accumulate(
                 products=1 if tensor_float else 3,
             )
             sums = step(rows, part, small[:k], options)
-            moments += sums[:, :d]
+            moments += sums[:, :d] + away * sums[:, d, None]
             totals += sums[:, d]
             objective += sums[0, d + 1]
     return moments, totals, objective
@@ -136,15 +142,15 @@ class _Options:
 
 
 @cache
-def _plan(d: int, k: int) -> _Plan | None:
+def _plan(device: int, d: int, k: int) -> _Plan | None:
     """The fused pass for this shape; None where matrix products are better or must do.
 
     Found by trial on an H200: registers for the sums of all clusters and features set the limits.
     """
     cupy = _cupy()
-    if int(cupy.cuda.Device().compute_capability) < 80 or k > _CROWDED * d:
+    if int(cupy.cuda.Device(device).compute_capability) < 80 or k > _CROWDED * d:
         return None
-    limit = cupy.cuda.runtime.getDeviceProperties(cupy.cuda.Device().id)["sharedMemPerBlockOptin"]
+    limit = cupy.cuda.runtime.getDeviceProperties(device)["sharedMemPerBlockOptin"]
     clusters, features = -(-k // 16), 2 * -(-d // 16)
     sums = 4 * clusters * features  # registers of each thread, if every warp keeps all
     if sums <= 64:
@@ -206,7 +212,6 @@ def _fused(X: Array, weights: Array | None, centers: Array, options: _Options) -
         "TWO": int(options.power == 1.0),
         "WEIGHTS": int(weights is not None),
         "ALIGNED": int(d % 4 == 0 and X.data.ptr % 16 == 0),
-        "SCALED": int(options.scale != 1.0),
         "PRODUCTS": options.products,
     }
     if plan.name == "wide":
@@ -277,15 +282,19 @@ def _products(X: Array, weights: Array | None, centers: Array, options: _Options
     return result
 
 
-def _in_order(X: Array, weights: Array | None) -> Iterator[tuple[Array, Array | None]]:
+def _in_order(
+    X: Array, weights: Array | None, *, double: bool
+) -> Iterator[tuple[Array, Array | None]]:
     """Rows one after the other in float32 or float64: all at once where they lie so already."""
     cupy = _cupy()
-    real = X.dtype if X.dtype in (np.float32, np.float64) else np.dtype(np.float32)
+    real = np.dtype(np.float64 if double or X.dtype == np.float64 else np.float32)
     whole = X.dtype == real and X.flags.c_contiguous
     step = len(X) if whole else _COPY_ROWS
     for start in range(0, len(X), step):
         rows = cupy.ascontiguousarray(X[start : start + step], dtype=real)
-        part = None if weights is None else cupy.asarray(weights[start : start + step], real)
+        part = None
+        if weights is not None:  # kernels take a place in memory, and nothing of strides
+            part = cupy.ascontiguousarray(weights[start : start + step], dtype=real)
         yield rows, part
 
 
@@ -296,8 +305,8 @@ def check_card() -> None:
         cupy.cuda.runtime.getDeviceCount()
     except cupy.cuda.runtime.CUDARuntimeError as error:
         raise DeviceError(
-            f"There is no CUDA device that can be used ({error}). Leave 'device' at None, or check "
-            "the driver with nvidia-smi."
+            f"There is no CUDA device that can be used ({error}). Check the driver with "
+            "nvidia-smi, or leave the work to the host (no 'device', --engine disk)."
         ) from error
 
 
@@ -325,6 +334,8 @@ def blocks_on_card(blocks: Iterable[NDArray[Any]], rows: int) -> Iterator[Array]
     cards = [cupy.empty(size, dtype) for _ in range(2)]
     copied, free = ([cupy.cuda.Event() for _ in range(2)] for _ in range(2))
     copying, current = cupy.cuda.Stream(non_blocking=True), cupy.cuda.get_current_stream()
+    for event in free:
+        event.record(current)  # the memory may still be in use by what was computed before
 
     def send(block: NDArray[Any], at: int) -> Array:
         copied[at].synchronize()  # the staging memory is still being read
@@ -334,14 +345,17 @@ def blocks_on_card(blocks: Iterable[NDArray[Any]], rows: int) -> Iterator[Array]
         copied[at].record(copying)
         return cards[at][: block.size].reshape(block.shape)
 
-    at, ahead = 0, send(first, 0)
-    while ahead is not None:
-        block, following = ahead, next(host, None)
-        ahead = None if following is None else send(following, 1 - at)
-        current.wait_event(copied[at])
-        yield block
-        free[at].record(current)
-        at = 1 - at
+    try:
+        at, ahead = 0, send(first, 0)
+        while ahead is not None:
+            block, following = ahead, next(host, None)
+            ahead = None if following is None else send(following, 1 - at)
+            current.wait_event(copied[at])
+            yield block
+            free[at].record(current)
+            at = 1 - at
+    finally:
+        copying.synchronize()
 
 
 def _copy(source: NDArray[Any], target: NDArray[Any]) -> None:

@@ -75,12 +75,9 @@ __device__ __forceinline__ int rows_left(long long n, long long tile, int height
   const long long left = n - tile * height;
   return left > height ? height : left > 0 ? (int)left : 0;
 }
-__device__ __forceinline__ float4 inner(float4 v, const float4 shift, float scale) {
-  v.x -= shift.x; v.y -= shift.y; v.z -= shift.z; v.w -= shift.w;
-#if SCALED
-  v.x *= scale; v.y *= scale; v.z *= scale; v.w *= scale;
-#endif
-  return v;
+// (x - shift) * scale in one rounding: the scale is a power of two, and `origin` is -shift * scale.
+__device__ __forceinline__ float4 inner(float4 v, const float4 origin, float scale) {
+  return make_float4(fmaf(v.x, scale, origin.x), fmaf(v.y, scale, origin.y), fmaf(v.z, scale, origin.z), fmaf(v.w, scale, origin.w));
 }
 
 // Centres as left factors, -2 c, for the features that `load` gives to a lane: 16 (s / 2) + 4 t + 2 (s % 2) + {0, 1}.
@@ -93,25 +90,26 @@ __device__ __forceinline__ float4 factor_of(const float* __restrict__ C, int s, 
   }
   return make_float4(v[0], v[1], v[2], v[3]);
 }
-__device__ void stage(const float* __restrict__ C, const float* __restrict__ shift, float4* factor, float* origin) {
+__device__ void stage(const float* __restrict__ C, const float* __restrict__ shift, float scale, float4* factor, float* origin) {
   for (int i = threadIdx.x; i < DT * KT * 32; i += blockDim.x) factor[i] = factor_of(C, (i >> 5) / KT, (i >> 5) % KT, i & 31);
-  for (int f = threadIdx.x; f < D; f += blockDim.x) origin[f] = f < d ? shift[f] : 0.f;
+  for (int f = threadIdx.x; f < D; f += blockDim.x) origin[f] = f < d ? -shift[f] * scale : 0.f;
 }
 __device__ void norms(const float* __restrict__ C, int g, float (&norm)[KT][LIVE]) {
   UNROLL for (int kt = 0; kt < KT; kt++) UNROLL for (int h = 0; h < LIVE; h++) {
     const int c = kt * 16 + g + 8 * h;
     float s = 0;
     if (c < k) for (int f = 0; f < d; f++) s = fmaf(C[c * d + f], C[c * d + f], s);
-    norm[kt][h] = c < k ? s : 3e37f;  // what is no cluster is far away
+    norm[kt][h] = c < k ? s : __int_as_float(0x7f800000);  // what is no cluster is infinitely far
   }
 }
 
 // Squared distances become memberships to the power of the fuzzifier, times the rows' weights w0, w1.
 // s[kt][2 h + e] is of cluster 16 kt + g + 8 h and row 2 t + e; x0, x1: squared norms of the rows.
-constexpr float NEAREST = 1e-15f;  // no squared distance is smaller; the data's spread is about 1
+constexpr float NEAREST = 1e-15f, FARTHEST = 1e30f;  // squares beyond these are cut; the data's spread is about 1
 __device__ __forceinline__ void weigh_tile(float (&s)[KT][4], const float (&norm)[KT][LIVE],
     float x0, float x1, float w0, float w1, float p, float (&total)[KT][LIVE], float& objective) {
   float S0 = 0, S1 = 0;
+  x0 = fminf(x0, FARTHEST); x1 = fminf(x1, FARTHEST);  // all stays finite, so a row of weight 0 is left out, whatever is in it
 #if TWO
   UNROLL for (int kt = 0; kt < KT; kt++) UNROLL for (int h = 0; h < LIVE; h++) {
     float &a = s[kt][2 * h], &b = s[kt][2 * h + 1];
@@ -121,7 +119,7 @@ __device__ __forceinline__ void weigh_tile(float (&s)[KT][4], const float (&norm
   UNROLL for (int o = 4; o < 32; o *= 2) { S0 += __shfl_xor_sync(ALL, S0, o); S1 += __shfl_xor_sync(ALL, S1, o); }
   S0 = rcp(S0); S1 = rcp(S1);
   objective = fmaf(w0, S0, fmaf(w1, S1, objective));
-  w0 *= S0 * S0; w1 *= S1 * S1;
+  w0 = (w0 * S0) * S0; w1 = (w1 * S1) * S1;
   UNROLL for (int kt = 0; kt < KT; kt++) UNROLL for (int h = 0; h < LIVE; h++) {
     float &a = s[kt][2 * h], &b = s[kt][2 * h + 1];
     a = a * a * w0; b = b * b * w1;
@@ -137,16 +135,17 @@ __device__ __forceinline__ void weigh_tile(float (&s)[KT][4], const float (&norm
   }
   UNROLL for (int o = 4; o < 32; o *= 2) { m0 = fminf(m0, __shfl_xor_sync(ALL, m0, o)); m1 = fminf(m1, __shfl_xor_sync(ALL, m1, o)); }
   UNROLL for (int kt = 0; kt < KT; kt++) UNROLL for (int h = 0; h < LIVE; h++) {
-    S0 += ex2(p * (m0 - s[kt][2 * h]));
-    S1 += ex2(p * (m1 - s[kt][2 * h + 1]));
+    float &a = s[kt][2 * h], &b = s[kt][2 * h + 1];
+    S0 += ex2(p * (a = m0 - a));
+    S1 += ex2(p * (b = m1 - b));
   }
   UNROLL for (int o = 4; o < 32; o *= 2) { S0 += __shfl_xor_sync(ALL, S0, o); S1 += __shfl_xor_sync(ALL, S1, o); }
   S0 = lg2(S0); S1 = lg2(S1);
   objective = fmaf(w0, ex2(m0 - S0 / p), fmaf(w1, ex2(m1 - S1 / p), objective));
-  const float e0 = (1 + p) * m0 - (1 + 1 / p) * S0, e1 = (1 + p) * m1 - (1 + 1 / p) * S1;
+  const float e0 = -(1 + 1 / p) * S0, e1 = -(1 + 1 / p) * S1;
   UNROLL for (int kt = 0; kt < KT; kt++) UNROLL for (int h = 0; h < LIVE; h++) {
     float &a = s[kt][2 * h], &b = s[kt][2 * h + 1];
-    a = w0 * ex2(fmaf(-(1 + p), a, e0)); b = w1 * ex2(fmaf(-(1 + p), b, e1));
+    a = w0 * ex2(fmaf(1 + p, a, e0)); b = w1 * ex2(fmaf(1 + p, b, e1));
     total[kt][h] += a + b;
   }
 #endif
@@ -194,7 +193,7 @@ extern "C" __global__ void __launch_bounds__(WARPS * 32, BLOCKS) wide(ARGUMENTS)
   float* origin = (float*)(shares + WARPS * KT * 32);
   float* rows = origin + D;
   const int lane = threadIdx.x & 31, g = lane >> 2, t = lane & 3, warp = threadIdx.x >> 5;
-  stage(C, SHIFT, factor, origin);
+  stage(C, SHIFT, scale, factor, origin);
   float norm[KT][LIVE];
   norms(C, g, norm);
   float acc[KTW][DTW][4] = {}, total[KT][LIVE] = {}, objective = 0;
@@ -281,7 +280,7 @@ extern "C" __global__ void __launch_bounds__(WARPS * 32, BLOCKS) narrow(ARGUMENT
   float* origin = (float*)(smem + DT * KT * 32);
   const int lane = threadIdx.x & 31, g = lane >> 2, t = lane & 3, warp = threadIdx.x >> 5;
   float* rows = origin + D + warp * R * 8 * STRIDE;
-  stage(C, SHIFT, factor, origin);
+  stage(C, SHIFT, scale, factor, origin);
   float norm[KT][LIVE];
   norms(C, g, norm);
   __syncthreads();
@@ -389,7 +388,7 @@ extern "C" __global__ void weigh(REAL* __restrict__ S, long long rows, int k, co
   S += row * k;
   X += row * width;
   const REAL xx = norm[row], w = W ? W[row] : (REAL)1, tiny = sizeof(REAL) == 8 ? (REAL)1e-280 : (REAL)1e-30;
-  REAL nearest = (REAL)1e37;
+  REAL nearest = sizeof(REAL) == 8 ? (REAL)1e300 : (REAL)1e37;
   for (int c = lane; c < k; c += 32) {
     REAL s = tiny;
     if (C)
@@ -406,9 +405,9 @@ extern "C" __global__ void weigh(REAL* __restrict__ S, long long rows, int k, co
   const REAL level = w * (p == 1 ? 1 / (sum * sum) : pow(sum, -(1 + 1 / p)));
   for (int c = lane; c < k; c += 32) {
     const REAL r = nearest / S[c];
-    S[c] = level * (p == 1 ? r * r : pow(r, 1 + p));
+    S[c] = w > 0 ? level * (p == 1 ? r * r : pow(r, 1 + p)) : 0;
   }
-  if (lane == 0) objective[row] = level * sum * nearest;
+  if (lane == 0) objective[row] = w > 0 ? level * sum * nearest : 0;
 }
 #endif
 
