@@ -135,7 +135,9 @@ function render({ model, el }) {
       answer({ [first.group]: 1 - share, [second.group]: share });
     };
     slider.oninput = tell;
-    slider.onkeydown = (event) => event.key === "Enter" && !event.repeat && save();
+    slider.addEventListener("keydown", (event) => {
+      if (event.key === "Enter" && !event.repeat) save();
+    });
     tell();
     const line = make("p", { className: "mix" }, slider, told, button("", "Save", save, "main"));
     card.querySelector(".choices").after(line);
