@@ -15,13 +15,13 @@ import uvicorn
 from browsers import find_browser
 from missing_parts import need
 from playwright.sync_api import Error, expect, sync_playwright
+from signing import become
 from sklearn.datasets import load_iris
 from soaking import in_soak
 
 from askmeans import TwoPhase, sessions
 from askmeans.tables import read_items
 from askmeans.web import create_app
-from askmeans.web.signin import cookie_of
 
 ROOT = Path(__file__).parents[2]
 SCREENSHOTS = ROOT / "screenshots"
@@ -131,12 +131,6 @@ def sign_in(client, app, name="ann", role="owner"):
     assert reply.headers["location"] == "/help"
     assert client.get("/help").status_code == 200
     return token
-
-
-def become(client, name, role="owner"):
-    """Go on as somebody else, in the same browser."""
-    session = client.app.state.context.session
-    client.cookies.set(cookie_of(session), session.invite(name, role=role), domain="127.0.0.1")
 
 
 SERVED = {}  # addresses, with the applications behind them

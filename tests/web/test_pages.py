@@ -4,10 +4,10 @@ import re
 from html.parser import HTMLParser
 
 import pytest
+from signing import become
 
 from askmeans import sessions
 from askmeans.web import create_app
-from askmeans.web.signin import cookie_of
 
 
 class Forms(HTMLParser):
@@ -97,12 +97,6 @@ def test_a_stale_take_back_is_refused(seated, database):
 
 
 PART = {"x-askmeans": "part"}
-
-
-def become(client, name):
-    """Go on as somebody else, in the same browser."""
-    session = client.app.state.context.session
-    client.cookies.set(cookie_of(session), session.invite(name, role="owner"), domain="127.0.0.1")
 
 
 def sheet(client, name, **headers):

@@ -1,6 +1,5 @@
 """PostgreSQL as a store: the contract, and what makes it safe."""
 
-import os
 import threading
 
 import psycopg
@@ -135,23 +134,6 @@ def test_a_connection_lost_inside_a_write_leaves_nothing_of_it(postgres_url, sto
     with store.write(main) as transaction:
         transaction.append(event("c"))
     assert len(store.events(main)) == 1
-
-
-def test_a_forked_child_uses_connections_of_its_own(store, main):
-    assert store.events(main) == []
-    child = os.fork()
-    if child == 0:
-        status = 1
-        try:
-            with store.write(main) as transaction:
-                transaction.append(event("child"))
-            status = 0
-        finally:
-            os._exit(status)
-    assert os.waitpid(child, 0)[1] == 0
-    with store.write(main) as transaction:
-        transaction.append(event("parent"))
-    assert [event.key for event in store.events(main)] == ["child", "parent"]
 
 
 def test_many_make_the_tables_at_once(postgres_url):

@@ -1,7 +1,6 @@
 """SQLite as a store: the contract, and what makes it safe."""
 
 import gc
-import os
 import shutil
 import sqlite3
 import threading
@@ -67,31 +66,6 @@ def test_a_writer_waits_for_the_other_from_the_beginning(tmp_path):
     thread.join()
     store.close()
     assert seen == ["a"]
-
-
-def test_a_forked_child_uses_connections_of_its_own(tmp_path):
-    store = open_store(tmp_path / "s.db", make=True)
-    session = StoreContract().add(store).id
-
-    def pooled():
-        lent = store._engine.raw_connection()
-        try:
-            return lent.dbapi_connection
-        finally:
-            lent.close()
-
-    parents = pooled()
-    assert pooled() is parents
-    child = os.fork()
-    if child == 0:
-        with store.write(session) as transaction:
-            transaction.append(NewEvent(kind=EventKind.PAUSE, key="child", annotator="me"))
-        os._exit(pooled() is parents)
-    assert os.waitpid(child, 0)[1] == 0
-    with store.write(session) as transaction:
-        transaction.append(NewEvent(kind=EventKind.PAUSE, key="parent", annotator="me"))
-    assert [event.key for event in store.events(session)] == ["child", "parent"]
-    store.close()
 
 
 def test_nothing_at_rest_is_pickled(tmp_path):

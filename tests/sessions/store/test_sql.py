@@ -1,0 +1,38 @@
+"""What both stores on SQLAlchemy do beside the contract."""
+
+import os
+
+from askmeans.sessions.log import EventKind, NewEvent
+from askmeans.sessions.store import open_store
+from askmeans.testing import StoreContract
+
+
+def test_a_forked_child_uses_connections_of_its_own(database_at):
+    store = open_store(database_at("s"), make=True)
+    session = StoreContract().add(store).id
+
+    def pooled():
+        lent = store._engine.raw_connection()
+        try:
+            return lent.dbapi_connection
+        finally:
+            lent.close()
+
+    def write(key):
+        with store.write(session) as transaction:
+            transaction.append(NewEvent(kind=EventKind.PAUSE, key=key, annotator="me"))
+
+    parents = pooled()
+    assert pooled() is parents
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            write("child")
+            status = int(pooled() is parents)
+        finally:
+            os._exit(status)
+    assert os.waitpid(child, 0)[1] == 0
+    write("parent")
+    assert [event.key for event in store.events(session)] == ["child", "parent"]
+    store.close()
