@@ -135,7 +135,7 @@ def main() -> int:
             os.chdir(folder)
             wrong = try_page(page, run_in_bash)
             os.chdir(ROOT)
-        print(f"{'wrong' if wrong else 'ok':6}{page.name}", *wrong, sep="\n")
+        print(f"{'wrong' if wrong else 'ok':6}{page.name}", *wrong, sep="\n", flush=True)
         failed += bool(wrong)
     return int(failed > 0)
 
