@@ -23,6 +23,7 @@ Floats = NDArray[np.float64]
 Labels = NDArray[np.int32]
 
 BLOCK = 64  # items: whole vectors of any width, and few enough for the first-level cache
+WIDTH = BLOCK + 8  # of scratch rows: at a power of two, all rows would compete for few cache lines
 _TWO_54 = 2.0**54
 _SQRT_HALF_BITS = 0x3FE6A09E667F3BCD
 _MANTISSA = 0x000FFFFFFFFFFFFF
@@ -173,6 +174,15 @@ def soften(
             sums[b] += share[b]
 
 
+@compiled
+def normalize(shares: Floats, sums: Floats, m: int) -> None:
+    """Divide shares by their sums, in place, by rows: that vectorises."""
+    for j in range(shares.shape[0]):
+        share = shares[j]
+        for b in range(m):
+            share[b] /= sums[b]
+
+
 @compiled_sums
 def add_moments(block: Floats, m: int, weights: Floats, moments: Floats) -> None:
     """Add the block's items, weighed by each cluster's row of weights, to its moments (k x d)."""
@@ -211,9 +221,9 @@ def accumulate(
     """
     n, d = X.shape
     k = centers.shape[0]
-    block = np.empty((d, BLOCK))
-    distances = np.empty((k, BLOCK))
-    shares = np.empty((k, BLOCK))
+    block = np.empty((d, WIDTH))
+    distances = np.empty((k, WIDTH))
+    shares = np.empty((k, WIDTH))
     nearest = np.empty(BLOCK)
     sums = np.empty(BLOCK)
     factor = np.empty(BLOCK)
@@ -255,9 +265,9 @@ def fill_memberships(
     """Write the closed-form memberships of these items (n x k)."""
     n, d = X.shape
     k = centers.shape[0]
-    block = np.empty((d, BLOCK))
-    distances = np.empty((k, BLOCK))
-    shares = np.empty((k, BLOCK))
+    block = np.empty((d, WIDTH))
+    distances = np.empty((k, WIDTH))
+    shares = np.empty((k, WIDTH))
     nearest = np.empty(BLOCK)
     sums = np.empty(BLOCK)
     for start in range(0, n, BLOCK):
@@ -265,9 +275,10 @@ def fill_memberships(
         load(X, start, m, shift, scale, block)
         measure(block, m, centers, distances)
         soften(distances, m, fuzzifier, nearest, shares, sums)
+        normalize(shares, sums, m)
         for b in range(m):
             for j in range(k):
-                out[start + b, j] = shares[j, b] / sums[b]
+                out[start + b, j] = shares[j, b]
 
 
 @compiled
@@ -283,9 +294,9 @@ def fill_both(
     """Write memberships (n x k) and nearest centres of these items, in one pass."""
     n, d = X.shape
     k = centers.shape[0]
-    block = np.empty((d, BLOCK))
-    distances = np.empty((k, BLOCK))
-    shares = np.empty((k, BLOCK))
+    block = np.empty((d, WIDTH))
+    distances = np.empty((k, WIDTH))
+    shares = np.empty((k, WIDTH))
     nearest = np.empty(BLOCK)
     sums = np.empty(BLOCK)
     for start in range(0, n, BLOCK):
@@ -293,13 +304,14 @@ def fill_both(
         load(X, start, m, shift, scale, block)
         measure(block, m, centers, distances)
         soften(distances, m, fuzzifier, nearest, shares, sums)
+        normalize(shares, sums, m)
         for b in range(m):
             best = 0
             while distances[best, b] < 1.0:  # a ratio now, and 1 for the nearest
                 best += 1
             labels[start + b] = best
             for j in range(k):
-                out[start + b, j] = shares[j, b] / sums[b]
+                out[start + b, j] = shares[j, b]
 
 
 @compiled
@@ -307,8 +319,8 @@ def fill_distances(X: Items, out: Items, centers: Floats, shift: Floats, scale: 
     """Write the Euclidean distances of these items to the centres (n x k)."""
     n, d = X.shape
     k = centers.shape[0]
-    block = np.empty((d, BLOCK))
-    distances = np.empty((k, BLOCK))
+    block = np.empty((d, WIDTH))
+    distances = np.empty((k, WIDTH))
     for start in range(0, n, BLOCK):
         m = min(BLOCK, n - start)
         load(X, start, m, shift, scale, block)
@@ -323,8 +335,8 @@ def fill_labels(X: Items, out: Labels, centers: Floats, shift: Floats, scale: fl
     """Write the nearest centre of each of these items, the lowest index on ties."""
     n, d = X.shape
     k = centers.shape[0]
-    block = np.empty((d, BLOCK))
-    distances = np.empty((k, BLOCK))
+    block = np.empty((d, WIDTH))
+    distances = np.empty((k, WIDTH))
     for start in range(0, n, BLOCK):
         m = min(BLOCK, n - start)
         load(X, start, m, shift, scale, block)
@@ -349,8 +361,8 @@ def fill_scores(
     """
     n, d = X.shape
     k = centers.shape[0]
-    block = np.empty((d, BLOCK))
-    distances = np.empty((k, BLOCK))
+    block = np.empty((d, WIDTH))
+    distances = np.empty((k, WIDTH))
     for start in range(0, n, BLOCK):
         m = min(BLOCK, n - start)
         load(X, start, m, shift, scale, block)
@@ -487,8 +499,8 @@ def seed_totals(
     """
     n, d = X.shape
     t = candidates.shape[0]
-    block = np.empty((d, BLOCK))
-    distances = np.empty((t, BLOCK))
+    block = np.empty((d, WIDTH))
+    distances = np.empty((t, WIDTH))
     totals = np.zeros(t)
     for start in range(0, n, BLOCK):
         m = min(BLOCK, n - start)
@@ -515,8 +527,8 @@ def add_seed(
 ) -> None:
     """Bring `nearest` and `sums` (see seed_totals) of these items up to date for a new seed."""
     n, d = X.shape
-    block = np.empty((d, BLOCK))
-    distances = np.empty((1, BLOCK))
+    block = np.empty((d, WIDTH))
+    distances = np.empty((1, WIDTH))
     for start in range(0, n, BLOCK):
         m = min(BLOCK, n - start)
         load(X, start, m, shift, scale, block)
@@ -584,8 +596,8 @@ def smallest_keys(
     """
     n, d = X.shape
     k = centers.shape[0]
-    block = np.empty((d, BLOCK))
-    distances = np.empty((k, BLOCK))
+    block = np.empty((d, WIDTH))
+    distances = np.empty((k, WIDTH))
     keys = np.full(count, math.inf)
     rows = np.zeros(count, dtype=np.int64)
     worst = 0
@@ -617,8 +629,8 @@ def count_nearest(
     """What the items weigh together whose nearest centre is each of these."""
     n, d = X.shape
     k = centers.shape[0]
-    block = np.empty((d, BLOCK))
-    distances = np.empty((k, BLOCK))
+    block = np.empty((d, WIDTH))
+    distances = np.empty((k, WIDTH))
     counts = np.zeros(k)
     for start in range(0, n, BLOCK):
         m = min(BLOCK, n - start)

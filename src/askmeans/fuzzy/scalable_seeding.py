@@ -18,7 +18,7 @@ __all__ = ["draw_far_rows", "far_rows", "scalable_seeds", "seeding_rows"]
 Items = NDArray[np.floating]
 Floats = NDArray[np.float64]
 
-MANY = 100_000  # rows above which a sample is enough to start from
+MANY = 50_000  # rows above which a sample is enough to start from
 _PART, _LEAST, _MOST = 8, 1 << 13, 1 << 16  # an eighth of the rows, within these bounds
 _NUMBERS = 1 << 24  # in a sample: 128 MiB of float64
 _ROUNDS = 4  # of k-means||; five are usual (Bahmani et al., 2012), after a first row alone

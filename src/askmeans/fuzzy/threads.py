@@ -4,8 +4,10 @@ Kernels release the interpreter's lock, so plain Python threads run them side by
 is scikit-learn's: OMP_NUM_THREADS, `threadpoolctl.threadpool_limits` or one per core.
 """
 
+import functools
 import itertools
 import os
+import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
@@ -74,8 +76,14 @@ class RowThreads:
 
 def thread_limit() -> int:
     """How many threads a numerical library may use in this process now."""
-    pools = threadpoolctl.threadpool_info()
+    pools = _controller(len(sys.modules)).info()
     limits = [int(pool["num_threads"]) for pool in pools if pool["user_api"] == "openmp"]
     if limits:
         return max(1, min(limits))
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@functools.lru_cache(maxsize=1)
+def _controller(_: int) -> threadpoolctl.ThreadpoolController:
+    """The libraries that are loaded, looked for again when modules have come: it takes a while."""
+    return threadpoolctl.ThreadpoolController()

@@ -1,0 +1,348 @@
+"""Whole fits beside scikit-learn's KMeans and the fuzzy peers, growth with n, disk and Dask.
+
+    python benchmarks/scale.py [totals] [powers] [growth] [disk] [dask] [--rows N]
+
+Ratios within one run; methods take turns and the best of several rounds counts. Both k-means and we
+stop when the centres move by less than 1e-4 of the data's spread (the root of the features' mean
+variance): scikit-learn squares that, so its tol is 1e-8. Peers stop by other rules, so they are
+charged their time per iteration times the iterations that plain Lloyd needs to this one, from
+k-means++ seeds. (From their own, random memberships, all centres lie in the middle: they may stop
+there at once, or need several times as many.)
+`totals` and `powers` are CPU time on one thread, the rest is wall-clock time.
+"""
+
+import os
+import signal
+import sys
+import tempfile
+import threading
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from fcmeans import FCM
+from numpy.typing import NDArray
+from skfuzzy.cluster import cmeans
+from sklearn.cluster import KMeans, kmeans_plusplus
+from sklearn.datasets import load_digits, make_blobs
+from threadpoolctl import threadpool_limits
+
+from askmeans import ActiveFuzzyKMeans, FuzzyKMeans, oracles
+from askmeans.fuzzy import closed_form_memberships
+
+Floats = NDArray[np.floating]
+
+TOL = 1e-4
+ROUNDS = 3
+MIB = 2**20
+
+
+def data_sets() -> dict[str, tuple[Floats, int]]:
+    """Eight: blobs, digits, overlapping, high-dimensional, without structure; k from 3 to 64."""
+
+    def blobs(n: int, d: int, k: int, std: float) -> tuple[Floats, int]:
+        return make_blobs(n, d, centers=k, cluster_std=std, random_state=k)[0], k
+
+    return {
+        "blobs, 3 clusters": blobs(200_000, 10, 3, 1.0),
+        "blobs, 16 clusters": blobs(100_000, 16, 16, 1.0),
+        "blobs, 64 clusters": blobs(100_000, 8, 64, 1.0),
+        "digits": (load_digits().data, 10),
+        "overlapping, 4 clusters": blobs(200_000, 5, 4, 4.0),
+        "overlapping, 6 clusters": blobs(100_000, 3, 6, 3.0),
+        "200 features": blobs(20_000, 200, 5, 4.0),
+        "no structure": (np.random.default_rng(0).random((200_000, 4)), 8),
+    }
+
+
+def best(
+    function: Callable[[], object],
+    clock: Callable[[], float] = time.perf_counter,
+    rounds: int = ROUNDS,
+) -> float:
+    """Seconds of the quickest of several runs."""
+    found = np.inf
+    for _ in range(rounds):
+        began = clock()
+        function()
+        found = min(found, clock() - began)
+    return float(found)
+
+
+def totals() -> None:
+    """Whole fits, seeding and memberships included."""
+    print("Whole fits, CPU time on one thread, fuzzifier 2; iterations in brackets.")
+    print("| data | items | features | clusters | KMeans | askmeans | peers | x KMeans "
+          "| x faster than fuzzy-c-means | than scikit-fuzzy |")  # fmt: skip
+    print("|---|---|---|---|---|---|---|---|---|---|")
+    ratios, peers = [], []
+    with threadpool_limits(1):
+        for name, (X, k) in data_sets().items():
+            hard = KMeans(k, n_init=1, tol=TOL**2, algorithm="lloyd", random_state=0, max_iter=2000)
+            ours = FuzzyKMeans(k, tol=TOL, random_state=0, max_iter=2000)
+            clock = time.process_time
+            t = {m: best(lambda m=m, X=X: m.fit(X), clock) for m in (hard, ours)}
+            seeds = kmeans_plusplus(X, k, random_state=0)[0]
+            plain = FuzzyKMeans(k, tol=TOL, init=seeds, max_iter=2000, algorithm="lloyd").fit(X)
+            U = closed_form_memberships(X, seeds, 2.0)
+            fcm, skf = (seconds * plain.n_iter_ for seconds in per_iteration(X, U))
+            ratios.append(t[ours] / t[hard])
+            peers.append((fcm / t[ours], skf / t[ours]))
+            print(f"| {name} | {len(X):,} | {X.shape[1]} | {k} | 1 ({hard.n_iter_}) "
+                  f"| ({ours.n_iter_}) | ({plain.n_iter_}) | {ratios[-1]:.2f} "
+                  f"| {peers[-1][0]:.0f} | {peers[-1][1]:.0f} |", flush=True)  # fmt: skip
+    fcm, skf = np.median(peers, axis=0)
+    print(f"Median: {np.median(ratios):.2f} x KMeans in total; {fcm:.0f} x faster than "
+          f"fuzzy-c-means, {skf:.0f} x than scikit-fuzzy.\n")  # fmt: skip
+
+
+def per_iteration(X: Floats, U: Floats) -> tuple[float, float]:
+    """CPU seconds of an iteration of fuzzy-c-means and of scikit-fuzzy from these memberships."""
+    k = U.shape[1]
+
+    class SameStart(FCM):  # type: ignore[misc]  # the peer ships no types
+        def _init_u(self, X: Floats) -> None:  # noqa: ARG002 - the peer's signature
+            self.u = U
+
+    def fcm(n_iter: int) -> object:
+        return SameStart(n_clusters=k, m=2.0, max_iter=n_iter, error=1e-9).fit(X)
+
+    def skf(n_iter: int) -> object:
+        return cmeans(X.T, k, 2.0, error=0.0, maxiter=n_iter, init=U.T.copy())
+
+    def one(fit: Callable[[int], object]) -> float:
+        few, many = (best(lambda n=n: fit(n), time.process_time, 2) for n in (2, 6))
+        return max(many - few, 0.0) / 4.0
+
+    return one(fcm), one(skf)
+
+
+def powers() -> None:
+    """An iteration at several fuzzifiers."""
+    print("An iteration, as a multiple of KMeans', CPU time on one thread.")
+    X = np.random.default_rng(0).random((100_000, 16))
+    start = X[:8].copy()
+
+    def seconds(fit: Callable[[int], object]) -> float:
+        few, many = (best(lambda n=n: fit(n), time.process_time) for n in (3, 23))
+        return (many - few) / 20.0
+
+    def hard(n: int) -> object:
+        return KMeans(8, init=start, n_init=1, max_iter=n, tol=0, algorithm="lloyd").fit(X)
+
+    with threadpool_limits(1):
+        one = seconds(hard)
+        for fuzzifier in (2.0, 1.5, 1.2, 1.7, 2.3):
+            model = FuzzyKMeans(8, fuzzifier=fuzzifier, init=start, tol=0, algorithm="lloyd")
+            ours = seconds(lambda n, m=model: m.set_params(max_iter=n).fit(X))
+            print(f"fuzzifier {fuzzifier}: {ours / one:.2f}", flush=True)
+    print()
+
+
+def growth(sizes: tuple[int, int] = (1_000_000, 10_000_000)) -> None:
+    """Time per row at ten times the rows."""
+    print(f"Time per row at {sizes[1]:,} rows, as a multiple of that at {sizes[0]:,}; 10 features, "
+          "4 clusters, float32.")  # fmt: skip
+    per_row: dict[str, list[float]] = {}
+    for n in (60_000, *sizes):  # the first compiles, and is not counted
+        X, y = rows(n)
+        expert = oracles.CallbackOracle(group=lambda i, y=y: int(y[i]),
+                                        membership=lambda i, j, y=y: float(y[i] == j))  # fmt: skip
+        # A given number of iterations: how many a fit needs does not hang on the rows.
+        fits: dict[str, Callable[[], object]] = {
+            "FuzzyKMeans, five iterations": lambda X=X: FuzzyKMeans(
+                4, random_state=0, max_iter=5, tol=0
+            ).fit(X),
+            "the default policy, 24 questions": lambda X=X, e=expert: ActiveFuzzyKMeans(
+                4, oracle=e, ask="group", budget=24, random_state=0
+            ).fit(X),
+            "two-phase": lambda X=X, e=expert: ActiveFuzzyKMeans(
+                4, oracle=e, strategy="two-phase", random_state=0
+            ).fit(X),
+        }
+        for name, fit in fits.items():
+            began = time.perf_counter()
+            fit()
+            per_row.setdefault(name, []).append((time.perf_counter() - began) / n)
+    for name, (_, small, large) in per_row.items():
+        print(f"{name}: {large / small:.2f} ({1e6 * large:.2f} microseconds a row)", flush=True)
+    print()
+
+
+def rows(n: int) -> tuple[Floats, NDArray[np.int8]]:
+    """So many items about four centres, and which."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(4, size=n, dtype=np.int8)
+    X = rng.standard_normal((n, 10), dtype=np.float32)
+    X[np.arange(n), y] += np.float32(4.0)
+    return X, y
+
+
+def iteration_seconds(fit: Callable[[int], object], rounds: int = 2) -> float:
+    """Wall-clock seconds of an iteration: eight iterations less two, the best of some rounds."""
+    spent = {2: np.inf, 8: np.inf}
+    for _ in range(rounds):
+        for n_iter in spent:
+            began = time.perf_counter()
+            fit(n_iter)
+            spent[n_iter] = min(spent[n_iter], time.perf_counter() - began)
+    return (spent[8] - spent[2]) / 6.0
+
+
+def start_of(X: Floats) -> Floats:
+    """A start from which iterations go on for long: centres in the middle."""
+    return np.asarray(X[:1000], dtype=np.float64).mean(axis=0) + np.eye(4, X.shape[1]) * 0.1
+
+
+def disk(n: int) -> None:
+    """A file of so many rows on disk, beside rows in memory and beside reading the file."""
+    print(f"Out of core: {n:,} x 10 float32 on disk ({n * 40 / 1e9:.1f} GB), 4 clusters.")
+    in_memory = min(n, 10_000_000)
+    X, _ = rows(in_memory)
+    start = start_of(X)
+
+    def fit(data: object) -> Callable[[int], object]:
+        model = FuzzyKMeans(4, init=start, tol=0, memory="1GiB", algorithm="lloyd")
+        return lambda n_iter: model.set_params(max_iter=n_iter).fit(data)
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "X.npy"
+        out = np.lib.format.open_memmap(path, "w+", dtype=np.float32, shape=(n, 10))
+        for begin in range(0, n, in_memory):
+            out[begin : begin + in_memory] = X[: min(in_memory, n - begin)]
+        out.flush()
+        del out
+        here = iteration_seconds(fit(X)) / in_memory
+        del X
+        reading = best(lambda: read_through(path)) / n
+        with AnonymousPeak() as peak:
+            there = iteration_seconds(fit(path), rounds=1) / n
+            model = FuzzyKMeans(4, random_state=0, memory="1GiB").fit(path)
+        print(f"an iteration, per row: {there / here:.2f} x in memory ({in_memory:,} rows), "
+              f"{there / reading:.2f} x reading the file")  # fmt: skip
+        print(f"a whole fit: {model.n_iter_} iterations over all rows; anonymous memory above the "
+              f"start, at its peak: {peak.mib:.0f} MiB\n", flush=True)  # fmt: skip
+
+
+def read_through(path: Path) -> int:
+    """Read a file from its beginning to its end."""
+    buffer, count = bytearray(16 * MIB), 0
+    with path.open("rb", buffering=0) as file:
+        while got := file.readinto(buffer):
+            count += got
+    return count
+
+
+class AnonymousPeak:
+    """The most anonymous memory of this process while it is open, above what it began with."""
+
+    def __enter__(self) -> "AnonymousPeak":
+        self._begin = self._now()
+        self._most, self._going = self._begin, True
+        self._thread = threading.Thread(target=self._watch)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._going = False
+        self._thread.join()
+        self.mib = (self._most - self._begin) / 1024
+
+    def _watch(self) -> None:
+        while self._going:
+            self._most = max(self._most, self._now())
+            time.sleep(0.02)
+
+    @staticmethod
+    def _now() -> int:
+        lines = Path("/proc/self/status").read_text().splitlines()
+        return next(int(line.split()[1]) for line in lines if line.startswith("RssAnon"))
+
+
+def dask_cluster(n: int) -> None:
+    """Two workers on this machine beside two threads; and one of them killed."""
+    import dask.array as da
+    from distributed import Client, LocalCluster, wait
+
+    from askmeans.fuzzy.engines import watching
+
+    print(f"Dask, LocalCluster of two processes, {n:,} x 10 float32, 4 clusters.")
+    X, _ = rows(n)
+    start = start_of(X)
+    model = FuzzyKMeans(4, init=start, tol=0, algorithm="lloyd")
+    here = iteration_seconds(lambda i, X=X: model.set_params(max_iter=i).fit(X))
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None,
+            memory_limit="2GiB",
+        ) as cluster,
+        Client(cluster) as client,
+    ):  # fmt: skip
+        np.save(f"{folder}/X.npy", X)
+        del X
+        D = da.map_blocks(part_of, f"{folder}/X.npy", chunks=(chunks(n, 20), (10,)),
+                          dtype=np.float32, meta=np.empty((0, 0), np.float32),
+                          n_parts=20).persist()  # fmt: skip
+        wait(D)
+        there = iteration_seconds(lambda i: model.set_params(max_iter=i).fit(D))
+        print(
+            f"an iteration: {there / here:.2f} x the engine for arrays on two threads", flush=True
+        )
+        try:
+            from dask_ml.cluster import KMeans as DaskKMeans
+
+            def theirs(n_iter: int) -> object:
+                rival = DaskKMeans(4, init=start.astype(np.float32), max_iter=n_iter, tol=0.0)
+                return rival.fit(D)
+
+            rival = iteration_seconds(theirs, rounds=1)
+            print(f"dask-ml's KMeans (hard): {rival / there:.1f} x ours an iteration", flush=True)
+        except Exception as error:
+            print(f"dask-ml's KMeans did not run here: {error!r:.200}")
+        pids, calls = list(client.run(os.getpid).values()), []
+
+        def kill(_: float) -> None:
+            calls.append(1)
+            if len(calls) == 50:  # in the third pass
+                os.kill(pids[0], signal.SIGKILL)
+
+        expected = model.set_params(max_iter=5).fit(D).cluster_centers_
+        with watching(kill):
+            found = model.set_params(max_iter=5).fit(D).cluster_centers_
+        away = np.abs(found - expected).max()
+        print(f"a worker killed in the middle: the same centres to {away:.0e}\n", flush=True)
+
+
+def chunks(n: int, count: int) -> tuple[int, ...]:
+    """Sizes of so many parts."""
+    return tuple(np.diff([n * part // count for part in range(count + 1)]).tolist())
+
+
+def part_of(path: str, n_parts: int = 1, block_info: dict | None = None) -> Floats:  # type: ignore[type-arg]  # Dask's own
+    """A worker's part of a file; computed again where a worker is lost."""
+    X = np.load(path, mmap_mode="r")
+    part = block_info[None]["chunk-location"][0] if block_info else 0
+    return np.array(X[len(X) * part // n_parts : len(X) * (part + 1) // n_parts])
+
+
+def main() -> None:
+    """Run the parts that are named, or all."""
+    warnings.simplefilter("ignore")
+    words = sys.argv[1:]
+    n = int(words[words.index("--rows") + 1]) if "--rows" in words else 100_000_000
+    parts = {
+        "totals": totals,
+        "powers": powers,
+        "growth": growth,
+        "disk": lambda: disk(n),
+        "dask": lambda: dask_cluster(min(n, 10_000_000)),
+    }
+    for name in [word for word in words if word in parts] or parts:
+        parts[name]()
+
+
+if __name__ == "__main__":
+    main()
