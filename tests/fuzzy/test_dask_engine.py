@@ -91,6 +91,38 @@ def test_frames_weights_and_names(blobs, init):
     assert_allclose(there.cluster_centers_, here.cluster_centers_, atol=1e-6)
 
 
+@pytest.mark.parametrize("init", ["k-means++", "k-means||"])
+def test_starts_on_many_rows_are_the_same_in_every_engine(tmp_path, init):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60_000, 2)) + 6.0 * rng.integers(0, 3, size=(60_000, 1))
+    np.save(tmp_path / "X.npy", X)
+    here, disk, there = (
+        FuzzyKMeans(3, init=init, random_state=1).fit(data).cluster_centers_
+        for data in (X, tmp_path / "X.npy", da.from_array(X, chunks=(17_000, 2)))
+    )
+    assert_allclose(disk, here, atol=1e-6)
+    assert_allclose(there, here, atol=1e-6)
+
+
+@pytest.mark.soak
+def test_a_large_fit_on_a_cluster_survives_both_workers_killed_in_turn(cluster):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1_000_000, 8)) + 6.0 * rng.integers(0, 5, size=(1_000_000, 1))
+    expected = FuzzyKMeans(5, random_state=1, tol=1e-8).fit(X)
+    calls = []
+    with Client(cluster) as client:
+        D = da.from_array(X, chunks=(100_000, 8))
+
+        def kill(_):
+            calls.append(1)
+            if len(calls) in (25, 65):
+                os.kill(list(client.run(os.getpid).values())[len(calls) > 30], signal.SIGKILL)
+
+        with watching(kill):
+            found = FuzzyKMeans(5, random_state=1, tol=1e-8).fit(D)
+    assert_allclose(found.cluster_centers_, expected.cluster_centers_, atol=1e-6)
+
+
 def test_predictions_of_dask_collections_are_lazy(blobs):
     model = FuzzyKMeans(3, random_state=1).fit(blobs)
     X = da.from_array(blobs, chunks=(800, 2))

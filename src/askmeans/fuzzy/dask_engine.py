@@ -125,12 +125,13 @@ class DaskEngine:
         client = _client()
         if client is None:
             return list(dask.compute(*tasks))
-        from distributed import as_completed
-
-        watch = watcher()
         futures = client.compute(tasks, retries=_RETRIES)
-        for done, _ in enumerate(as_completed(futures), start=1):
-            watch(done / len(tasks))
+        watch = watcher()
+        if watch is not None:
+            from distributed import as_completed
+
+            for done, _ in enumerate(as_completed(futures), start=1):
+                watch(done / len(tasks))
         found: list[Any] = client.gather(futures)
         return found
 

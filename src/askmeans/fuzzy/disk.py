@@ -202,7 +202,8 @@ class DiskEngine:
                 weights = self.weights[start : start + len(items)]
                 parts.append(call(read_only(items), weights, start))
                 done += len(items)
-                watch(min(1.0, done / self.n_rows))
+                if watch is not None:
+                    watch(min(1.0, done / self.n_rows))
             return parts
 
         wanted = list(zip(self.sources, self._starts, strict=False))

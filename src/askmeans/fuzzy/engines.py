@@ -90,6 +90,6 @@ def watching(watch: Watch) -> Iterator[None]:
         _WATCH.reset(token)
 
 
-def watcher() -> Watch:
-    """What to call as a pass goes on; nothing happens where nobody watches."""
-    return _WATCH.get() or (lambda _: None)
+def watcher() -> Watch | None:
+    """What to call as a pass goes on; None where nobody watches."""
+    return _WATCH.get()
