@@ -49,7 +49,7 @@ def draw(browser, tmp_path):
         items = [f"{EVIL} {place}" for place in range(12)]
         session = sessions.create(
             tmp_path / f"{ask}.db", X, n_clusters=2, items=items, ask=ask, random_state=0,
-            cluster_names=None if ask in ("pairwise", "relative") else [EVIL, "other"],
+            cluster_names=[EVIL, "other"] if ask == "group" else None,
         )  # fmt: skip
         opened.append(session)
         widget = notebook.ask(session)
@@ -107,6 +107,8 @@ def test_what_comes_from_data_is_text(draw):
 )
 def test_other_questions_are_answered_by_points(draw, ask, key, value):
     page, _ = draw(ask)
+    expect(page.locator(".item.asked")).to_have_count(2 if ask == "pairwise" else 1)
+    expect(page.locator(".item .note")).to_have_count(3 if ask == "membership" else 0)
     (sent,) = pressed(page, key)
     assert sent["value"] == value
     if ask != "relative":

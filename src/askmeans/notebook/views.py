@@ -14,10 +14,10 @@ from askmeans.web.scale import points_of, say_error, slider_step
 
 __all__ = ["image_url", "picture_of", "view_of"]
 
-# An image has no style of the notebook's: these are the page's rules for dots.
+# An image has no style of the notebook's: the page's rules for dots, which are larger here.
 _DOTS = (
     '<svg xmlns="http://www.w3.org/2000/svg" width="640" height="400" class="scatter" ',
-    "<style>.dot{stroke:#fff}.doubtful{stroke:#1c2230;stroke-width:1.5}</style>",
+    "<style>.dot{r:11px;stroke:#fff}.doubtful{stroke:#1c2230;stroke-width:1.5}</style>",
 )
 _RESTING = {
     "all done": ("All done", "Every question has its answer. Thank you."),
@@ -56,7 +56,9 @@ def view_of(view: QuestionView, session: Session) -> dict[str, Any]:
         "heading": _heading(card),
         "meaning": _meaning(card),
         "items": [_item(item) for item in _in_order(card)],
+        "asked": 1 if card.question.kind == "relative" else None,
         "typical": [_item(item) for item in card.typical],
+        "group": card.cluster_name,
         "choices": [_choice(choice) for choice in card.choices],
         "points": [[point.key, point.value, point.word or point.shown] for point in points],
         "step": slider_step(config.levels) if slider else None,

@@ -81,11 +81,12 @@ function render({ model, el }) {
     return rows.length ? make("dl", {}, ...rows) : null;
   }
 
-  function article(item, className = "") {
+  function article(item, className, note = "") {
     const more = cells(item.more);
     return make(
       "article",
       { className: `item ${className}` },
+      note ? make("p", { className: "note" }, note) : null,
       item.text ? null : make("h3", {}, item.name),
       item.image ? image(item.row, `Image of ${item.name}`) : null,
       item.text ? make("p", { className: "text" }, item.text) : null,
@@ -199,8 +200,9 @@ function render({ model, el }) {
       view.meaning ? make("p", { className: "meaning" }, view.meaning) : null,
     ];
     if (asked) {
-      const items = view.items.map((item) => article(item, "asked"));
-      const typical = view.typical.map((item) => article(item));
+      const isAsked = (place) => view.asked === null || view.asked === place;
+      const items = view.items.map((item, place) => article(item, isAsked(place) ? "asked" : ""));
+      const typical = view.typical.map((item) => article(item, "", `typical of ${view.group}`));
       const tiles = view.choices.map(tile);
       parts.push(make(
         "div",
