@@ -27,7 +27,6 @@ WITHOUT_EXAMPLE = {
     "docs/reference.md": "a list of pages, whose examples are docstrings'",
     "docs/page.md": "what a person sees and presses; tests/web does so",
     "docs/security.md": "who may do what; tests/web does so",
-    "docs/speed.md": "printed by `make bench`",
     "docs/reproduction.md": "printed by `askmeans reproduce`",
 }
 
@@ -45,7 +44,7 @@ def test_examples_and_commands_print_what_the_page_says(page, tmp_path, monkeypa
 
 def test_no_page_is_without_an_example_that_runs():
     without = {ids(page) for page in PAGES if not list(blocks(page))}
-    assert without == set(WITHOUT_EXAMPLE) & set(map(ids, PAGES))
+    assert without <= set(WITHOUT_EXAMPLE)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=ids)
