@@ -64,6 +64,11 @@ def test_the_citation_is_of_this_version_and_of_the_paper():
     assert len(paper["authors"]) == 3
 
 
+def test_the_changelog_tells_of_this_version():
+    titles = re.findall(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(), flags=re.M)
+    assert askmeans.__version__ in titles
+
+
 def test_the_lowest_versions_that_are_tried_are_those_declared():
     tried = re.search(r"lowest=\((.*)\)", (ROOT / "tools" / "check_release.sh").read_text())[1]
     lowest = dict(re.findall(r'"([\w-]+)==([\d.]+)\.\*"', tried))
