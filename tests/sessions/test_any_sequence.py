@@ -209,7 +209,7 @@ def what_is_kept_up_is_what_the_log_says(session):
     for cluster in (group.number for group in session.groups):
         placed = {
             (-value, runtime.question(number).items[0])
-            for number in state.answered
+            for number in {event.question for event in state.evidence()}
             if (value := share(runtime, number, cluster)) >= 0.5
         }
         rows = list(dict.fromkeys(row for _, row in sorted(placed)))

@@ -191,6 +191,7 @@ class Opinions(Auditing):
         """Decide a question that people answered: the decision takes the place of their answers.
 
         Their answers stay in the log and in `agreement`, and count again when it is taken back.
+        Until then it stands, also where people undo theirs.
 
         Parameters
         ----------
