@@ -79,6 +79,8 @@ def test_keys_pressed_in_jupyterlab_are_in_the_database(lab, session):
         errors = []
         page.on("pageerror", lambda error: errors.append(str(error)))
         page.goto(lab)
+        # Before, the cell would ask for a kernel.
+        expect(page.locator(".jp-KernelName")).to_contain_text("ipykernel")
         page.locator(".jp-Notebook .cm-content").first.click()
         page.keyboard.press("Shift+Enter")
         card = page.locator(".askmeans")
