@@ -47,7 +47,7 @@ def test_repeats_lessen_the_error_of_noisy_answers(strategy, ask):
 
 
 @pytest.mark.filterwarnings("ignore:Pairs alone:askmeans.exceptions.LittleInformationWarning")
-@pytest.mark.parametrize("ask", ["membership", "similarity", in_soak("pairwise")])
+@pytest.mark.parametrize("ask", ["membership", in_soak("similarity"), in_soak("pairwise")])
 def test_repeats_lessen_the_error_of_the_default_strategy_too(ask):
     oracle = NoisyOracle(TableOracle(TARGETS[3]), std=0.1)
     thrice = fitted(oracle, ask=ask, repeats=3)
@@ -79,7 +79,7 @@ def test_levels_and_repeats_together():
 
 
 @pytest.mark.parametrize("ask", ASKS)
-@pytest.mark.parametrize("budget", [60, 150, 400])
+@pytest.mark.parametrize("budget", [60, in_soak(150), in_soak(400)])
 def test_a_budget_is_a_ceiling_for_repeats_too(ask, budget):
     oracle = NoisyOracle(TableOracle(TARGETS[3]), std=0.05)
     with warnings.catch_warnings():

@@ -42,7 +42,7 @@ def mean_error(X, U, **parameters):
     )
 
 
-@pytest.mark.parametrize("name", ["iris", in_soak("wine"), in_soak("breast cancer")])
+@pytest.mark.parametrize("name", [in_soak("iris"), in_soak("wine"), in_soak("breast cancer")])
 def test_similarities_find_what_memberships_find(data, name):
     X, U = data[name]
     by_memberships = mean_error(X, U)

@@ -87,7 +87,7 @@ def test_more_answers_on_five_points_do_not_hurt(target, budget):
     assert thrice <= once
 
 
-@pytest.mark.parametrize("how", ["random", "flipped"])
+@pytest.mark.parametrize("how", [in_soak("random"), "flipped"])
 def test_one_hostile_annotator_in_ten_bends_little_and_is_found(how):
     X, U = cancer_fuzzy()
     errors, hostile_flags, honest_flags = [], [], []

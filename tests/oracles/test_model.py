@@ -315,7 +315,7 @@ def test_ctrl_c_ends_it_with_what_was_said_and_waits_for_no_further_try():
                 time.sleep(0.01)
             os.kill(os.getpid(), signal.SIGINT)
         if number >= 5:
-            raise ModelBusyError("later", 500.0)
+            raise ModelBusyError("later", 60.0)
         answered.append(number)
         return A
 

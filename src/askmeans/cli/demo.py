@@ -26,6 +26,8 @@ _SHOWN = 6  # faces between moods, in the table and in the picture
 
 def run(out: Path) -> None:
     """Fit, ask, print, and draw into the folder given."""
+    import askmeans.plotting  # noqa: F401 - says what to install before anything runs
+
     path = out / "faces.png"
     if path.exists() and _MADE_BY.encode() not in path.read_bytes():
         raise DataError(

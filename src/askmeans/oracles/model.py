@@ -2,10 +2,11 @@
 
 import math
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
+from queue import Empty, SimpleQueue
 from typing import Any
 
 import numpy as np
@@ -245,7 +246,11 @@ class ModelOracle:
         batch = Batch(partial(self._card, k=k), self._caller.ended, self.failed)
         with self._bar(len(asked)) as advance, ThreadPoolExecutor(self.concurrency) as pool:
             try:
-                for _ in as_completed([pool.submit(batch.ask, q) for q in dict.fromkeys(asked)]):
+                done: SimpleQueue[Any] = SimpleQueue()
+                for question in (distinct := list(dict.fromkeys(asked))):
+                    pool.submit(batch.ask, question).add_done_callback(done.put)
+                for _ in distinct:
+                    _wait_for(done)
                     advance(1)
             except KeyboardInterrupt:
                 batch.ended.set()
@@ -316,6 +321,16 @@ class ModelOracle:
 def _vote(question: Question, vote: int, attempt: int) -> tuple[int, ...]:
     """What tells requests of the same content apart: asked again, voted again, repaired."""
     return question.repeat, vote, attempt
+
+
+def _wait_for(done: "SimpleQueue[Any]") -> None:
+    """Wait for one more, waking up now and then: another thread may have got the Ctrl-C."""
+    while True:
+        try:
+            done.get(timeout=0.2)
+            return
+        except Empty:
+            continue
 
 
 def _is_silent(value: Value) -> bool:
