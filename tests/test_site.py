@@ -70,6 +70,7 @@ def test_every_command_and_option_is_in_the_reference_with_its_meaning():
             for option in parameter.opts:
                 if option.startswith("-"):
                     assert f"`{option}" in section, f"{name} {option}"
+    assert "`--version`" in page.partition("## `askmeans demo")[0]
     assert "<!-- commands -->" in (ROOT / "docs" / "command-line.md").read_text()
 
 

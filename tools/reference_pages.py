@@ -13,7 +13,7 @@ import typer
 import askmeans
 
 # Public though `askmeans.__all__` does not list them.
-MORE_MODULES = ("testing",)
+MORE_MODULES = ("policy", "results", "testing")
 
 
 def public_modules() -> dict[str, list[str]]:
@@ -97,7 +97,15 @@ def commands() -> dict[str, Any]:
 
 def command_sections() -> str:
     """Every command with its arguments and options, as Markdown."""
-    return "\n".join(_command_section(name, told) for name, told in commands().items())
+    every = [_root_section(), *(_command_section(name, told) for name, told in commands().items())]
+    return "\n".join(every)
+
+
+def _root_section() -> str:
+    """The options that stand before a command."""
+    group: Any = typer.main.get_command(importlib.import_module("askmeans.cli").app)
+    rows = [_row(parameter) for parameter in group.params if not parameter.hidden]
+    return "\n".join(["## `askmeans`", "", "| option | meaning |", "|---|---|", *rows, ""])
 
 
 def _command_section(name: str, command: Any) -> str:

@@ -25,6 +25,7 @@ from askmeans.exceptions import (
     StopAsking,
 )
 from askmeans.oracles import ModelOracle, Reply, model_client
+from askmeans.oracles.model_calls import RefusedError
 from askmeans.queries import (
     GroupQueries,
     MembershipQueries,
@@ -503,3 +504,43 @@ def test_a_server_that_keeps_silent_is_not_waited_for(monkeypatch):
         assert oracle.answer(GroupQueries([0], 2))[0, 0] == 1.0
         assert len(server.trace) == 2
     assert completion(A, server.trace[0])["usage"]["completion_tokens"] > 0
+
+
+def test_the_same_text_at_the_same_time_is_asked_once_and_answered_alike():
+    calls = []
+
+    def answer(data):
+        calls.append(data["item"]["text"])
+        time.sleep(0.01)
+        return A if len(calls) % 2 else B
+
+    oracle = oracle_of(answer, ["same"] * 8, concurrency=4)
+    first = oracle.answer(GroupQueries(np.arange(8), 2))
+    assert calls == ["same"]
+    assert (first == first[0]).all()
+
+
+def test_what_cannot_be_written_in_utf_8_is_kept_and_costs_once(tmp_path):
+    calls = []
+
+    def answer(data):
+        calls.append(data["item"]["text"])
+        return A + " \ud800"
+
+    for _ in range(2):
+        oracle = oracle_of(answer, ["one"], cache=tmp_path / "cache.db", retries=0)
+        oracle.answer(GroupQueries([0], 2))
+    assert len(calls) <= 2  # one, and a try to repair it; the second run costs nothing
+
+
+def test_an_item_that_the_endpoint_refuses_does_not_silence_the_others():
+    def answer(data):
+        if data["item"]["text"] == "bad":
+            raise RefusedError("400: too long")
+        return A
+
+    oracle = oracle_of(answer, ["good", "bad", "good too"])
+    found = oracle.answer(GroupQueries([0, 1, 2], 2))
+    assert np.isnan(found[1]).all()
+    assert found[[0, 2], 0].tolist() == [1.0, 1.0]
+    assert len(oracle.failed) == 1

@@ -233,8 +233,8 @@ function render({ model, el }) {
   }
 
   function drawResult() {
-    const { svg, groups, error } = model.get("beside");
-    if (!svg) return beside.replaceChildren();
+    const { svg, groups, error, failed } = model.get("beside");
+    if (!svg) return beside.replaceChildren(failed ?? "");
     const picture = make("img", { alt: "The items, coloured by group" });
     picture.src = `data:image/svg+xml,${encodeURIComponent(svg)}`;
     const legend = groups.map(([name, color, share]) => {

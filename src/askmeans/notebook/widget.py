@@ -144,6 +144,9 @@ class AskWidget(anywidget.AnyWidget):
             urls = {row: image_url(self.session, row, self._folder.name) for row in told["rows"]}
             self.send({"images": urls})
             return
+        if told["do"] == "picture":
+            self._draw()
+            return
         try:
             said = self._do(told)
         except AskmeansError as error:
@@ -152,14 +155,17 @@ class AskWidget(anywidget.AnyWidget):
             self._try(f"Not saved: {type(error).__name__}: {error}", failed=True)
             raise
         else:
-            if told["do"] != "picture":
-                self._try(said)
+            self._try(said)
+
+    def _draw(self) -> None:
+        """The result beside the card; where there is none, why, and the card stays as it is."""
+        try:
+            self.beside = picture_of(self.session)
+        except AskmeansError as error:
+            self.beside = {"failed": tell(error, self.session)}
 
     def _do(self, told: dict[str, Any]) -> str:
         """One message of widget.js; what was kept, in a sentence."""
-        if told["do"] == "picture":
-            self.beside = picture_of(self.session)
-            return ""
         if told["do"] == "undo":
             return self._assignments.undo(self._annotator, told["key"], None, None)
         value = told["value"]

@@ -3,8 +3,8 @@
 import threading
 from collections.abc import Callable
 
-from askmeans.exceptions import ModelBusyError, ModelError
-from askmeans.oracles.model_calls import Spent
+from askmeans.exceptions import DataError, ModelBusyError, ModelError
+from askmeans.oracles.model_calls import RefusedError, Spent
 from askmeans.queries import Question
 
 __all__ = ["Batch"]
@@ -40,6 +40,8 @@ class Batch:
         try:
             value = self._card(question)
         except (ModelBusyError, TimeoutError, ConnectionError) as error:
+            self._note(question, error)
+        except (RefusedError, DataError) as error:  # this item's own; others may still be asked
             self._note(question, error)
         except Spent:
             self.is_spent = True

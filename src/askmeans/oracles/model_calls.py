@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from askmeans.exceptions import ModelBusyError
+from askmeans.exceptions import ModelBusyError, ModelError
 from askmeans.oracles.model_answers import Reply
 from askmeans.oracles.model_cache import ModelCost, ReplyCache, key_of
 from askmeans.oracles.model_prompts import Messages
@@ -23,6 +23,10 @@ _AROUND = 64  # tokens around messages at most
 
 class Spent(Exception):  # noqa: N818 - a message: the budget ends here
     """The next request might exceed the budget."""
+
+
+class RefusedError(ModelError):
+    """The endpoint refuses one request, such as one that is too long; others may be taken."""
 
 
 class Clock(Protocol):
@@ -91,6 +95,7 @@ class Caller:
         self._spent = [0, 0]  # tokens in and out
         self._held = [0, 0]  # the most that requests under way may take
         self._not_before = 0.0
+        self._under_way: dict[str, threading.Lock] = {}
 
     @property
     def spent(self) -> ModelCost:
@@ -124,6 +129,13 @@ class Caller:
             If every try failed.
         """
         key = self.key(messages, options, vote)
+        with self._lock:
+            under_way = self._under_way.setdefault(key, threading.Lock())
+        with under_way:  # the same request at the same time waits for the first one's reply
+            return self._asked(key, messages, options)
+
+    def _asked(self, key: str, messages: Messages, options: Mapping[str, Any]) -> Reply:
+        """The reply to one request, which nobody else makes."""
         known = self.cache.get(key)
         if known is not None:
             with self._lock:
@@ -135,11 +147,11 @@ class Caller:
         self._hold(most)
         try:
             reply = _with_tokens(self._tried(messages, options), messages)
-            self.cache.put(key, reply)
             with self._lock:
                 self._calls += 1
                 self._spent[0] += reply.tokens_in or 0
                 self._spent[1] += reply.tokens_out or 0
+            self.cache.put(key, reply)
         finally:
             with self._lock:
                 self._held = [held - part for held, part in zip(self._held, most, strict=True)]
@@ -211,7 +223,11 @@ def _measured(messages: Messages) -> tuple[str, int]:
 
 def _with_tokens(text: str, messages: Messages) -> Reply:
     """The reply with its tokens: as told, or about as many as it must have."""
-    reply = text if isinstance(text, Reply) else Reply(text)
+    told = text if isinstance(text, Reply) else Reply(text)
+    reply = Reply(
+        told.encode("utf-8", "replace").decode(),  # halves of letters cannot be kept
+        tokens_in=told.tokens_in, tokens_out=told.tokens_out, logprobs=told.logprobs,
+    )  # fmt: skip
     if reply.tokens_in is None:
         reply.tokens_in = about(messages)
     if reply.tokens_out is None:

@@ -13,10 +13,12 @@ from urllib.parse import urlsplit
 from askmeans.checks import check_positive
 from askmeans.exceptions import MissingExtraError, ModelBusyError, ModelError, ParameterError
 from askmeans.oracles.model_answers import Reply
+from askmeans.oracles.model_calls import RefusedError
 
 __all__ = ["ModelClient", "model_client"]
 
 _AGAIN = frozenset({408, 409, 425, 429})  # and what a server fails with
+_OF_THE_ITEM = frozenset({400, 413, 422})  # too long, or not wanted: this request's own matter
 _TOP = 10  # tokens whose probabilities are asked for
 
 
@@ -72,18 +74,20 @@ class ModelClient:
         import openai
 
         try:
-            sent = {
-                name: value for name, value in (options | self.extra).items() if value is not None
-            }
-            found = self._api.chat.completions.create(model=self.name, messages=messages, **sent)
+            ours = {name: value for name, value in options.items() if name not in self.extra}
+            more = {name: value for name, value in self.extra.items() if value is not None}
+            found = self._api.chat.completions.create(
+                model=self.name, messages=messages, extra_body=more, **ours
+            )
             return _reply(found)
         except openai.APIStatusError as error:
             told = self._clean(f"{error.status_code}: {error.message}")
             if error.status_code in _AGAIN or error.status_code >= 500:
                 raise ModelBusyError(told, _retry_after(error.response.headers)) from None
-            raise ModelError(
+            kind = RefusedError if error.status_code in _OF_THE_ITEM else ModelError
+            raise kind(
                 f"The endpoint must take the request. Got {told}; check the model's name, the key "
-                "in the environment and the options."
+                "in the environment, the options, and what is shown of the item."
             ) from None
         except openai.APIError as error:  # time-outs, broken connections, what is no answer
             raise ModelBusyError(self._clean(str(error) or type(error).__name__), None) from None
@@ -157,7 +161,12 @@ def model_client(
         raise MissingExtraError(
             'Language models need the package openai. Run: pip install "askmeans[llm]"'
         ) from error
-    key = os.environ.get(key_variable, "")
+    key = os.environ.get(key_variable, "").strip()
+    if not (key.isascii() and key.isprintable()):
+        raise ParameterError(
+            f"The environment variable {key_variable} must hold a key of printable letters. Got "
+            "another one; set it again."
+        )
     api = openai.OpenAI(base_url=url, api_key=key or "none", timeout=timeout, max_retries=0)
     told: dict[str, Any] = {"logprobs": True, "top_logprobs": _TOP} if logprobs else {}
     return ModelClient(api, model, told | (extra or {}))
