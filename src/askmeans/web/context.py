@@ -126,7 +126,10 @@ class AppContext:
     def _predict(self, row: int) -> Sequence[float] | None:
         """How likely each group is for an item, by the last result there is."""
         view = self.result_views.glance()
-        return None if view is None else view.result.memberships[row].tolist()
+        if view is None or row >= len(view.result.memberships):  # it may have been added since
+            return None
+        found: list[float] = view.result.memberships[row].tolist()
+        return found
 
     async def aside(self, work: Callable[[], T]) -> T:
         """Do what concerns results in their own two threads."""
