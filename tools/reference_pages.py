@@ -91,8 +91,12 @@ def _toctree(names: Iterable[str]) -> str:
 
 def commands() -> dict[str, Any]:
     """The commands of the command line, by their names."""
-    group: Any = typer.main.get_command(importlib.import_module("askmeans.cli").app)
-    return dict(group.commands)
+    return dict(_program().commands)
+
+
+def _program() -> Any:
+    """The whole command line, as click has it."""
+    return typer.main.get_command(importlib.import_module("askmeans.cli").app)
 
 
 def command_sections() -> str:
@@ -103,8 +107,7 @@ def command_sections() -> str:
 
 def _root_section() -> str:
     """The options that stand before a command."""
-    group: Any = typer.main.get_command(importlib.import_module("askmeans.cli").app)
-    rows = [_row(parameter) for parameter in group.params if not parameter.hidden]
+    rows = [_row(parameter) for parameter in _program().params if not parameter.hidden]
     return "\n".join(["## `askmeans`", "", "| option | meaning |", "|---|---|", *rows, ""])
 
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from askmeans.exceptions import DataError, MissingExtraError
 from askmeans.fuzzy import kernels, lloyd
+from askmeans.fuzzy.engines import FEW_FEATURES
 from askmeans.fuzzy.problem import Frame
 
 __all__ = ["ArrayApiEngine", "to_numpy"]
@@ -24,7 +25,6 @@ Array = Any
 Floats = NDArray[np.float64]
 
 _NUMBERS = 1 << 25  # in a block's largest array
-_FEW_FEATURES = 32  # up to here distances are taken from differences, which loses no digits
 
 
 def to_numpy(X: Any) -> NDArray[Any]:
@@ -160,7 +160,7 @@ class ArrayApiEngine:
         which loses digits where rows are far from the origin and near to a centre.
         """
         xp = self.xp
-        if exact or self.n_features <= _FEW_FEATURES:
+        if exact or self.n_features <= FEW_FEATURES:
             columns = [xp.sum((inner - self.own(center)) ** 2, axis=1) for center in centers]
             return xp.stack(columns, axis=1)
         mu = self.own(centers)

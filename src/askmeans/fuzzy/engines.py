@@ -15,13 +15,17 @@ from numpy.typing import NDArray
 
 from askmeans.fuzzy.threads import RowThreads
 
-__all__ = ["ArrayEngine", "Engine", "pick", "read_only", "watcher", "watching"]
+__all__ = ["FEW_FEATURES", "ArrayEngine", "Engine", "pick", "read_only", "watcher", "watching"]
 
 Items = NDArray[np.floating]
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 Part = TypeVar("Part")
 Watch = Callable[[float], None]
+
+# |x|^2 - 2 <x, c> + |c|^2 loses digits where many centres crowd in few dimensions: up to so many,
+# engines that take matrix products take distances from differences.
+FEW_FEATURES = 32
 
 _WATCH: ContextVar[Watch | None] = ContextVar("watch", default=None)
 

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from askmeans.exceptions import DeviceError, MissingExtraError
 from askmeans.fuzzy import kernels
+from askmeans.fuzzy.engines import FEW_FEATURES
 
 __all__ = ["CardEngine", "accumulate", "blocks_on_card", "check_card", "on_card"]
 
@@ -31,10 +32,7 @@ _PRODUCT_BYTES = 1 << 29  # memory that a block of matrix products may take
 _SENT_NUMBERS = 1 << 26  # in a block that is sent to the card: 256 MiB of float32
 _COPY_THREADS = 8
 _SMALLEST = 30.0  # decimal digits below 1 that sums in float32 may take
-# |x|^2 - 2 <x, c> + |c|^2 loses digits where many centres crowd in few dimensions: there, distances
-# are taken from differences.
-_FEW_FEATURES = 32
-_CROWDED = 16  # clusters a feature
+_CROWDED = 16  # clusters a feature from which on passes are not fused (see FEW_FEATURES)
 
 
 def _cupy() -> Any:
@@ -254,7 +252,7 @@ def _products(X: Array, weights: Array | None, centers: Array, options: _Options
     flags = (("REAL", "float" if real is np.float32 else "double"),)
     center, weigh = (_kernel(X.device.id, name, flags) for name in ("center", "weigh"))
     width = 4 * -(-(d + 1) // 4)
-    differences = d <= _FEW_FEATURES
+    differences = d <= FEW_FEATURES
     factor = cupy.zeros((k, width), real)
     factor[:, :d] = -2 * centers
     factor[:, d] = cupy.square(centers).sum(axis=1)

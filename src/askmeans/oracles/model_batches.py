@@ -10,6 +10,8 @@ from askmeans.queries import Question
 __all__ = ["Batch"]
 
 Value = float | tuple[float, ...]
+# Failures after which others may still be asked: for now, or because of the item itself.
+_OF_ONE_QUESTION = (ModelBusyError, TimeoutError, ConnectionError, RefusedError, DataError)
 _IN_A_ROW = 10  # questions that fail one after the other, from which on nothing more is tried
 
 
@@ -39,9 +41,7 @@ class Batch:
             return
         try:
             value = self._card(question)
-        except (ModelBusyError, TimeoutError, ConnectionError) as error:
-            self._note(question, error)
-        except (RefusedError, DataError) as error:  # this item's own; others may still be asked
+        except _OF_ONE_QUESTION as error:
             self._note(question, error)
         except Spent:
             self.is_spent = True
