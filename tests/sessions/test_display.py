@@ -128,6 +128,12 @@ def test_half_a_character_is_refused_in_a_sentence(items, options):
         shown(items, **options)
 
 
+def test_a_picture_without_an_id_is_called_by_its_file():
+    frame = pd.DataFrame({"size": [1, 2], "i": ["cats/tom.png", None]})
+    one, two = shown(frame, image="i")
+    assert (one.label, two.label) == ("tom", "size = 2")
+
+
 def test_an_image_is_a_file_in_the_folder_that_a_page_can_show(tmp_path):
     (tmp_path / "in").mkdir()
     for name in ("in/a.png", "in/a.txt", "out.png"):

@@ -42,6 +42,33 @@ def test_annotators_are_not_told_that_there_are_known_answers(tmp_path, tools):
         assert set(client.get("/api/status").json()["annotators"]) == {"ann", "gold"}
 
 
+def sent_form(tools, client, **fields):
+    """What the page's script would send about the question that it shows."""
+    page = client.get("/", headers={"x-askmeans": "part"}).text
+    read = {name: re.search(f'data-{name}="([^"]+)"', page)[1]
+            for name in ("session", "question", "key")}  # fmt: skip
+    return read | {"token": tools.token_of(client), "annotator": "ann"} | fields
+
+
+def test_a_new_group_that_is_sent_again_with_the_same_key_is_made_once(tmp_path, tools):
+    path = tmp_path / "fruit.db"
+    sessions.create(path, [[float(row)] for row in range(15)], n_clusters=2, random_state=0,
+                    cluster_names=["small", "large"]).close()  # fmt: skip
+    with tools.using(create_app(path, settle_seconds=0.0)) as client:
+        sent = sent_form(tools, client, value="new", name="round")
+        for again in ("", ", as before"):
+            reply = client.post("/answer", data=sent, headers={"x-askmeans": "part"})
+            assert reply.status_code == 200
+            assert f"There is a group round now. Saved: “round” to question 1{again}." in reply.text
+        session = client.app.state.context.session
+        assert session.cluster_names == ["small", "large", "round"]
+        assert len(session.history(annotator="ann")) == 1
+        other = client.post("/answer", data=sent | {"name": "square"},
+                            headers={"x-askmeans": "part"})  # fmt: skip
+        assert other.status_code == 409
+        assert session.cluster_names == ["small", "large", "round"]
+
+
 @contextmanager
 def counted():
     """The statements that any database gets within."""
@@ -61,17 +88,12 @@ def test_an_answer_and_the_next_card_take_a_dozen_statements(tmp_path, tools):
     path = tmp_path / "many.db"
     sessions.create(path, [[float(row)] for row in range(40)], n_clusters=2, random_state=0).close()
     with tools.using(create_app(path, settle_seconds=0.0)) as client:
-        page = client.get("/", headers={"x-askmeans": "part"}).text
         counts = []
         for _ in range(6):
-            sent = {name: re.search(f'data-{name}="([^"]+)"', page)[1]
-                    for name in ("session", "question", "key")}  # fmt: skip
-            sent |= {"token": tools.token_of(client), "annotator": "ann"}
+            sent = sent_form(tools, client, value="group-0")
             with counted() as statements:
-                reply = client.post("/answer", data=sent | {"value": "group-0"},
-                                    headers={"x-askmeans": "part"})  # fmt: skip
+                reply = client.post("/answer", data=sent, headers={"x-askmeans": "part"})
             assert reply.status_code == 200
             assert "Saved" in reply.text
-            page = reply.text
             counts.append(len(statements))
     assert max(counts[1:]) <= 13, statements

@@ -34,10 +34,17 @@ def test_words_that_differ_are_marked_and_equal_ones_are_not(session):
 
 
 def test_what_names_an_item_is_never_marked(tmp_path, tools):
-    items = [{"id": j, "title": f"no. {j}", "code": j % 2} for j in range(6)]
+    items = [
+        {"id": j, "product_id": 7 * j, "Order ID": 50 - j, "itemId": j, "title": f"no. {j}",
+         "code": j % 2, "humid": j, "valid": j}
+        for j in range(6)
+    ]  # fmt: skip
     with tools.make_fruit(tmp_path / "named.db", items=items) as session:
         for view in pair_card(session, (0, 5)).items:
-            assert [name for name, cell in cells(view).items() if cell.differs] == ["code"]
+            assert [name for name, cell in cells(view).items() if cell.differs] == [
+                "code", "humid", "valid",
+            ]  # fmt: skip
+            assert cells(view)["product_id"].place is None  # nor drawn on a scale
 
 
 def test_numbers_differ_from_a_tenth_of_their_range(session):

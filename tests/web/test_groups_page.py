@@ -194,5 +194,9 @@ def test_practice_goes_by_keys(products, sit_down):
     page.keyboard.press("1")
     expect(page.locator("#said")).to_contain_text("Yes: it is coffee.")
     page.wait_for_load_state("load")
+    page.locator(".choices button").nth(1).press("Enter")  # not the next card, too
+    expect(page.locator("#said")).to_contain_text("You said garden; others would say coffee.")
+    page.wait_for_load_state("load")
+    page.locator("h1").focus()
     page.keyboard.press("Enter")
     expect(page.locator("main")).to_contain_text("Practice card 2 of 3")

@@ -3,6 +3,7 @@
 import pytest
 
 from askmeans.queries import Answer
+from askmeans.web import create_app
 from askmeans.web.people import disputes_of, people_of
 
 
@@ -64,3 +65,40 @@ def test_who_answered_gold_questions_is_told_how_well(session):
     session.tell(question.id, {0: 0.5, 1: 0.5}, annotator="ann")
     (ann,) = people(session)
     assert (ann.gold.questions, ann.gold.difference) == (1, pytest.approx(0.5))
+
+
+def test_annotators_who_see_results_see_neither_speeds_nor_gold_nor_an_owners_buttons(
+    tmp_path, tools
+):
+    path = tmp_path / "fruit.db"
+    owners = ["Cannot say", "Seconds each", "Agrees with others", "Gold questions", "disagree",
+              'action="/rename"', 'action="/review"', 'action="/adjudicate"', 'action="/pause"',
+              "Contradictions"]  # fmt: skip
+    with tools.make_fruit(path, strategy="auto", annotations=2) as made:
+        made.set_option("annotators_see_results", True)
+        made.add_gold([Answer(round=0, kind="group", items=(5,), cluster=None, repeat=0,
+                              value=(0.0, 1.0))])  # fmt: skip
+        made.tell(made.add_question("group", (5,), annotator="ann").id, 0, annotator="ann")
+        (question,) = made.ask(annotator="ann")
+        for name, group in (("ann", 0), ("bob", 1)):
+            made.tell(question.id, group, annotator=name)
+    with tools.using(create_app(path), "bob", "annotator") as client:
+        context = client.app.state.context
+        context.result_views.latest(60.0)
+        seen = client.get("/results").text
+        assert [word for word in owners if word in seen] == []
+        assert "Find an item" in seen
+        tools.become(client, "owner")
+        seen = client.get("/results").text
+        assert [word for word in owners if word not in seen] == []
+
+
+@pytest.mark.parametrize("sees", [False, True])
+def test_typical_items_are_links_only_for_those_who_may_follow_them(tmp_path, tools, sees):
+    path = tmp_path / "fruit.db"
+    with tools.make_fruit(path, cluster_names=None) as made:
+        made.set_option("annotators_see_results", sees)
+    with tools.using(create_app(path), "bob", "annotator") as client:
+        page = client.get("/").text
+        assert 'class="typical"' in page
+        assert ('href="/items/' in page) == sees

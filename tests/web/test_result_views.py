@@ -132,6 +132,15 @@ def test_an_item_tells_why_it_is_where_it_is(session):
     context.result_views.close()
 
 
+def test_an_item_that_was_added_since_the_last_result_has_no_reasons_yet(session):
+    context = AppContext(session, 0.0)
+    view = context.result_views.latest(60.0)
+    session.add_rows([[7.0]], items=[{"name": "fig", "grams": 40.0, "kind": "other"}], ids=["fig"])
+    assert explain_item(session, 5, view) is not None
+    assert explain_item(session, 6, view) is None
+    context.result_views.close()
+
+
 def test_the_worked_example_shows_a_near_and_a_far_item_of_the_data(session, tools):
     context = AppContext(session, 0.0)
     example = worked_example(context.assignments)

@@ -298,9 +298,12 @@ class Assignment:
 
         self._again(end)
 
-    def log(self, make: Callable[[], NewEvent]) -> Receipt:
-        """Append an event that is about no question, made from all that happened before it."""
-        key, runtime = as_key(None), self.runtime
+    def log(self, make: Callable[[], NewEvent], key: str | None = None) -> Receipt:
+        """Append an event that is about no question, made from all that happened before it.
+
+        With a key that was used before, what was appended then.
+        """
+        key, runtime = as_key(key), self.runtime
 
         def append() -> Receipt:
             with self.lock:

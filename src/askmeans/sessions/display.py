@@ -91,6 +91,8 @@ class Display:
             label = shortened(text)
         elif self.ids is not None:
             label = shortened(name)
+        elif image:
+            label = shortened(Path(image).stem)
         else:
             label = shortened(", ".join(f"{key} = {value}" for key, value in fields.items()))
         return Item(row=row, id=name, label=label or name, fields=fields, text=text, image=image)

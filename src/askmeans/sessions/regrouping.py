@@ -5,7 +5,7 @@ from numbers import Integral
 from typing import Any
 
 from askmeans.checks import check_enough_items, check_name
-from askmeans.exceptions import ParameterError, SessionError
+from askmeans.exceptions import KeyConflictError, ParameterError, SessionError
 from askmeans.queries import ME
 from askmeans.sessions.assignment import Assignment
 from askmeans.sessions.config import Config
@@ -56,7 +56,7 @@ class Regrouping:
         """Whether groups may be added and merged: not where their number is part of a plan."""
         return not self.config.has_plan and self.config.ask not in SIMILARITIES
 
-    def add_group(self, name: str, *, annotator: str = ME) -> int:
+    def add_group(self, name: str, *, annotator: str = ME, key: str | None = None) -> int:
         """Add a group; everything answered before stays, and is silent about it.
 
         Items that were in none of the groups are asked about again.
@@ -67,6 +67,8 @@ class Regrouping:
             What it is called; no other group's name, and not "id".
         annotator : str, default="me"
             Who adds it; `undo` takes it back.
+        key : str or None, default=None
+            As in `tell`: the same key again adds no other group.
 
         Returns
         -------
@@ -77,6 +79,8 @@ class Regrouping:
         ------
         ParameterError
             If the name is taken, or there are no more items than groups.
+        KeyConflictError
+            If the key was used for something else, or the group was taken back since.
         SessionError
             If the session's strategy is one of the paper's, or asks for similarities.
 
@@ -104,12 +108,20 @@ class Regrouping:
                 text=name,
             )  # fmt: skip
 
-        receipt = self._assignment.log(added)
+        receipt = self._assignment.log(added, key)
         with self._runtime.lock:
             events = self._runtime.state.regroupings
-            (number,) = (event.target for event in events if event.id == receipt.event)
-        assert number is not None
-        return number
+            numbers = [
+                event.target
+                for event in events
+                if (event.id, event.kind, event.text) == (receipt.event, EventKind.GROUP, name)
+            ]
+        if not numbers or numbers[0] is None:
+            raise KeyConflictError(
+                "A key must be used for one group only, which still stands. Got "
+                f"{key!r:.60} again for {name!r}; use a new key."
+            )
+        return numbers[0]
 
     def merge_groups(self, a: int | str, b: int | str, *, annotator: str = ME) -> Receipt:
         """Make two groups one: the first goes on, and what was said of the second is about it.

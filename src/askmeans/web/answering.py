@@ -114,8 +114,8 @@ class Assignments:
         return f"Saved: {self.session.item(question.items[0]).label} is “{said}”."
 
     def into_new_group(self, question: int, annotator: str, key: str, name: str) -> str:
-        """Add a group, and put the item of a question into it."""
-        number = self.session.add_group(name, annotator=annotator)
+        """Add a group, and put the item of a question into it; the same key again adds no other."""
+        number = self.session.add_group(name, annotator=annotator, key=f"{key}-group")
         receipt = self.session.change(question, number, annotator=annotator, key=key)
         return f"There is a group {name} now. {self._said(receipt)}"
 

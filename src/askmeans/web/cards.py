@@ -244,9 +244,9 @@ class Cards:
         return tuple(drawn)
 
     def _place(self, name: str, value: Any) -> float | None:
-        """Where a number lies in its column."""
+        """Where a number lies in its column; None for one that only names an item."""
         span = self._ranges.get(name)
-        if span is None or not is_number(value):
+        if span is None or not is_number(value) or name in self._naming:
             return None
         low, high = span
         return min(1.0, max(0.0, (float(value) - low) / (high - low)))

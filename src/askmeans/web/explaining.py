@@ -48,8 +48,11 @@ class Example:
 
 
 def explain_item(session: Session, row: int, result_view: ResultView | None) -> Why | None:
-    """Memberships of an item with the answers and distances behind them."""
-    if result_view is None:
+    """Memberships of an item with the answers and distances behind them; None where there are none.
+
+    An item that was added since the result was computed has none yet.
+    """
+    if result_view is None or row >= len(result_view.result.memberships):
         return None
     result = result_view.result
     told: dict[int, list[str]] = {}

@@ -1,6 +1,7 @@
 """Fields of items as people compare them: what names an item, ranges of numbers, what differs."""
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -10,6 +11,7 @@ from askmeans.sessions import Session
 __all__ = ["Cell", "as_text", "columns_of", "compared", "is_number"]
 
 _SAMPLE = 2000  # rows from which the range of a column is told
+_ID = re.compile(r"(^|[\W_])(id|ID|Id)$|[a-z]I[dD]$")  # "id", "product_id", "Order ID", "productId"
 _DIFFERENT = 0.1  # of that range, from which two numbers differ
 
 
@@ -27,7 +29,8 @@ class Cell:
 def columns_of(session: Session) -> tuple[dict[str, tuple[float, float]], frozenset[str]]:
     """Smallest and largest of every column of numbers; columns that name items. From a sample.
 
-    A column names items where it repeats their ids, or has another word for every item.
+    A column names items where it is called an id, repeats their ids, or has another word for every
+    item.
     """
     n = len(session.rows)
     found: dict[str, tuple[float, float]] = {}
@@ -44,7 +47,7 @@ def columns_of(session: Session) -> tuple[dict[str, tuple[float, float]], frozen
     naming = frozenset(
         name
         for name, told in values.items()
-        if name.casefold() == "id"
+        if _ID.search(name)
         or list(map(str, told)) == ids
         or (name not in found and len(set(told)) == len(told) > 1)
     )
