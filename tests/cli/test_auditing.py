@@ -23,4 +23,4 @@ def test_a_log_is_listed_and_a_name_replaced(askmeans, tmp_path):
     assert records[-1]["kind"] == "pseudonym"
     failed = askmeans("pseudonym", path, "Ada", cwd=tmp_path, ok=False)
     assert failed.returncode == 1
-    assert "something by 'Ada'" in failed.stderr
+    assert "something by or for 'Ada'" in failed.stderr

@@ -95,7 +95,7 @@ def test_a_name_that_somebody_has_is_no_pseudonym_and_nobody_has_none(session):
     before = raw(session)
     with pytest.raises(ParameterError, match="'pseudonym' parameter must be a name that nobody"):
         session.pseudonymize("Ada Lovelace", "Bo")
-    with pytest.raises(SessionError, match="something by 'Cy'"):
+    with pytest.raises(SessionError, match="something by or for 'Cy'"):
         session.pseudonymize("Cy")
     with pytest.raises(ParameterError):
         session.pseudonymize("Ada Lovelace", "held")

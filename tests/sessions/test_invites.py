@@ -110,6 +110,18 @@ def test_a_pseudonym_takes_the_place_of_a_name_in_invitations(session):
     assert session.person_of(token).name == "person 7"
 
 
+def test_whoever_was_only_invited_or_only_invited_others_can_have_a_pseudonym(session):
+    token = session.invite("Ada", annotator="Bo")
+    session.invite("person 1")
+    assert session.pseudonymize("Ada") == "person 2"
+    with pytest.raises(ParameterError, match="nobody has"):
+        session.pseudonymize("Bo", "person 1")
+    session.pseudonymize("Bo", "person 3")
+    assert (session.invites()[0].name, session.invites()[0].made_by) == ("person 2", "person 3")
+    assert session.person_of(token).name == "person 2"
+    assert "Ada" not in all_text(session)
+
+
 @pytest.mark.parametrize(
     ("options", "named"),
     [

@@ -33,8 +33,11 @@ def events(client):
 
 
 @pytest.mark.parametrize(
-    "host", ["evil.example", "127.0.0.1.evil.example", "127.0.0.1@evil.example", "", "[::1"]
-)
+    "host",
+    ["evil.example", "127.0.0.1.evil.example", "127.0.0.1@evil.example", "", "[::1",
+     # The address that is made of it has another path than the one that is routed.
+     "127.0.0.1/help?", "127.0.0.1/static/x#", "ann@127.0.0.1", "127.0.0.1:80:80", "[127.0.0.1"],
+)  # fmt: skip
 def test_a_name_of_another_machine_is_refused(client, host):
     reply = client.get("/help", headers={"host": host})
     assert reply.status_code == 400

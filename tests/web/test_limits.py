@@ -9,7 +9,7 @@ import pytest
 import uvicorn
 
 from askmeans.web import create_app, guard
-from askmeans.web.limits import BoundedProtocol, RateLimit
+from askmeans.web.limits import BoundedProtocol, RateLimit, neighbourhood
 
 
 @pytest.fixture
@@ -120,6 +120,17 @@ def test_a_rate_is_a_burst_and_then_so_many_per_second_for_each_client():
     assert [limit.allows("a") for _ in range(3)] == [True, True, False]
     now[0] = 1000.0
     assert [limit.allows("a") for _ in range(6)] == [True] * 5 + [False]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("2001:db8::1", "2001:db8::ffff:1", True), ("2001:db8::1", "2001:db8:0:1::1", False),
+        ("10.0.0.1", "10.0.0.2", False), ("/a.sock", "/a.sock", True),
+    ],
+)  # fmt: skip
+def test_a_household_of_ipv6_shares_one_limit_however_many_addresses_it_has(one, other, same):
+    assert (neighbourhood(one) == neighbourhood(other)) is same
 
 
 def test_clients_that_are_quiet_again_are_forgotten(monkeypatch):

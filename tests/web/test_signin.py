@@ -3,8 +3,10 @@
 import re
 
 import pytest
+from fastapi import Request
 from playwright.sync_api import expect
 from sqlalchemy import text
+from starlette.datastructures import URL
 
 from askmeans import sessions
 from askmeans.web import create_app
@@ -211,6 +213,48 @@ def test_annotators_may_do_nothing_that_is_for_owners(app, tools):
         page = client.get("/").text
         for hidden in ("/groups", "/results"):
             assert f'href="{hidden}"' not in page
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1/help?", "127.0.0.1/help#"])
+def test_what_an_annotator_may_do_hangs_on_the_path_that_is_routed_not_on_the_host(
+    client, tools, monkeypatch, host
+):
+    """Older versions of Starlette make `Request.url` of the header as it is."""
+    monkeypatch.setattr("askmeans.web.guard._hostname", lambda _: "127.0.0.1")
+    monkeypatch.setattr(Request, "url", property(lambda told: URL(f"http://{host}{told['path']}")))
+    with tools.using(client.app, "bob", "annotator") as annotator:
+        for path in ("/invites", "/export/answers.csv", "/api/result"):
+            assert annotator.get(path, headers={"host": host}).status_code == 403
+
+
+def test_an_annotator_takes_back_no_group_of_an_owner(tmp_path, tools):
+    place = tmp_path / "groups.db"
+    options = {"n_clusters": 2, "cluster_names": ["low", "high"], "random_state": 0}
+    sessions.create(place, [[float(row)] for row in range(6)], **options).close()
+    app = create_app(place, settle_seconds=0.0)
+    session = app.state.context.session
+    session.add_group("middle", annotator="ann")
+    with tools.using(app, "bob", "annotator") as client:
+        form = {"token": tools.token_of(client), "session": app.state.context.assignments.mark,
+                "key": "k", "event": session.last_regrouping()}  # fmt: skip
+        assert client.post("/undo", data=form).status_code == 403
+        client.post("/undo", data={**form, "question": "1"})
+        client.post("/api/undo", json={"key": "l"}, headers=secret(client))
+    assert session.group_names == ["low", "high", "middle"]
+
+
+def test_a_key_that_somebody_else_used_does_not_tell_what_they_said(client, tools):
+    session = session_of(client)
+    (theirs,) = session.ask(annotator="ann")
+    session.tell(theirs.id, 0.37, annotator="ann", key="k1")
+    with tools.using(client.app, "bob", "annotator") as other:
+        (mine,) = other.post("/api/ask", json={"n": 1}, headers=secret(other)).json()
+        told = {"question": mine["id"], "value": 0.5, "key": "k1"}
+        reply = other.post("/api/answers", json=told, headers=secret(other))
+    assert reply.status_code == 409
+    assert "use a new key" in reply.json()["detail"]
+    assert "0.37" not in reply.text
+    assert "ann" not in reply.json()["detail"]
 
 
 def test_what_only_owners_may_do_is_all_that_is_not_listed_for_annotators(client, tools):

@@ -350,6 +350,8 @@ class Assignment:
                         return self.receipt(done)
                     taken = {event.annotator for event in transaction.events(0)}
                     taken |= {lease.annotator for lease in transaction.leases()[1]}
+                    invites = runtime.store.invites(runtime.record.id)[1]
+                    taken |= {name for each in invites for name in (each.name, each.made_by)}
                     new = _pseudonym(name, pseudonym, taken)
                     transaction.replace_annotator(name, new)
                     done = transaction.append(
@@ -660,8 +662,8 @@ def _pseudonym(name: str, wanted: str | None, taken: Set[str]) -> str:
     """A name for somebody that nobody has."""
     if name not in taken:
         raise SessionError(
-            f"There must be something by {name!r} in this session to give it another name. Got "
-            "nothing; `askmeans audit DB` lists who did what."
+            f"There must be something by or for {name!r} in this session to give it another name. "
+            "Got nothing; `askmeans audit DB` lists who did what."
         )
     if wanted is None:
         return next(p for n in itertools.count(1) if (p := f"person {n}") not in taken)
@@ -704,8 +706,10 @@ def _check_same(
     same = (known.kind, known.value, known.annotator) == (kind, value, annotator)
     if same and (number is None or known.question == number):
         return
+    first = "somebody else used it"  # what they said is theirs
+    if known.annotator == annotator:
+        first = f"{known.kind.value} {known.value} to question {known.question} came first"
     raise KeyConflictError(
         f"A key must be used for one answer only. Got {known.key!r:.60} again for something else "
-        f"({known.kind.value} {known.value} to question {known.question} by {known.annotator!r} "
-        "came first); use a new key."
+        f"({first}); use a new key."
     )

@@ -154,13 +154,13 @@ def _add_handlers(app: FastAPI, context: AppContext) -> None:
     def ours(request: Request, error: AskmeansError) -> Response:
         status = status_of(error)
         if status >= 500:
-            _log.error("%s %s", request.url.path, error)
+            _log.error("%s %s", request.scope["path"], error)
         return told(request, status, tell(error, context.session))
 
     @app.exception_handler(Exception)
     def crashed(request: Request, error: Exception) -> Response:
-        _log.exception("%s failed", request.url.path, exc_info=error)
-        is_api = request.url.path.startswith("/api")
+        _log.exception("%s failed", request.scope["path"], exc_info=error)
+        is_api = request.scope["path"].startswith("/api")
         response = JSONResponse({"detail": _CRASHED}, 500) if is_api else Response(_CRASHED, 500)
         response.headers.update(HEADERS)  # it is sent from outside the guard
         return response

@@ -71,7 +71,7 @@ class AppContext:
             "annotator": annotator_of(request),
             "token": request.state.token,
             "mark": self.assignments.mark,
-            "path": request.url.path,
+            "path": request.scope["path"],
             "is_owner": self.is_owner(request),
             "sees_results": self.sees_results(request, values.get("options")),
         }
@@ -83,7 +83,7 @@ class AppContext:
 
     def refusal(self, request: Request, status: int, text: str) -> Response:
         """A sentence as a page, or as JSON under /api."""
-        if request.url.path.startswith("/api"):
+        if request.scope["path"].startswith("/api"):
             return JSONResponse({"detail": text}, status)
         title = HTTPStatus(status).phrase
         return self.page(request, "error.html", status_code=status, title=title, text=text)

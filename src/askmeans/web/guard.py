@@ -26,7 +26,7 @@ from starlette.requests import cookie_parser
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from askmeans.web.limits import BODY_SECONDS, RateLimit
+from askmeans.web.limits import BODY_SECONDS, RateLimit, neighbourhood
 
 __all__ = ["HEADERS", "LOOPBACK", "MOST_BYTES", "Guard", "check_token", "cookie_name",
            "is_loopback", "set_cookie"]  # fmt: skip
@@ -53,6 +53,7 @@ ADDRESS_RATE, ADDRESS_BURST = 200.0, 3000.0
 _log = logging.getLogger("askmeans.web")
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{43}")
+_HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_.-]+)(:[0-9]{1,5})?")
 _DIGITS = re.compile(r"[0-9]{1,10}")
 
 
@@ -116,7 +117,7 @@ class Guard:
             return PlainTextResponse("This page must be called through its proxy.", 403)
         if scope["scheme"] != "https":
             return PlainTextResponse("This page is encrypted: use https://.", 403)
-        if not self._addresses.allows(address):
+        if not self._addresses.allows(neighbourhood(address)):
             return PlainTextResponse(
                 "Too many requests from your address. Try again in a moment.", 429,
                 headers={"retry-after": "1"},
@@ -221,11 +222,9 @@ def _limited(receive: Receive) -> Receive:
 
 
 def _hostname(host: str) -> str:
-    """The name in a Host header, without the port."""
-    try:
-        return urlsplit(f"//{host}").hostname or ""
-    except ValueError:
-        return ""
+    """The name in a Host header, without the port; none where there is more, such as a path."""
+    found = _HOST.fullmatch(host)
+    return found[1].strip("[]").lower() if found else ""
 
 
 def _token_of(headers: Headers, name: str) -> str | None:

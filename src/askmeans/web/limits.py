@@ -1,6 +1,7 @@
 """How much one client may ask for: requests per second, connections, and time to send them."""
 
 import asyncio
+import ipaddress
 import logging
 import threading
 import time
@@ -8,7 +9,8 @@ from collections.abc import Callable
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-__all__ = ["BODY_SECONDS", "HEADER_SECONDS", "MOST_CONNECTIONS", "BoundedProtocol", "RateLimit"]
+__all__ = ["BODY_SECONDS", "HEADER_SECONDS", "MOST_CONNECTIONS", "BoundedProtocol", "RateLimit",
+           "neighbourhood"]  # fmt: skip
 
 BODY_SECONDS = 20.0  # for 64 KiB: a slow telephone takes a second
 HEADER_SECONDS = 10.0  # from the connection, or the last answer, to a whole request's head
@@ -40,6 +42,17 @@ class RateLimit:
                 return False
             self._full_at[client] = full_at
             return True
+
+
+def neighbourhood(address: str) -> str:
+    """Who shares a limit: an address, of IPv6 the 2**64 that one household or machine has."""
+    try:
+        told = ipaddress.ip_address(address)
+    except ValueError:
+        return address
+    if told.version == 4:
+        return address
+    return str(ipaddress.ip_network((int(told) >> 64 << 64, 64)))
 
 
 class BoundedProtocol(H11Protocol):

@@ -90,6 +90,8 @@ def _add_answering(router: APIRouter, context: AppContext) -> None:
         annotator = annotator_in(context, form)
         question = form.whole("question") if form.get("question") else None
         event = form.whole("event") if form.get("event") else None
+        if question is None and event is not None and not context.is_owner(request):
+            raise HTTPException(403, "Only owners of the session take groups back. Ask one.")
         try:
             text = assignments.undo(annotator, form.text("key"), question, event)
         except AskmeansError as error:

@@ -22,7 +22,7 @@ from askmeans.web.context import AppContext
 from askmeans.web.errors import status_of, tell
 from askmeans.web.forms import SentForm
 from askmeans.web.guard import cookie_name, set_cookie
-from askmeans.web.limits import RateLimit
+from askmeans.web.limits import RateLimit, neighbourhood
 
 __all__ = ["SignIn", "add_signin", "cookie_of"]
 
@@ -109,7 +109,7 @@ class SignIn:
         if signed_in is None and await self._person(request) is None:
             return _unknown(request, wrong=True)
         rest = [pair for pair in request.query_params.multi_items() if pair[0] != "token"]
-        place = quote(request.url.path)
+        place = quote(request.scope["path"])
         place = f"/{place.lstrip('/')}"  # never to //another.example
         response = RedirectResponse(place + (f"?{urlencode(rest)}" if rest else ""), 303)
         if signed_in is not None:
@@ -119,7 +119,7 @@ class SignIn:
 
     def _may(self, request: Request) -> bool:
         """Whether an annotator may go there."""
-        path = request.url.path
+        path = str(request.scope["path"])  # as it is routed; `url` is made of the header Host, too
         if path in ANNOTATORS or path.startswith(("/image/", "/api/items/")):
             return True
         if path in RESULTS or path.startswith("/items/"):
@@ -187,9 +187,9 @@ def _told(request: Request, status: int, text: str) -> Response:
 
 def _is_api(request: Request) -> bool:
     """Whether a program asks."""
-    return request.url.path.startswith("/api/")
+    return str(request.scope["path"]).startswith("/api/")
 
 
 def _address(request: Request) -> str:
-    """Where a request comes from."""
-    return request.client.host if request.client else ""
+    """Where a request comes from, for limits."""
+    return neighbourhood(request.client.host if request.client else "")
