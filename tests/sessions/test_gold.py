@@ -1,5 +1,7 @@
 """Gold questions: mixed in unmarked, free of charge, and what people said to them."""
 
+from dataclasses import replace
+
 import pytest
 
 from askmeans.exceptions import KeyConflictError, ParameterError, SessionError
@@ -51,6 +53,26 @@ def test_a_gold_question_looks_like_any_other(session):
     )  # fmt: skip
     assert session.tell(question.id, 0, annotator="Ada").gold is None
     assert rows
+
+
+@pytest.mark.parametrize("ask", ["group", "membership"])
+def test_what_is_asked_as_gold_is_no_example_of_its_group_unless_the_owner_pins_it(make, ask):
+    session = make(strategy="auto", ask=ask, cluster_names=NAMES)
+    asked = session.ask(3, annotator="Bo")
+    for question in asked:
+        session.tell(question.id, 1 if ask == "group" else 1.0, annotator="Bo")
+    (row,) = asked[0].items
+    known = gold({row: (0.0, 1.0, 0.0), **KNOWN})
+    if ask == "membership":
+        known = [replace(a, kind=ask, cluster=0, value=1.0) for a in known]
+    session.add_gold(known)
+    session.result()
+    n = len(session.rows)
+    shown = {r for group in session.groups for r in session.exemplars(group.number, n=n)}
+    assert shown.isdisjoint({row, *KNOWN})
+    assert shown
+    session.pin(1, row)
+    assert session.exemplars(1, n=n)[0] == row
 
 
 def test_gold_questions_cost_no_budget(make):

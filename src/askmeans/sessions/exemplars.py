@@ -24,6 +24,7 @@ class Exemplars:
         self._seen = 0
         self._entries: dict[int, tuple[int, tuple[float, int, int]]] = {}  # by question
         self._sorted: dict[int, list[tuple[float, int, int]]] = {}  # by cluster
+        self._gold: tuple[int, set[int]] = (0, set())  # how many gold questions, and their items
 
     def rows(self, cluster: int, n: int) -> list[int]:
         """At most n different items that answers place in a cluster."""
@@ -31,11 +32,22 @@ class Exemplars:
         found: dict[int, None] = {}
         groups = self._runtime.groups
         numbers = [cluster] if groups.is_plain else groups.members(cluster)
+        hidden = self.hidden
         for _, row, _ in merge(*(self._sorted.get(number, ()) for number in numbers)):
-            found[row] = None
+            if row not in hidden:
+                found[row] = None
             if len(found) == n:
                 break
         return list(found)
+
+    @property
+    def hidden(self) -> set[int]:
+        """Items of gold questions: shown as examples, they would tell what people are tested by."""
+        gold = self._runtime.state.gold
+        if self._gold[0] != len(gold):
+            items = {row for number in gold for row in self._runtime.question(number).items}
+            self._gold = (len(gold), items)
+        return self._gold[1]
 
     def is_elsewhere(self, row: int, cluster: int) -> bool:
         """Whether answers place an item in another cluster, or not in this one."""

@@ -187,8 +187,9 @@ class Results:
     def exemplars(self, cluster: int, n: int, without: Collection[int]) -> list[int]:
         """Items that tell what a cluster is: those that answers place in it most come first."""
         pins, groups = self._runtime.state.pins, self._runtime.groups
-        rows = [row for number in groups.members(cluster) for row in pins.get(number, ())]
-        rows += self._exemplars.rows(cluster, n + len(without))
+        pinned = [row for number in groups.members(cluster) for row in pins.get(number, ())]
+        rows = self._exemplars.rows(cluster, n + len(without))
+        hidden = self._exemplars.hidden
         more: list[int] = []
         typical, found = self._runtime.config.typical, self._runtime.found
         if typical is not None and cluster < len(typical):
@@ -200,9 +201,10 @@ class Results:
             memberships = found.result.clustering.memberships
             if memberships.shape[1] == len(groups.living):  # of the groups of now
                 order = np.argsort(-memberships[:, column], kind="stable")
-                more = order[: n + len(without)].tolist()
-        rows += [row for row in more if not self._exemplars.is_elsewhere(row, cluster)]
-        return [row for row in dict.fromkeys(rows) if row not in without][:n]
+                more = order[: n + len(without) + len(hidden)].tolist()
+        rows += [row for row in more if row not in hidden
+                 and not self._exemplars.is_elsewhere(row, cluster)]  # fmt: skip
+        return [row for row in dict.fromkeys([*pinned, *rows]) if row not in without][:n]
 
     def first_name(self, number: int) -> str:
         """What a group was called in the beginning, or when it was named last before it ended."""
