@@ -30,7 +30,11 @@ _HEAVIEST = 10_000_000  # bytes of a picture
 _PICTURES = {".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".gif": "image/gif",
              ".webp": "image/webp"}  # fmt: skip
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})  # Unicode's categories
-_TEMPLATE = re.compile(r"[<>]|\[(?=/?INST)", re.IGNORECASE)  # <|im_end|>, </s>, [INST]
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')  # of JSON
+# Marks of chat templates are in angle brackets (ChatML, Llama 2 and 3, Gemma, Phi, DeepSeek, Qwen,
+# Command R) or begin with a square one and a word, a slash or a bar (Llama 2 and Mistral: [INST],
+# [SYSTEM_PROMPT]; EXAONE: [|user|]; GLM: [gMASK]).
+_TEMPLATE = re.compile(r"[<>]|\[(?=[/|]|[^\W\d_])")
 
 _TASKS = {
     "group": "Say to which of the groups the item belongs.",
@@ -146,7 +150,12 @@ def encoded(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=False)
     for odd in {c for c in set(text) if unicodedata.category(c) in _UNSEEN}:
         text = text.replace(odd, json.dumps(odd)[1:-1])
-    return _TEMPLATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return _STRING.sub(lambda string: _TEMPLATE.sub(_escaped, string[0]), text)
+
+
+def _escaped(found: re.Match[str]) -> str:
+    """A character as JSON writes it otherwise."""
+    return f"\\u{ord(found[0]):04x}"
 
 
 def _looked_up(items: Sequence[Any]) -> Callable[[int], Any]:
