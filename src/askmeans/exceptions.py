@@ -183,7 +183,22 @@ class StopAsking(AskmeansError):  # noqa: N818 - a message, not an error
 
 
 class ModelError(AskmeansError):
-    """A language model's endpoint refuses a request, or cannot be asked."""
+    """A language model's endpoint refuses a request, or cannot be asked.
+
+    Parameters
+    ----------
+    message : str
+        What happened.
+    tokens : (int or None, int or None) or None, default=None
+        Tokens read and written that may be billed in spite of it, None for unknown ones; None
+        alone where nothing was done.
+    """
+
+    def __init__(
+        self, message: str, *, tokens: tuple[int | None, int | None] | None = None
+    ) -> None:
+        super().__init__(message)
+        self.tokens = tokens
 
 
 class ModelBusyError(ModelError):
@@ -195,10 +210,18 @@ class ModelBusyError(ModelError):
         What happened.
     retry_after : float or None, default=None
         Seconds that the server asks to wait; None where it does not say.
+    tokens : (int or None, int or None) or None, default=None
+        As for `ModelError`.
     """
 
-    def __init__(self, message: str, retry_after: float | None = None) -> None:
-        super().__init__(message)
+    def __init__(
+        self,
+        message: str,
+        retry_after: float | None = None,
+        *,
+        tokens: tuple[int | None, int | None] | None = None,
+    ) -> None:
+        super().__init__(message, tokens=tokens)
         self.retry_after = retry_after
 
 

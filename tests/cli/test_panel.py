@@ -88,7 +88,12 @@ def test_a_forecast_asks_nothing_and_a_budget_is_a_hard_stop(askmeans, database)
         first = len(server.trace)
         assert 0 < first < 60
         assert sum(server.tokens) <= 6000
-        panel(askmeans, database, server)
+        again = panel(askmeans, database, server, "--max-tokens", "6000")
+        assert "with a larger one the same command goes on" in again.stderr
+        assert len(server.trace) <= first + 1  # what was spent before is spent
+        assert sum(server.tokens) <= 6000
+        more = panel(askmeans, database, server)
+        assert f"with earlier runs: 60 requests, {server.tokens[0]} tokens read" in more.stdout
         assert len(server.trace) == 60  # goes on from there
 
 

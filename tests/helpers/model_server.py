@@ -57,6 +57,7 @@ class Server:
         self.script = script
         self.trace: list[Request] = []
         self.served = 0  # whole answers
+        self.broken = 0  # replies that are none
         self.tokens = [0, 0]
         self.lock = threading.Lock()
         self._seen = Counter()
@@ -113,6 +114,8 @@ def _handler(server):
             found = server.reply(request)
             try:
                 if isinstance(found, Broken):
+                    with server.lock:
+                        server.broken += 1
                     self._break(found)
                     return
                 whole = found if isinstance(found, dict) else completion(found, request)
@@ -138,7 +141,8 @@ def _handler(server):
 
         def _send(self, status, text, headers):
             data = text.encode()
-            self.send_response(status)
+            # A date of the script's own takes the place of the server's.
+            (self.send_response_only if "Date" in headers else self.send_response)(status)
             self.send_header("Content-Type", "application/json")
             for name, value in headers.items():
                 self.send_header(name, value)

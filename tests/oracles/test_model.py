@@ -163,6 +163,16 @@ def test_probabilities_of_the_label_are_shares():
     assert_allclose(oracle.answer(GroupQueries([0], 2)), [[2 / 3, 1 / 3]])
 
 
+def test_the_probability_of_none_is_left_of_the_row():
+    likely = {"A": math.log(0.5), "none": math.log(0.3), "B": math.log(0.2)}
+    for said, token in (("A", "A"), ("none", "none"), ("none", "n")):
+        top = {("n" if token == "n" and key == "none" else key): p for key, p in likely.items()}
+        told = [('{"', {}), ("group", {}), ('": "', {}), (token, top), ('"}', {})]
+        reply = Reply(f'{{"group": "{said}"}}', logprobs=told)
+        oracle = ModelOracle(lambda *_, r=reply, **__: r, guidelines="", show=["x"])
+        assert_allclose(oracle.answer(GroupQueries([0], 2)), [[0.5, 0.2]])
+
+
 def test_the_same_run_again_costs_nothing_and_gives_the_same(tmp_path):
     client = scripted(lambda data: A if data["item"]["text"] < "m" else B)
     for calls in (3, 0):
@@ -236,6 +246,87 @@ def test_the_budget_is_a_hard_stop_and_what_was_said_is_kept(concurrency, limit)
     assert stop.value.asked.sum() == spent.calls
     assert (stop.value.answers[stop.value.asked, 0] == 1.0).all()
     assert stop.value.__cause__ is None
+
+
+def test_a_budget_holds_over_runs_with_the_same_cache_and_for_each_model(tmp_path):
+    def client(*_, **__):
+        return Reply(A, tokens_in=500, tokens_out=20)
+
+    def ask(name="m", **limit):
+        client.name = name
+        oracle = ModelOracle(client, guidelines="", show=[f"x{i}" for i in range(100)],
+                             cache=tmp_path / "c", concurrency=2, **limit)  # fmt: skip
+        try:
+            oracle.answer(GroupQueries(np.arange(100), 2))
+        except StopAsking:
+            assert oracle.is_spent
+        return oracle
+
+    first = ask(max_tokens=5000)
+    again = ask(max_tokens=5000)
+    assert 0 < first.spent.calls < 10
+    assert again.spent.calls == 0  # what was spent before is spent
+    assert again.spent_in_all.tokens_in == first.spent.tokens_in
+    assert 0 < ask(max_cost=0.012, prices=(1.0, 1.0)).spent.calls < 20  # what is left of more
+    assert again.spent_in_all.tokens_in + again.spent_in_all.tokens_out <= 12_000
+    assert ask("another", max_tokens=5000).spent.calls == first.spent.calls
+
+
+def test_what_is_written_without_a_limit_cannot_be_within_a_budget():
+    client = scripted(lambda _: A)
+    client.extra = {"max_tokens": None}
+    with pytest.raises(ParameterError, match="max_completion_tokens"):
+        oracle_of(client, ["x"], max_tokens=10_000)
+    assert oracle_of(client, ["x"]).answer(GroupQueries([0], 2))[0, 0] == 1.0
+    client.extra |= {"max_completion_tokens": 5000}
+    oracle = oracle_of(client, ["x"], max_tokens=5000)
+    with pytest.raises(StopAsking):
+        oracle.answer(GroupQueries([0], 2))  # the prompt and 5,000 are more
+
+
+def test_tries_that_fail_are_in_the_account_and_count_against_the_budget():
+    failures = [
+        ModelBusyError("counted", tokens=(700, 30)), TimeoutError("too slow"),
+        ModelBusyError("cut off", tokens=(None, None)), ModelBusyError("429"),
+        ConnectionRefusedError("nobody there"),
+    ]  # fmt: skip
+    left = list(failures)
+
+    def client(*_, **__):
+        if left:
+            raise left.pop(0)
+        return Reply(A, tokens_in=100, tokens_out=5)
+
+    oracle = ModelOracle(client, guidelines="", show=["x"], clock=StillClock(), votes=1)
+    oracle.answer(GroupQueries([0], 2))
+    (read,), spent = {oracle.forecast(GroupQueries([0], 2, repeat=[1])).tokens_in}, oracle.spent
+    assert (spent.calls, spent.failed) == (1, 5)
+    assert spent.tokens_in == 700 + 100 + 2 * read
+    assert spent.tokens_out == 30 + 5 + 2 * 224  # as many as it might have written
+    assert spent.estimated == 2 * read + 2 * 224
+    left += failures[:1] * 3
+    small = ModelOracle(client, guidelines="", show=["x"], clock=StillClock(), max_tokens=2500)
+    with pytest.raises(StopAsking):
+        small.answer(GroupQueries([0], 2))
+    assert small.is_spent
+    assert small.spent.tokens_in + small.spent.tokens_out <= 2500
+
+
+def test_a_model_at_another_endpoint_is_another(tmp_path):
+    client = scripted(lambda _: A)
+    for url in ("http://one/v1", "http://two/v1", "http://one/v1"):
+        client.url = url
+        oracle_of(client, ["x"], cache=tmp_path / "c").answer(GroupQueries([0], 2))
+    assert len(client.asked) == 2
+
+
+def test_a_forecast_of_what_is_written_is_by_what_is_known_or_may_be():
+    client = scripted(lambda _: Reply(A, tokens_in=9, tokens_out=80))
+    client.extra = {"max_tokens": None, "max_completion_tokens": 2000}
+    oracle = oracle_of(client, ["x", "y"])
+    assert oracle.forecast(GroupQueries([0, 1], 2)).tokens_out == 4000  # it may think
+    oracle.answer(GroupQueries([0], 2))
+    assert oracle.forecast(GroupQueries([0, 1], 2)).tokens_out == 80
 
 
 def test_a_forecast_asks_nothing_and_knows_what_is_cached():
@@ -464,7 +555,7 @@ def test_a_thousand_cards_with_a_fifth_failing_killed_and_resumed(tmp_path, monk
             show=[f"card {i}" for i in range(CARDS)], clock=StillClock(), concurrency=4,
             prices=(1.0, 4.0),
         )  # fmt: skip
-        tokens_before = list(server.tokens)
+        tokens_before, broken_before = list(server.tokens), server.broken
         answers = oracle.answer(GroupQueries(np.arange(CARDS), 2))
         assert server.served == before + oracle.spent.calls
         tokens = [now - then for now, then in zip(server.tokens, tokens_before, strict=True)]
@@ -483,11 +574,13 @@ def test_a_thousand_cards_with_a_fifth_failing_killed_and_resumed(tmp_path, monk
     # None twice, but for those that were under way when it was killed.
     repairs = (number % 25 == 20).sum()
     assert 0 <= server.served - CARDS - repairs <= 4
-    # And the cost is what the server counted.
+    # And the cost is what the server counted, beside estimates of what it cut off.
     spent = oracle.spent
-    assert [spent.tokens_in, spent.tokens_out] == tokens
-    assert spent.money == pytest.approx(tokens[0] * 1e-6 + tokens[1] * 4e-6)
-    raw = cache.read_bytes()
+    assert spent.tokens_in + spent.tokens_out - spent.estimated == sum(tokens)
+    assert spent.failed == server.broken - broken_before
+    assert spent.money == pytest.approx(spent.tokens_in * 1e-6 + spent.tokens_out * 4e-6)
+    assert oracle.spent_in_all.tokens_in > spent.tokens_in  # what was spent before it was killed
+    raw = b"".join(file.read_bytes() for file in tmp_path.iterdir())  # the -wal file, too
     assert b"sk-secret" not in raw
     assert b"card 17" not in raw  # neither keys nor items are kept
 

@@ -8,7 +8,8 @@ import pytest
 from model_server import Broken, completion, serving
 
 from askmeans.exceptions import ModelBusyError, ModelError, ParameterError
-from askmeans.oracles import model_client
+from askmeans.oracles import ModelOracle, model_client
+from askmeans.queries import GroupQueries
 
 KEY = "sk-secret-123"
 MESSAGES = [{"role": "system", "content": "s"}, {"role": "user", "content": '{"item": 1}'}]
@@ -31,11 +32,12 @@ def test_it_sends_the_key_in_a_header_and_tells_what_it_cost():
     assert [reply.tokens_in, reply.tokens_out] == server.tokens
 
 
-def test_without_a_key_none_of_anybody_is_sent(monkeypatch):
+def test_without_a_key_no_header_is_sent_and_nobody_else_s_key(monkeypatch):
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.setenv("OPENAI_ADMIN_KEY", "sk-admin-123")
     with serving(lambda *_: "x") as server:
         model_client(server.url, "m")(MESSAGES)
-    assert server.trace[0].headers["authorization"] == "Bearer none"
+    assert "authorization" not in server.trace[0].headers
 
 
 def test_probabilities_are_asked_for_and_told():
@@ -75,6 +77,69 @@ def test_the_server_says_when_to_come_back():
     with serving(lambda *_: script) as server, pytest.raises(ModelBusyError) as busy:
         model_client(server.url, "m")(MESSAGES)
     assert busy.value.retry_after == 12.0
+    assert busy.value.tokens is None
+
+
+@pytest.mark.parametrize(("headers", "seconds"), [
+    ({"Date": "Wed, 21 Oct 2015 07:27:00 GMT"}, 60.0), ({"Date": "nonsense"}, 0.0),
+    ({"Date": "Wed, 21 Oct 2015 08:00:00 GMT"}, 0.0), ({}, 0.0),
+])  # fmt: skip
+@pytest.mark.usefixtures("key")
+def test_the_server_may_say_it_with_a_date_by_its_own_clock(headers, seconds):
+    script = Broken(503, headers={"Retry-After": "Wed, 21 Oct 2015 07:28:00 GMT", **headers})
+    with serving(lambda *_: script) as server, pytest.raises(ModelBusyError) as busy:
+        model_client(server.url, "m")(MESSAGES)
+    assert busy.value.retry_after == seconds
+
+
+@pytest.mark.parametrize(("broken", "tokens"), [
+    (Broken(500), None), (Broken(429), None), (Broken(cut=True), (None, None)),
+    (Broken(500, body='{"usage": {"prompt_tokens": 7, "completion_tokens": 2}}'), (7, 2)),
+    (Broken(422, body='{"usage": {"prompt_tokens": 7, "completion_tokens": 2}}'), (7, 2)),
+    (Broken(200, body='{"choices": nonsense'), (None, None)),
+    (Broken(200, body='{"choices": [], "usage": {"prompt_tokens": 7, "completion_tokens": 2}}'),
+     (7, 2)), (Broken(delay=0.6), (None, None)),
+])  # fmt: skip
+@pytest.mark.usefixtures("key")
+def test_a_failure_says_what_it_may_cost(broken, tokens):
+    with serving(lambda *_: broken) as server, pytest.raises(ModelError) as failed:
+        model_client(server.url, "m", timeout=0.4)(MESSAGES)
+    assert failed.value.tokens == tokens
+
+
+@pytest.mark.usefixtures("key")
+def test_what_cannot_be_reached_costs_nothing():
+    with serving(lambda *_: "x") as server:
+        url = server.url
+    with pytest.raises(ModelBusyError) as failed:
+        model_client(url, "m")(MESSAGES)
+    assert failed.value.tokens is None
+
+
+@pytest.mark.usefixtures("key")
+def test_a_key_that_the_endpoint_sends_back_reaches_neither_answer_nor_cache(tmp_path):
+    def echo(request, _):
+        sent = request.headers["authorization"]
+        letters = [{"token": letter, "logprob": 0.0, "bytes": None, "top_logprobs": []}
+                   for letter in sent]  # fmt: skip
+        return completion(f"You sent {sent}.", request, logprobs=letters)
+
+    with serving(echo) as server:
+        client = model_client(server.url, "m", logprobs=True)
+        reply = client(MESSAGES)
+        oracle = ModelOracle(client, guidelines="", show=["x"], cache=tmp_path / "c")
+        oracle.answer(GroupQueries([0], 2))
+        kept = b"".join(file.read_bytes() for file in tmp_path.iterdir())  # c and c-wal
+    assert reply == "You sent Bearer ***."
+    assert reply.logprobs == ()
+    assert b"You sent Bearer ***" in kept
+    assert KEY.encode() not in kept
+
+
+def test_a_key_that_is_no_secret_changes_no_answer(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "A")
+    with serving(lambda *_: '{"group": "A"}') as server:
+        assert model_client(server.url, "m")(MESSAGES) == '{"group": "A"}'
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 422])
@@ -88,14 +153,6 @@ def test_what_is_refused_is_not_worth_another_try(status):
     assert str(status) in str(refused.value)
     assert KEY not in str(refused.value)
     assert refused.value.__cause__ is None
-
-
-@pytest.mark.usefixtures("key")
-def test_nobody_is_there():
-    with serving(lambda *_: "x") as server:
-        url = server.url
-    with pytest.raises(ModelBusyError):
-        model_client(url, "m")(MESSAGES)
 
 
 @pytest.mark.usefixtures("key")

@@ -10,15 +10,16 @@ from typing import Any
 
 import numpy as np
 
+from askmeans.cli.panel_printing import in_words, show_panel
 from askmeans.cli.printing import complain, say
 from askmeans.cli.sessions import named, opened, show_json
 from askmeans.exceptions import ParameterError, StopAsking
-from askmeans.oracles import ModelClient, ModelCost, ModelOracle, model_client
+from askmeans.oracles import ModelClient, ModelOracle, model_client
 from askmeans.oracles.model_names import propose_names
 from askmeans.policy.panel import audit_order
 from askmeans.progress import answers_bar
 from askmeans.queries import GroupQueries
-from askmeans.sessions import ModelScore, PanelReport, Session
+from askmeans.sessions import Session
 from askmeans.sessions.naming import group_samples, shown_item
 from askmeans.sessions.store import file_of, is_postgresql
 
@@ -58,7 +59,7 @@ def run(options: PanelOptions) -> bool:
     with closing(opened(options.database, options.name, as_json=options.as_json)) as session:
         if options.share is not None:
             session.set_option("audit_share", float(options.share))
-        stopped, cost = False, None
+        stopped, cost = False, []
         if options.url is not None:
             client = _client(options)
             if options.names:
@@ -71,12 +72,13 @@ def run(options: PanelOptions) -> bool:
                 return True
             if not options.as_json:
                 _show_forecast(session, oracle, rows, as_json=False)
-            stopped, cost = _answer_ahead(session, oracle, rows), oracle.spent
+            stopped = _answer_ahead(session, oracle, rows)
+            cost = [oracle.spent, oracle.spent_in_all]
         elif options.names or options.forecast:
             raise ParameterError(
                 "--names and --forecast need a model. Got none; add --model URL --model-name NAME."
             )
-        _show(session, session.panel(), cost, as_json=options.as_json)
+        show_panel(session, session.panel(), cost, as_json=options.as_json)
         return not stopped
 
 
@@ -171,7 +173,7 @@ def _show_forecast(
     if as_json:
         show_json(session, {"items": len(rows), "forecast": dataclasses.asdict(told)})
         return
-    say(f"{len(rows)} items to ask {oracle.name} about: {_cost(told)}")
+    say(f"{len(rows)} items to ask {oracle.name} about: {in_words(told)}")
 
 
 def _answer_ahead(session: Session, oracle: ModelOracle, rows: list[int]) -> bool:
@@ -196,8 +198,11 @@ def _answer_ahead(session: Session, oracle: ModelOracle, rows: list[int]) -> boo
             if isinstance(cause, Exception):
                 raise cause
             if stopped:
-                why = "the budget is spent" if oracle.is_spent else "stopped"
-                complain(f"{why} before the end; the same command goes on from here")
+                why = "stopped before the end; the same command goes on from here"
+                if oracle.is_spent:
+                    why = "the budget is spent before the end; with a larger one the same command "\
+                          "goes on from here"  # fmt: skip
+                complain(why)
                 return not oracle.is_spent
     return False
 
@@ -233,57 +238,4 @@ def _propose(session: Session, client: ModelClient, options: PanelOptions) -> No
     say(
         f"Nothing was renamed. Accept or change a name: askmeans rename {named(options.database)} "
         "GROUP NAME; descriptions belong in the guidelines."
-    )
-
-
-def _show(session: Session, report: PanelReport, cost: ModelCost | None, *, as_json: bool) -> None:
-    """Print how much rests on whom."""
-    if as_json:
-        told = dataclasses.asdict(report)
-        told["cost"] = None if cost is None else dataclasses.asdict(cost)
-        show_json(session, told)
-        return
-    if cost is not None:
-        say(f"asked: {_cost(cost)}")
-    for name, score in report.models.items():
-        for line in _lines(name, score):
-            say(line)
-    if not report.models:
-        say("No language model has answered; --model URL --model-name NAME lets one.")
-    say(
-        f"People answered {report.people} of {report.items} items; "
-        f"{report.decided_by_models:.0%} of the items are in their group because of models."
-    )
-    say(f"People would still change about {report.would_change:.0f} items.")
-    if report.to_check:
-        shown = ", ".join(session.item(row).id for row in report.to_check)
-        say(f"The most doubtful: {shown}")
-    for note in report.notes:
-        say(note)
-
-
-def _lines(name: str, score: ModelScore) -> Iterator[str]:
-    """What a model's answers are worth, in words."""
-    agreed = "not compared with people yet"
-    if score.agreement is not None:
-        agreed = f"agrees with people in {score.agreement:.0%} of {score.together} items"
-    yield f"{name}: {score.answers} answers, {score.unsure} times cannot say; {agreed}"
-    yield f"  weight {score.weight:.2f}; {score.decides:.0%} of the items hang on it alone"
-    if score.audit_error is not None and score.audit_band is not None:
-        low, high = score.audit_band
-        yield (
-            f"  on {score.audited} random items it is {score.audit_error:.2f} off "
-            f"(between {low:.2f} and {high:.2f} in 19 cases of 20)"
-        )
-    if score.confusions:
-        listed = ", ".join(f"{c.said} for {c.group} ({c.items})" for c in score.confusions[:3])
-        yield f"  says {listed}"
-
-
-def _cost(cost: ModelCost) -> str:
-    """A cost in words."""
-    money = "" if cost.money is None else f", {cost.money:.4f} by the prices given"
-    return (
-        f"{cost.calls} requests, {cost.tokens_in} tokens read and {cost.tokens_out} written"
-        f"{money}; {cost.remembered} answers remembered"
     )

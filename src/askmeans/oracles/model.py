@@ -17,8 +17,9 @@ from askmeans.exceptions import AnswerError, ParameterError, StopAsking
 from askmeans.oracles.model_answers import Reply, parsed, spread
 from askmeans.oracles.model_batches import Batch
 from askmeans.oracles.model_cache import ModelCost, ReplyCache
-from askmeans.oracles.model_calls import Caller, Clock, Limits, about
+from askmeans.oracles.model_calls import Caller, Clock, Limits
 from askmeans.oracles.model_prompts import Messages, Prompts
+from askmeans.oracles.model_tokens import about, most_written
 from askmeans.queries import GroupQueries, MembershipQueries, Queries, Question
 
 __all__ = ["ModelOracle"]
@@ -61,11 +62,12 @@ class ModelOracle:
     temperature : float or None, default=None
         How freely the model writes; None for 0, of several votes 0.7.
     cache : path or None, default=None
-        A file for the raw answers; None to keep them in memory only.
+        A file for the raw answers, and for what they cost; None to keep them in memory only.
     max_cost : float or None, default=None
-        Money that may be spent at most, in the currency of `prices`.
+        Money that may be spent on this model at most, in the currency of `prices`, in earlier runs
+        with the same cache, too: a run that goes on has what is left.
     max_tokens : int or None, default=None
-        Tokens that may be used at most, read and written.
+        Tokens that may be used at most, read and written, likewise.
     prices : (float, float) or None, default=None
         What a million tokens cost that are read, and written.
     concurrency : int, default=8
@@ -154,8 +156,13 @@ class ModelOracle:
 
     @property
     def spent(self) -> ModelCost:
-        """What was asked so far, and what it cost."""
+        """What was asked so far in this run, and what it cost."""
         return self._caller.spent
+
+    @property
+    def spent_in_all(self) -> ModelCost:
+        """What the model cost so far, in earlier runs with the same cache, too."""
+        return self._caller.spent_in_all
 
     def who(self, queries: Queries) -> list[str]:
         """Who answers: the model.
@@ -179,7 +186,7 @@ class ModelOracle:
         return [self.name] * len(queries)
 
     def forecast(self, queries: Queries) -> ModelCost:
-        """About what a batch will cost, without asking anything.
+        """About what a batch will cost, without asking anything, if no request fails.
 
         Parameters
         ----------
@@ -198,20 +205,29 @@ class ModelOracle:
         >>> oracle.forecast(PairQueries([[0, 1]])).calls
         1
         """
-        k, calls, known, tokens = self._n_clusters(queries), 0, 0, 0
+        k, calls, tokens = self._n_clusters(queries), 0, 0
+        known: list[Reply] = []
         for question in dict.fromkeys(queries.questions()):
             messages = self._prompts.messages(question, k)
             for vote in range(self.votes):
                 key = self._caller.key(messages, self._options(k, vote), _vote(question, vote, 0))
-                if self._caller.cache.get(key) is not None:
-                    known += 1
+                reply = self._caller.cache.get(key)
+                if reply is not None:
+                    known.append(reply)
                 else:
                     calls, tokens = calls + 1, tokens + about(messages)
-        limits, written = self._caller.limits, calls * _USUAL
-        money = limits.money(tokens, written) if limits.prices else None
+        written = round(calls * self._usually_written(known))
+        limits = self._caller.limits
         return ModelCost(
-            calls=calls, remembered=known, tokens_in=tokens, tokens_out=written, money=money
-        )
+            calls=calls, remembered=len(known), tokens_in=tokens, tokens_out=written,
+            money=limits.money(tokens, written) if limits.prices else None,
+        )  # fmt: skip
+
+    def _usually_written(self, known: Sequence[Reply]) -> float:
+        """Tokens of an answer: as those known, else few, or as many as the client lets it write."""
+        if known:
+            return sum(reply.tokens_out or 0 for reply in known) / len(known)
+        return most_written(self._caller.sent({})) or _USUAL  # a limit of its own: it thinks first
 
     def answer(self, queries: Queries) -> Floats:
         """Answers to a batch.

@@ -20,8 +20,8 @@ __all__ = ["Reply", "parsed", "spread"]
 
 Row = tuple[float, ...]
 _NONE = "none"
-_LEAST = 0.5  # of the probability that must be on answers there are
-_SLACK = 0.02  # by which shares may exceed 1 together: they were rounded
+_LEAST = 0.5  # of the probability that must be on answers there are: the label is no accident
+_SLACK = 0.02  # by which shares may exceed 1 together: four that were rounded up to hundredths
 
 
 class Reply(str):
@@ -87,23 +87,33 @@ def parsed(text: str, question: Question, n_clusters: int) -> float | Row:
 
 
 def spread(reply: Reply, question: Question, n_clusters: int, row: Row) -> Row:
-    """The row of a group by the probabilities of the labels, where the model told them."""
-    known = labels(n_clusters)
-    if question.kind != "group" or sorted(row)[-1] != 1.0:
+    """The row of a group by the probabilities of the labels, where the model told them.
+
+    What it gives "none" is left of the row.
+    """
+    if question.kind != "group" or not (1.0 in row or not any(row)):
         return row
-    said, text = known[row.index(1.0)], ""
+    known = labels(n_clusters)
+    said, text = row.index(1.0) if any(row) else n_clusters, ""
     for token, likely in reply.logprobs:
-        label = token.strip().strip('"')
-        if label == said and '"group"' in text:
-            chance = np.zeros(n_clusters)
+        if '"group"' in text and _place(token, known) == said:
+            chance = np.zeros(n_clusters + 1)  # the last is "none"
             for other, logarithm in likely.items():
-                name = other.strip().strip('"')
-                if name in known:
-                    chance[known.index(name)] += math.exp(min(logarithm, 0.0))
+                place = _place(other, known)
+                if place is not None:
+                    chance[place] += math.exp(min(logarithm, 0.0))
             total = float(chance.sum())
-            return tuple((chance / total).tolist()) if total >= _LEAST else row
+            return tuple((chance[:-1] / total).tolist()) if total >= _LEAST else row
         text += token
     return row
+
+
+def _place(token: str, known: Sequence[str]) -> int | None:
+    """Which label a token is, "none" or its beginning after all others; None for no label."""
+    name = token.strip().strip('"')
+    if name in known:
+        return known.index(name)
+    return len(known) if name and _NONE.startswith(name) else None
 
 
 def _group(value: Any, n_clusters: int) -> Row | None:

@@ -1,7 +1,7 @@
 """Every raw answer of a language model on disk, by what was asked, before it counts.
 
-One SQLite file; several processes may use it. A key is a digest of model, messages and options, so
-neither prompts nor credentials are kept.
+One SQLite file; several processes may use it. A key is a digest of endpoint, model, messages and
+options, so neither prompts nor credentials are kept. What each model cost is there, too.
 """
 
 import hashlib
@@ -9,7 +9,7 @@ import json
 import sqlite3
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +19,24 @@ from askmeans.oracles.model_prompts import Messages
 
 __all__ = ["ModelCost", "ReplyCache"]
 
-_TABLE = """CREATE TABLE IF NOT EXISTS replies (
+_TABLES = """
+CREATE TABLE IF NOT EXISTS replies (
     key TEXT PRIMARY KEY, text TEXT NOT NULL, tokens_in INTEGER NOT NULL,
     tokens_out INTEGER NOT NULL, logprobs TEXT, at TEXT DEFAULT CURRENT_TIMESTAMP
-)"""
+);
+CREATE TABLE IF NOT EXISTS accounts (
+    model TEXT PRIMARY KEY, calls INTEGER NOT NULL, failed INTEGER NOT NULL,
+    tokens_in INTEGER NOT NULL, tokens_out INTEGER NOT NULL, estimated INTEGER NOT NULL
+);
+"""
+_PAY = """INSERT INTO accounts VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (model) DO UPDATE SET
+    calls = calls + excluded.calls, failed = failed + excluded.failed,
+    tokens_in = tokens_in + excluded.tokens_in, tokens_out = tokens_out + excluded.tokens_out,
+    estimated = estimated + excluded.estimated
+"""
 _BUSY = 30.0  # seconds to wait for another process
+
+Who = tuple[str, str]  # a model's name, and where it is
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +55,11 @@ class ModelCost:
         Tokens written.
     money : float or None
         What they cost by the prices given; None without prices.
+    failed : int, default=0
+        Requests that failed, also those that were made again.
+    estimated : int, default=0
+        Tokens among these that no endpoint counted: of clients that do not say, and of requests
+        that were cut off or too slow, which may be billed.
 
     Examples
     --------
@@ -54,6 +72,28 @@ class ModelCost:
     tokens_in: int
     tokens_out: int
     money: float | None
+    failed: int = 0
+    estimated: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Account:
+    """What requests took."""
+
+    calls: int = 0
+    failed: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    estimated: int = 0
+
+    def __add__(self, other: "Account") -> "Account":
+        """Both together."""
+        return Account(
+            calls=self.calls + other.calls, failed=self.failed + other.failed,
+            tokens_in=self.tokens_in + other.tokens_in,
+            tokens_out=self.tokens_out + other.tokens_out,
+            estimated=self.estimated + other.estimated,
+        )  # fmt: skip
 
 
 class ReplyCache:
@@ -63,14 +103,13 @@ class ReplyCache:
         self.path = None if path is None else Path(path)
         self._lock = threading.Lock()
         try:
-            # Every statement is a transaction of its own: what was written survives a kill.
             self._connection = sqlite3.connect(
                 ":memory:" if path is None else str(path), timeout=_BUSY, isolation_level=None,
                 check_same_thread=False,
             )  # fmt: skip
             if path is not None:
                 self._connection.execute("PRAGMA journal_mode=WAL")
-            self._connection.execute(_TABLE)
+            self._connection.executescript(_TABLES)
         except sqlite3.DatabaseError as error:
             raise DataError(
                 f"The 'cache' parameter of ModelOracle must be a file that can be written, or one "
@@ -89,15 +128,28 @@ class ReplyCache:
         told = [(token, likely) for token, likely in json.loads(logprobs or "[]")]
         return Reply(text, tokens_in=tokens_in, tokens_out=tokens_out, logprobs=told)
 
-    def put(self, key: str, reply: Reply) -> None:
-        """Keep a reply; it is on disk when this returns."""
-        told = json.dumps(reply.logprobs) if reply.logprobs else None
+    def put(self, who: Who, cost: Account, key: str = "", reply: Reply | None = None) -> None:
+        """Keep what a request cost and its reply, if any; both are on disk when this returns."""
+        with self._lock, self._connection:  # commits, or leaves nothing
+            self._connection.execute("BEGIN IMMEDIATE")
+            self._connection.execute(_PAY, (_digest(who), *astuple(cost)))
+            if reply is not None:
+                told = json.dumps(reply.logprobs) if reply.logprobs else None
+                self._connection.execute(
+                    "INSERT OR IGNORE INTO replies (key, text, tokens_in, tokens_out, logprobs) "
+                    "VALUES (?, ?, ?, ?, ?)",
+                    (key, str(reply), reply.tokens_in, reply.tokens_out, told),
+                )
+
+    def account(self, who: Who) -> Account:
+        """What a model cost so far, whoever asked it with this cache."""
         with self._lock:
-            self._connection.execute(
-                "INSERT OR IGNORE INTO replies (key, text, tokens_in, tokens_out, logprobs) "
-                "VALUES (?, ?, ?, ?, ?)",
-                (key, str(reply), reply.tokens_in, reply.tokens_out, told),
-            )
+            row = self._connection.execute(
+                "SELECT calls, failed, tokens_in, tokens_out, estimated FROM accounts "
+                "WHERE model = ?", (_digest(who),),
+            ).fetchone() or (0, 0, 0, 0, 0)  # fmt: skip
+        names = ("calls", "failed", "tokens_in", "tokens_out", "estimated")
+        return Account(**dict(zip(names, row, strict=True)))
 
     def close(self) -> None:
         """Let go of the file."""
@@ -105,9 +157,12 @@ class ReplyCache:
             self._connection.close()
 
 
-def key_of(
-    model: str, messages: Messages, options: Mapping[str, Any], vote: tuple[int, ...]
-) -> str:
+def key_of(who: Who, messages: Messages, options: Mapping[str, Any], vote: tuple[int, ...]) -> str:
     """What identifies a request: the same content has the same key, whoever asks."""
-    asked = json.dumps([model, messages, dict(options), vote], sort_keys=True)
-    return hashlib.sha256(asked.encode("utf-8", "surrogatepass")).hexdigest()
+    return _digest([who, messages, dict(options), vote])
+
+
+def _digest(value: Any) -> str:
+    """What stands for a value that is not kept."""
+    text = json.dumps(value, sort_keys=True)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

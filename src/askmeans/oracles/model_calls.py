@@ -7,18 +7,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from askmeans.exceptions import ModelBusyError, ModelError
+from askmeans.exceptions import ModelBusyError, ModelError, ParameterError
 from askmeans.oracles.model_answers import Reply
-from askmeans.oracles.model_cache import ModelCost, ReplyCache, key_of
+from askmeans.oracles.model_cache import Account, ModelCost, ReplyCache, key_of
 from askmeans.oracles.model_prompts import Messages
+from askmeans.oracles.model_tokens import counted, lost, most_read, most_written
 
-__all__ = ["Caller", "Clock", "Limits", "Spent", "about"]
+__all__ = ["Caller", "Clock", "Limits", "RefusedError", "Spent"]
 
+# As openai's own retries (half a second, doubled), but longer at most: a batch has time.
 _FIRST, _MOST = 0.5, 60.0  # seconds to wait before the second try, and at most
-_HONOURED = 600.0  # seconds that a server may ask for
-_CHARACTERS = 4.0  # of a token, as a rule
-_PICTURE = 3000  # tokens of a picture at most, as endpoints count them
-_AROUND = 64  # tokens around messages at most
+_HONOURED = 600.0  # seconds that a server may ask for; rate limits are by the minute
+_FOR_NOW = (ModelBusyError, TimeoutError, ConnectionError)  # another try may help
 
 
 class Spent(Exception):  # noqa: N818 - a message: the budget ends here
@@ -65,10 +65,24 @@ class Limits:
     prices: tuple[float, float] | None = None
     retries: int = 6
 
+    @property
+    def are_set(self) -> bool:
+        """Whether there is a budget."""
+        return self.max_cost is not None or self.max_tokens is not None
+
     def money(self, tokens_in: float, tokens_out: float) -> float:
         """What tokens cost."""
         price_in, price_out = self.prices or (0.0, 0.0)
         return (tokens_in * price_in + tokens_out * price_out) / 1e6
+
+    def cost(self, account: Account, remembered: int = 0) -> ModelCost:
+        """An account with what it comes to."""
+        money = self.money(account.tokens_in, account.tokens_out) if self.prices else None
+        return ModelCost(
+            calls=account.calls, remembered=remembered, tokens_in=account.tokens_in,
+            tokens_out=account.tokens_out, money=money, failed=account.failed,
+            estimated=account.estimated,
+        )  # fmt: skip
 
     def allow(self, tokens_in: float, tokens_out: float) -> bool:
         """Whether so many tokens are within the budget."""
@@ -89,30 +103,37 @@ class Caller:
         self.ended = threading.Event()  # nothing more shall be tried
         self.clock = clock or RealClock(self.ended)
         self.model = str(getattr(client, "name", "model"))
+        self.who = (self.model, str(getattr(client, "url", "")))  # the same model elsewhere differs
         self.n_retried = 0
         self._lock = threading.Lock()
-        self._calls = self._remembered = 0
-        self._spent = [0, 0]  # tokens in and out
+        self._remembered = 0
+        self._account = Account()  # of this run
         self._held = [0, 0]  # the most that requests under way may take
         self._not_before = 0.0
         self._under_way: dict[str, threading.Lock] = {}
+        if limits.are_set and not most_written(self.sent({"max_tokens": 1})):
+            raise ParameterError(
+                "The 'max_cost' and 'max_tokens' parameters need a limit of what is written, which "
+                "is set aside before each request. Got a client whose 'extra' sends none; add for "
+                "example 'max_completion_tokens': 2000 to it."
+            )
 
     @property
     def spent(self) -> ModelCost:
-        """What was asked, and what it cost."""
+        """What was asked in this run, and what it cost."""
         with self._lock:
-            tokens_in, tokens_out = self._spent
-            money = self.limits.money(tokens_in, tokens_out) if self.limits.prices else None
-            return ModelCost(
-                calls=self._calls, remembered=self._remembered, tokens_in=tokens_in,
-                tokens_out=tokens_out, money=money,
-            )  # fmt: skip
+            return self.limits.cost(self._account, self._remembered)
+
+    @property
+    def spent_in_all(self) -> ModelCost:
+        """What asking this model cost so far, in earlier runs with this cache, too."""
+        return self.limits.cost(self.cache.account(self.who))
 
     def key(self, messages: Messages, options: Mapping[str, Any], vote: tuple[int, ...]) -> str:
         """What identifies a request."""
-        return key_of(self.model, messages, self._sent(options), vote)
+        return key_of(self.who, messages, self.sent(options), vote)
 
-    def _sent(self, options: Mapping[str, Any]) -> dict[str, Any]:
+    def sent(self, options: Mapping[str, Any]) -> dict[str, Any]:
         """Options as the client sends them."""
         return dict(options) | dict(getattr(self.client, "extra", None) or {})
 
@@ -135,49 +156,63 @@ class Caller:
             return self._asked(key, messages, options)
 
     def _asked(self, key: str, messages: Messages, options: Mapping[str, Any]) -> Reply:
-        """The reply to one request, which nobody else makes."""
+        """The reply to one request, which nobody else makes: tried again where it may help."""
         known = self.cache.get(key)
         if known is not None:
             with self._lock:
                 self._remembered += 1
             return known
-        sent = self._sent(options)
-        written = [int(sent.get(name) or 0) for name in ("max_tokens", "max_completion_tokens")]
-        most = _most(messages), max(written)
-        self._hold(most)
-        try:
-            reply = _with_tokens(self._tried(messages, options), messages)
-            with self._lock:
-                self._calls += 1
-                self._spent[0] += reply.tokens_in or 0
-                self._spent[1] += reply.tokens_out or 0
-            self.cache.put(key, reply)
-        finally:
-            with self._lock:
-                self._held = [held - part for held, part in zip(self._held, most, strict=True)]
-        return reply
-
-    def _hold(self, most: tuple[int, int]) -> None:
-        """Set aside what a request may cost; refused where that may exceed the budget."""
-        with self._lock:
-            total = [a + b + c for a, b, c in zip(self._spent, self._held, most, strict=True)]
-            if not self.limits.allow(*total):
-                raise Spent
-            self._held = [held + part for held, part in zip(self._held, most, strict=True)]
-
-    def _tried(self, messages: Messages, options: Mapping[str, Any]) -> str:
-        """What the client returns, tried again where it fails for a while."""
         for attempt in range(self.limits.retries + 1):
             self._pace()
             if self.ended.is_set():
                 raise ModelBusyError("nothing more shall be tried")
             try:
-                return self.client(messages, **options)
-            except (ModelBusyError, TimeoutError, ConnectionError) as error:
+                return self._try(key, messages, options)
+            except _FOR_NOW as error:
                 if attempt == self.limits.retries:
                     raise
                 self._back_off(attempt, getattr(error, "retry_after", None))
         raise AssertionError
+
+    def _try(self, key: str, messages: Messages, options: Mapping[str, Any]) -> Reply:
+        """Ask once, and keep the reply and what it cost, or what a failure may cost."""
+        written = most_written(self.sent(options))
+        most = most_read(messages), written
+        self._hold(most)
+        try:
+            reply, estimated = counted(self.client(messages, **options), messages)
+        except Exception as error:
+            read, wrote, estimated = lost(error, messages, written)
+            self._pay(Account(failed=1, tokens_in=read, tokens_out=wrote, estimated=estimated))
+            raise
+        else:
+            read, wrote = reply.tokens_in or 0, reply.tokens_out or 0
+            cost = Account(calls=1, tokens_in=read, tokens_out=wrote, estimated=estimated)
+            self._pay(cost, key, reply)
+        finally:
+            with self._lock:
+                self._held = [held - part for held, part in zip(self._held, most, strict=True)]
+        return reply
+
+    def _pay(self, cost: Account, key: str = "", reply: Reply | None = None) -> None:
+        """Note what a request cost, on disk together with the reply."""
+        with self._lock:
+            self._account += cost
+        self.cache.put(self.who, cost, key, reply)
+
+    def _hold(self, most: tuple[int, int]) -> None:
+        """Set aside what a request may cost; refused where that may exceed the budget.
+
+        What earlier runs with the same cache cost counts, and what other processes do.
+        """
+        with self._lock:
+            if self.limits.are_set:
+                so_far = self.cache.account(self.who)
+                spent = so_far.tokens_in, so_far.tokens_out
+                total = [a + b + c for a, b, c in zip(spent, self._held, most, strict=True)]
+                if not self.limits.allow(*total):
+                    raise Spent
+            self._held = [held + part for held, part in zip(self._held, most, strict=True)]
 
     def _pace(self) -> None:
         """Wait as long as the server asked everybody to."""
@@ -196,40 +231,3 @@ class Caller:
             self.clock.sleep(part * _FIRST)
             return
         self.clock.sleep(part * min(_FIRST * 2.0**attempt, _MOST))
-
-
-def about(messages: Messages) -> int:
-    """About how many tokens a prompt has."""
-    text, pictures = _measured(messages)
-    return round(len(text) / _CHARACTERS) + _PICTURE * pictures + 8
-
-
-def _most(messages: Messages) -> int:
-    """As many tokens as a prompt can have: no token is less than a byte."""
-    text, pictures = _measured(messages)
-    return len(text.encode("utf-8", "surrogatepass")) + _PICTURE * pictures + _AROUND
-
-
-def _measured(messages: Messages) -> tuple[str, int]:
-    """The text of messages, and how many pictures there are."""
-    text, pictures = "", 0
-    for message in messages:
-        content = message["content"]
-        parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
-        text += "".join(part.get("text", "") for part in parts)
-        pictures += sum(part["type"] != "text" for part in parts)
-    return text, pictures
-
-
-def _with_tokens(text: str, messages: Messages) -> Reply:
-    """The reply with its tokens: as told, or about as many as it must have."""
-    told = text if isinstance(text, Reply) else Reply(text)
-    reply = Reply(
-        told.encode("utf-8", "replace").decode(),  # halves of letters cannot be kept
-        tokens_in=told.tokens_in, tokens_out=told.tokens_out, logprobs=told.logprobs,
-    )  # fmt: skip
-    if reply.tokens_in is None:
-        reply.tokens_in = about(messages)
-    if reply.tokens_out is None:
-        reply.tokens_out = max(1, round(len(reply) / _CHARACTERS))
-    return reply

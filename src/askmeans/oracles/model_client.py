@@ -2,11 +2,16 @@
 
 Rules of this file:
 - The key comes from the environment and goes into one header. It is in no attribute, no message
-  and no log of ours; what a server sends back with it in it is told without it.
+  and no log of ours; what a server sends back with it in it, an answer or an error, is passed on
+  without it.
+- A failure says what it may cost: as the server counts, unknown where it was cut off or too slow.
 - Nothing is tried again here: `ModelOracle` does that, for every client alike.
 """
 
+import json
 import os
+import time
+from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -19,7 +24,9 @@ __all__ = ["ModelClient", "model_client"]
 
 _AGAIN = frozenset({408, 409, 425, 429})  # and what a server fails with
 _OF_THE_ITEM = frozenset({400, 413, 422})  # too long, or not wanted: this request's own matter
-_TOP = 10  # tokens whose probabilities are asked for
+_TOP = 10  # tokens whose probabilities are asked for: all letters that may be likely
+_SECRET = 8  # characters from which on a key is one: local servers take any word
+_UNKNOWN = (None, None)  # tokens read and written
 
 
 class ModelClient:
@@ -47,7 +54,12 @@ class ModelClient:
         self._api = api
 
     def __repr__(self) -> str:
-        return f"ModelClient({self.name!r} at {self._api.base_url})"
+        return f"ModelClient({self.name!r} at {self.url})"
+
+    @property
+    def url(self) -> str:
+        """Where the endpoint is."""
+        return str(self._api.base_url)
 
     def __call__(self, messages: list[dict[str, Any]], **options: Any) -> Reply:
         """What the model writes.
@@ -73,31 +85,53 @@ class ModelClient:
         """
         import openai
 
+        ours = {name: value for name, value in options.items() if name not in self.extra}
+        more = {name: value for name, value in self.extra.items() if value is not None}
+        if not self._api.api_key:
+            ours["extra_headers"] = {"Authorization": openai.Omit()}
+        found = None
         try:
-            ours = {name: value for name, value in options.items() if name not in self.extra}
-            more = {name: value for name, value in self.extra.items() if value is not None}
             found = self._api.chat.completions.create(
                 model=self.name, messages=messages, extra_body=more, **ours
             )
-            return _reply(found)
+            return self._without_key(_reply(found))
         except openai.APIStatusError as error:
-            told = self._clean(f"{error.status_code}: {error.message}")
+            told, tokens = self._clean(f"{error.status_code}: {error.message}"), _usage(error)
             if error.status_code in _AGAIN or error.status_code >= 500:
-                raise ModelBusyError(told, _retry_after(error.response.headers)) from None
+                after = _retry_after(error.response.headers)
+                raise ModelBusyError(told, after, tokens=tokens) from None
             kind = RefusedError if error.status_code in _OF_THE_ITEM else ModelError
             raise kind(
                 f"The endpoint must take the request. Got {told}; check the model's name, the key "
-                "in the environment, the options, and what is shown of the item."
+                "in the environment, the options, and what is shown of the item.",
+                tokens=tokens,
             ) from None
         except openai.APIError as error:  # time-outs, broken connections, what is no answer
-            raise ModelBusyError(self._clean(str(error) or type(error).__name__), None) from None
+            told = self._clean(str(error) or type(error).__name__)
+            tokens = None if "Connect" in type(error.__cause__).__name__ else _UNKNOWN
+            raise ModelBusyError(told, tokens=tokens) from None
         except (ValueError, TypeError, AttributeError, LookupError) as error:
-            raise ModelBusyError(self._clean(f"not of the protocol ({error})"), None) from None
+            told = self._clean(f"not of the protocol ({error})")
+            raise ModelBusyError(told, tokens=_tokens(found)) from None
 
     def _clean(self, text: str) -> str:
         """A message without the key."""
+        return self._redacted(text, self._api.api_key)[:500]
+
+    def _without_key(self, reply: Reply) -> Reply:
+        """An answer without the key, if it is a secret; its letters have no probabilities then."""
         key = self._api.api_key
-        return (text.replace(key, "***") if key else text)[:500]
+        text = self._redacted(reply, key) if len(key) >= _SECRET else reply
+        if text == reply:
+            return reply
+        return Reply(text, tokens_in=reply.tokens_in, tokens_out=reply.tokens_out)
+
+    @staticmethod
+    def _redacted(text: str, key: str) -> str:
+        """A text without the key, plain or as a JSON string has it."""
+        for form in {key, json.dumps(key)[1:-1]} - {""}:
+            text = text.replace(form, "***")
+        return text
 
 
 def model_client(
@@ -168,13 +202,14 @@ def model_client(
             "another one; set it again."
         )
     api = openai.OpenAI(base_url=url, api_key=key or "none", timeout=timeout, max_retries=0)
+    api.api_key = key  # the library wants one to begin with; without one no header is sent
     told: dict[str, Any] = {"logprobs": True, "top_logprobs": _TOP} if logprobs else {}
     return ModelClient(api, model, told | (extra or {}))
 
 
 def _reply(found: Any) -> Reply:
     """The text, tokens and probabilities of a completion."""
-    choice, usage = found.choices[0], found.usage
+    choice = found.choices[0]
     text = choice.message.content
     if choice.finish_reason is None and not text:
         raise ValueError("an empty answer")
@@ -182,17 +217,40 @@ def _reply(found: Any) -> Reply:
         (each.token, {other.token: other.logprob for other in each.top_logprobs})
         for each in (choice.logprobs.content or () if choice.logprobs else ())
     ]
-    return Reply(
-        text or "",
-        tokens_in=None if usage is None else usage.prompt_tokens,
-        tokens_out=None if usage is None else usage.completion_tokens,
-        logprobs=told,
-    )
+    read, written = _tokens(found)
+    return Reply(text or "", tokens_in=read, tokens_out=written, logprobs=told)
+
+
+def _tokens(found: Any) -> tuple[int | None, int | None]:
+    """Tokens that an answer counts, also one that is none; None where it does not."""
+    usage = getattr(found, "usage", None)
+    parts = (getattr(usage, name, None) for name in ("prompt_tokens", "completion_tokens"))
+    read, written = (part if isinstance(part, int) and part >= 0 else None for part in parts)
+    return read, written
+
+
+def _usage(error: Any) -> tuple[int | None, int | None] | None:
+    """Tokens that an error counts; None where it says nothing, and nothing is billed."""
+    try:
+        usage = error.response.json()["usage"]
+        return int(usage["prompt_tokens"]), int(usage["completion_tokens"])
+    except (ValueError, TypeError, LookupError):
+        return None
 
 
 def _retry_after(headers: Any) -> float | None:
-    """Seconds that the server asks to wait; None where it does not say."""
+    """Seconds that the server asks to wait, or until a date by its own clock; None for neither."""
+    text = headers.get("retry-after", "")
     try:
-        return max(0.0, float(headers.get("retry-after", "")))
+        return max(0.0, float(text))
     except ValueError:
-        return None  # a date, or nothing
+        then, now = _date(text), _date(headers.get("date", ""))
+    return None if then is None else max(0.0, then - (time.time() if now is None else now))
+
+
+def _date(text: str) -> float | None:
+    """A date of HTTP in seconds; None for another text."""
+    try:
+        return parsedate_to_datetime(text).timestamp()
+    except ValueError:
+        return None
