@@ -77,7 +77,8 @@ def browsing(link: str) -> Iterator[Any]:
     with sync_playwright() as started:
         browser = started.chromium.launch(executable_path=chromium, args=FLAGS)
         page = browser.new_page()
-        page.goto(link)
+        page.goto(link)  # the welcome
+        page.goto(link.partition("?")[0])
         page.wait_for_selector("#question[data-ready]", state="attached")
         yield page
         browser.close()

@@ -109,6 +109,15 @@ def test_exemplars_are_those_that_people_placed_in_a_group(session):
     assert question.items[0] not in session.exemplars(2, n=40)
 
 
+def test_a_group_that_has_only_a_name_has_no_exemplars_before_somebody_placed_an_item(session):
+    session.result()
+    assert [session.exemplars(group) for group in range(3)] == [[], [], []]
+    (question,) = session.ask()
+    session.tell(question.id, "large")
+    session.result()
+    assert [len(session.exemplars(group)) for group in range(3)] == [0, 0, 3]
+
+
 def test_people_who_place_an_item_in_different_groups_contradict_each_other(make, kit):
     session = make(strategy="auto", cluster_names=NAMES, annotations=2)
     for agreed in session.ask(14, annotator="ann"):

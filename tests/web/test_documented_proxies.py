@@ -121,7 +121,7 @@ def test_the_documented_proxy_lets_people_in_and_tells_who_they_are(proxied, dat
     with sessions.open(database) as session:
         token, cookie = session.invite("ann"), f"__Host-{cookie_of(session)}"
         reply = client.get(f"/?token={token}")
-        assert (reply.status_code, reply.headers["location"]) == (303, "/")
+        assert (reply.status_code, reply.headers["location"]) == (303, "/welcome")
         assert client.cookies[cookie] == token
         header = {"origin": f"https://{NAME}", "x-forwarded-for": "9.9.9.9",
                   "x-forwarded-host": "evil.example"}  # fmt: skip

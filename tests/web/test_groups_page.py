@@ -31,7 +31,7 @@ def test_every_page_about_groups_is_accessible(look, products, sit_down, check):
     name, options = look
     address, _ = products
     page = sit_down(address, **options)
-    for path in ("groups", "name", "practice", "help"):
+    for path in ("groups", "name", "welcome", "practice", "help"):
         page.goto(f"{address}/{path}")
         check(page, f"{path}-texts-{name}", full_page=True)
     page.goto(address)
@@ -126,7 +126,7 @@ def test_the_owner_tells_people_what_it_is_for(products, sit_down):
         assert session.options["guidelines"].startswith("# Rules")
         assert session.options["gold_feedback"]
         assert len(session.changes()) == 5
-    page.goto(f"{address}/name")
+    page.goto(f"{address}/welcome")
     expect(page.locator(".purpose")).to_have_text("For the catalogue.")
 
 
@@ -166,14 +166,19 @@ def test_many_groups_are_found_by_typing(tmp_path, sit_down, tools):
 
 
 @pytest.mark.parametrize("script", [True, False])
-def test_practice_tells_right_from_wrong_and_keeps_nothing(products, sit_down, script):
+def test_who_comes_in_first_learns_what_it_is_for_and_practises_before_real_cards(
+    products, browser, tools, script
+):
     address, path = products
+    context = browser.new_context(java_script_enabled=script)
+    page = context.new_page()
+    page.goto(link := tools.link_to(address, "bob", "annotator"))
     with sessions.open(path) as session:
         before = [event for event in session.audit() if event.kind != "invite"]
-    page = sit_down(address, "bob", java_script_enabled=script)
-    page.goto(f"{address}/name")
-    page.get_by_role("link", name="Practise first, with 3 cards").click()
+    expect(page.locator("h1")).to_have_text("Welcome, bob")
     expect(page.locator("main")).to_contain_text("We sort what the shop sells.")
+    expect(page.locator(".choices li")).to_have_count(4)
+    page.get_by_role("link", name="Practise with 3 cards").click()
     page.locator(".choices button").nth(1).click()  # the first is about the first group
     expect(page.locator("#said")).to_contain_text("others would say coffee")
     page.locator(".choices button").nth(0).click()
@@ -185,6 +190,11 @@ def test_practice_tells_right_from_wrong_and_keeps_nothing(products, sit_down, s
     expect(page.locator("#answer")).to_be_visible()
     with sessions.open(path) as session:
         assert [event for event in session.audit() if event.kind != "invite"] == before
+        (question,) = session.ask(annotator="bob")
+        session.tell(question.id, 0, annotator="bob")
+    page.goto(link)  # no newcomer any more
+    expect(page.locator("#answer")).to_be_visible()
+    context.close()
 
 
 def test_practice_goes_by_keys(products, sit_down):

@@ -259,8 +259,8 @@ def test_a_key_that_somebody_else_used_does_not_tell_what_they_said(client, tool
 
 def test_what_only_owners_may_do_is_all_that_is_not_listed_for_annotators(client, tools):
     """A route that is added is for owners until somebody decides otherwise."""
-    open_to_all = {"/", "/answer", "/undo", "/stop", "/renew", "/leave", "/name", "/practice",
-                   "/history", "/help", "/signout", "/signin", "/healthz", "/image/0",
+    open_to_all = {"/", "/welcome", "/answer", "/undo", "/stop", "/renew", "/leave", "/name",
+                   "/practice", "/history", "/help", "/signout", "/signin", "/healthz", "/image/0",
                    "/api/openapi.json", "/api/status", "/api/ask", "/api/answers", "/api/undo",
                    "/api/history", "/api/items/0"}  # fmt: skip
     with tools.using(client.app, "bob", "annotator") as annotator:

@@ -26,6 +26,13 @@ MEANS = np.array(
     ]
 )
 _SKINS = ("#ffd54a", "#f7b267", "#9ad0c2", "#b8c4f0", "#f2a9b4")
+_EXAMPLES = 4  # of each mood, pinned: three on its tile, one to practise on
+_PURPOSE = "We sort drawn faces by their mood. You are the expert: say what you see."
+_GUIDELINES = """\
+- Judge by the whole face: mouth, brows and eyes.
+- A face between two moods belongs to both: say how much of each.
+- The colour of a face means nothing.
+"""
 INK, MOUTH = "#2b2b33", "#7c2f3a"
 
 
@@ -56,7 +63,11 @@ class Shape:
 
 
 def make_faces(database: Path, n: int = 120) -> None:
-    """Make a session of faces with group questions; the pictures lie beside the database."""
+    """Make a session of faces with group questions; the pictures lie beside the database.
+
+    The plainest faces of each mood are pinned, so that examples and practice cards are there from
+    the start.
+    """
     from askmeans.sessions import create
 
     faces = Faces.draw(n)
@@ -65,7 +76,7 @@ def make_faces(database: Path, n: int = 120) -> None:
     files = [f"face-{number}.svg" for number in range(1, n + 1)]
     for file, numbers, skin in zip(files, faces.X, faces.skins, strict=True):
         (folder / file).write_text(_as_svg(shape_of(numbers), skin))
-    create(
+    with create(
         database,
         faces.X,
         n_clusters=len(MOODS),
@@ -77,7 +88,12 @@ def make_faces(database: Path, n: int = 120) -> None:
         feature_names=FEATURES,
         ask="group",
         random_state=0,
-    ).close()
+    ) as session:
+        session.set_option("purpose", _PURPOSE, annotator="demo")
+        session.set_option("guidelines", _GUIDELINES, annotator="demo")
+        for mood, column in enumerate(faces.shares.T):
+            for row in np.argsort(-column, kind="stable")[:_EXAMPLES].tolist():
+                session.pin(mood, row, annotator="demo")
 
 
 def shape_of(numbers: Floats) -> Shape:

@@ -196,7 +196,8 @@ class Results:
             more = typical[cluster]
         elif typical is not None and self._runtime.again:  # what is in none of the groups yet
             more = [question.items[0] for question in self._runtime.again]
-        elif found is not None:
+        elif found is not None and (rows or self._runtime.config.ask in SIMILARITIES):
+            # A group that has only a name has no column of its own before somebody placed an item.
             column = groups.living.index(cluster)
             memberships = found.result.clustering.memberships
             if memberships.shape[1] == len(groups.living):  # of the groups of now

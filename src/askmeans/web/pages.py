@@ -126,10 +126,14 @@ def _add_person(router: APIRouter, context: AppContext) -> None:
 
     @router.get("/name")
     def name_page(request: Request) -> Response:
+        return context.page(request, "name.html", people=list(context.session.status().people))
+
+    @router.get("/welcome")
+    def welcome(request: Request) -> Response:
+        """What this is for, what the groups are, and cards to practise on."""
         session = context.session
         return context.page(
-            request, "name.html", people=list(session.status().people),
-            purpose=session.options["purpose"], practice=practice_items(session),
+            request, "welcome.html", options=session.options, practice=practice_items(session),
             choices=assignments.cards.choices(()) if session.config.ask == "group" else (),
         )  # fmt: skip
 
@@ -180,7 +184,4 @@ def _practice_page(
     if card is None:
         return RedirectResponse("/", 303)
     told = next((c.name for c in card.choices if c.group == answer), None)
-    return context.page(
-        request, "practice.html", card=card, told=told, right=answer == card.group,
-        purpose=session.options["purpose"],
-    )  # fmt: skip
+    return context.page(request, "practice.html", card=card, told=told, right=answer == card.group)

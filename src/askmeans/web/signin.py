@@ -28,9 +28,9 @@ __all__ = ["SignIn", "add_signin", "cookie_of"]
 
 OPEN = frozenset({"/signin", "/healthz"})
 ANNOTATORS = frozenset({
-    "/", "/answer", "/undo", "/stop", "/renew", "/leave", "/name", "/practice", "/history", "/help",
-    "/signout", "/api/openapi.json", "/api/status", "/api/ask", "/api/answers", "/api/undo",
-    "/api/history",
+    "/", "/welcome", "/answer", "/undo", "/stop", "/renew", "/leave", "/name", "/practice",
+    "/history", "/help", "/signout", "/api/openapi.json", "/api/status", "/api/ask",
+    "/api/answers", "/api/undo", "/api/history",
 })  # fmt: skip
 RESULTS = frozenset({"/results", "/results/part", "/find", "/api/result"})  # where the owner says
 # Quick hands answer three questions a second; a program on the same machine forty.
@@ -111,6 +111,8 @@ class SignIn:
         rest = [pair for pair in request.query_params.multi_items() if pair[0] != "token"]
         place = quote(request.scope["path"])
         place = f"/{place.lstrip('/')}"  # never to //another.example
+        if place == "/" and not rest and signed_in is not None:
+            place = await run_in_threadpool(_first_place, self._context.session, signed_in)
         response = RedirectResponse(place + (f"?{urlencode(rest)}" if rest else ""), 303)
         if signed_in is not None:
             _remember(request, response, self._cookie, token)
@@ -140,10 +142,11 @@ def add_signin(router: APIRouter, context: AppContext) -> None:
         """A link or its token, pasted."""
         told = form.text("link")
         token = parse_qs(urlsplit(told).query).get("token", [told])[0] if "?" in told else told
-        if context.session.person_of(token) is None:
+        person = context.session.person_of(token)
+        if person is None:
             allowed = context.failed_signins.allows(_address(request))
             return _page(context, request, _WRONG, 401 if allowed else 429)
-        response = RedirectResponse("/", 303)
+        response = RedirectResponse(_first_place(context.session, person), 303)
         _remember(request, response, cookie, token)
         return response
 
@@ -153,6 +156,11 @@ def add_signin(router: APIRouter, context: AppContext) -> None:
         gone = set_cookie(cookie, "", secure=request.state.secure, seconds=0)
         response.headers.append("set-cookie", gone)
         return response
+
+
+def _first_place(session: Session, person: Person) -> str:
+    """Where somebody goes who comes in: whoever has not answered yet is told first what it is."""
+    return "/" if session.history(annotator=person.name) else "/welcome"
 
 
 def _page(context: AppContext, request: Request, trouble: str, status: int = 200) -> Response:
