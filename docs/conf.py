@@ -1,6 +1,7 @@
 """The documentation's site, as Sphinx builds it: `make docs`."""
 
 import os
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -73,7 +74,8 @@ if WITH_GALLERY:
 else:
     exclude_patterns += ["gallery", "sg_execution_times.rst"]  # those of another build
 
-# Marks in a page where what the code tells comes in.
+# Marks in a page where what the code tells comes in; `<!-- example NAME -->` is a picture of the
+# gallery's.
 GENERATED: dict[str, Callable[[], str]] = {
     "<!-- gallery -->\n": lambda: "gallery/index\n" if WITH_GALLERY else "",
     "<!-- commands -->": reference_pages.command_sections,
@@ -99,6 +101,22 @@ def fill_marks(_: Any, __: str, source: list[str]) -> None:
     for mark, sections in GENERATED.items():
         if mark in source[0]:
             source[0] = source[0].replace(mark, sections())
+    source[0] = re.sub(r"<!-- example (\w+) ?(\d*) -->", shown_example, source[0])
+
+
+def shown_example(found: "re.Match[str]") -> str:
+    """A picture of an example, the first or the one numbered; nothing without the gallery."""
+    name, number = found[1], int(found[2] or 1)
+    title = (HERE.parent / "examples" / f"{name}.py").read_text().splitlines()[1]
+    lines = [
+        f"```{{figure}} /gallery/images/sphx_glr_{name}_{number:03}.png",
+        f":alt: {title}",
+        ":width: 620px",
+        "",
+        f"From the gallery: [{title}](/gallery/{name}.rst)",
+        "```",
+    ]
+    return "\n".join(lines) if WITH_GALLERY else ""
 
 
 def setup(app: Any) -> None:

@@ -11,11 +11,10 @@ The estimated error says when it is enough. Can it be believed?
 import matplotlib.pyplot as plt
 import numpy as np
 
-from askmeans import ActiveFuzzyKMeans, oracles
-from askmeans.cli.faces import Faces
+from askmeans import ActiveFuzzyKMeans, datasets, oracles
 
-faces = Faces.draw()
-expert = oracles.TableOracle(faces.shares)
+faces = datasets.make_faces()
+expert = oracles.TableOracle(faces.memberships)
 budgets = [6, 8, 12, 16, 24, 32, 48, 64]
 expected, low, high, truth = [], [], [], []
 for budget in budgets:
@@ -24,7 +23,7 @@ for budget in budgets:
     expected.append(model.diagnostics_["estimated_error"])
     low.append(model.diagnostics_["error_band"][0])
     high.append(model.diagnostics_["error_band"][1])
-    truth.append(np.abs(model.memberships_ - faces.shares).mean())
+    truth.append(np.abs(model.memberships_ - faces.memberships).mean())
 
 figure, ax = plt.subplots(figsize=(7, 4.5), layout="constrained")
 ax.fill_between(budgets, low, high, alpha=0.2, label="band")

@@ -11,12 +11,11 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.metrics import confusion_matrix
 
-from askmeans import ActiveFuzzyKMeans, FuzzyKMeans, oracles
-from askmeans.cli.example_data import TOPICS, make_messages
+from askmeans import ActiveFuzzyKMeans, FuzzyKMeans, datasets, oracles
 from askmeans.metrics import match_clusters
 from askmeans.tables import read_items
 
-messages = make_messages()
+messages = datasets.make_messages()
 X = read_items({"message": messages.texts}).features
 truth = messages.shares.argmax(axis=1)
 
@@ -32,7 +31,7 @@ for ax, model, title in zip(axes, (alone, asked), ("alone", "after 30 answers"),
     for row, column in np.ndindex(4, 4):
         count = np.sum((truth == row) & (labels == column))
         ax.text(column, row, count, ha="center", va="center")
-    ax.set_xticks(range(4), TOPICS, rotation=30)
-    ax.set_yticks(range(4), TOPICS)
+    ax.set_xticks(range(4), messages.names, rotation=30)
+    ax.set_yticks(range(4), messages.names)
     ax.set_title(f"{title}: {np.mean(labels == truth):.0%} right")
 axes[0].set_ylabel("in truth")

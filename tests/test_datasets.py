@@ -1,4 +1,4 @@
-"""Planted data: soft memberships that satisfy the paper's assumptions, by construction."""
+"""Data with a known target: planted ones satisfy the paper's assumptions, others can be judged."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,13 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from askmeans import metrics
-from askmeans.datasets import make_cores_and_arms, make_far_cluster
+from askmeans.datasets import (
+    make_cores_and_arms,
+    make_faces,
+    make_far_cluster,
+    make_messages,
+    make_scenes,
+)
 from askmeans.exceptions import ParameterError
 
 
@@ -132,3 +138,60 @@ def test_the_same_generator_gives_the_same_means_for_all_sizes():
 def test_the_far_cluster_needs_whole_numbers(name, value):
     with pytest.raises(ParameterError, match=name):
         make_far_cluster(**{name: value}, rng=np.random.default_rng(0))
+
+
+def test_faces_are_always_the_same_and_some_lie_between_moods():
+    faces, again = make_faces(), make_faces()
+    assert (faces.X == again.X).all()
+    assert_allclose(faces.memberships.sum(axis=1), 1.0)
+    strongest = faces.memberships.max(axis=1)
+    assert (strongest < 0.6).sum() >= 6 < (strongest > 0.9).sum()
+    assert metrics.are_centers_consistent(faces.X, faces.centers, faces.memberships)
+
+
+def test_faces_of_one_mood_look_alike():
+    faces = make_faces()
+    mood, sure = faces.memberships.argmax(axis=1), faces.memberships.max(axis=1) > 0.9
+    gaps = np.square(faces.X[sure, None] - faces.centers).sum(axis=2)
+    assert (gaps.argmin(axis=1) == mood[sure]).all()
+
+
+def test_no_faces_are_refused():
+    with pytest.raises(ParameterError, match="'n' parameter of make_faces"):
+        make_faces(0)
+
+
+def test_every_fifth_message_has_two_topics_and_says_both():
+    messages = make_messages(10)
+    assert [int((row > 0).sum()) for row in messages.shares] == [1, 1, 1, 1, 2] * 2
+    assert len(messages.texts[4].split(". ")) == 2
+    assert messages.topics[4] == messages.names[messages.shares[4].argmax()]
+
+
+def test_a_seed_makes_other_messages():
+    assert make_messages(5).texts == make_messages(5).texts != make_messages(5, seed=1).texts
+
+
+@pytest.mark.parametrize("given", [{"n": 0}, {"seed": -1}])
+def test_messages_out_of_range_are_refused(given):
+    with pytest.raises(ParameterError, match="of make_messages"):
+        make_messages(**given)
+
+
+def test_every_fourth_picture_shows_two_scenes_side_by_side():
+    scenes = make_scenes(8)
+    assert [int((row > 0).sum()) for row in scenes.shares] == [1, 1, 1, 2] * 2
+    assert np.allclose(scenes.shares.sum(axis=1), 1.0)
+    assert scenes.images.dtype == np.uint8
+
+
+def test_a_night_is_darker_than_a_beach():
+    scenes = make_scenes()
+    light = scenes.images.mean(axis=(1, 2, 3))
+    pure = {name: light[scenes.shares[:, j] == 1.0] for j, name in enumerate(scenes.names)}
+    assert pure["night"].max() < pure["forest"].min() < pure["beach"].min()
+
+
+def test_no_pictures_are_refused():
+    with pytest.raises(ParameterError, match="'n' parameter of make_scenes"):
+        make_scenes(0)

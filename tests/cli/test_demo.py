@@ -7,7 +7,8 @@ from pathlib import Path
 import matplotlib.image
 import pytest
 
-from askmeans.cli.faces import MOODS, Faces
+from askmeans.datasets import make_faces
+from askmeans.datasets.faces import MOODS
 
 
 @pytest.fixture(scope="module")
@@ -23,13 +24,13 @@ def rows_of(text):
 
 def test_the_demo_shows_group_questions_with_the_experts_shares(demo):
     rows = [row for row in rows_of(demo[1].stdout) if len(row) == 2]
-    faces, shares = Faces.draw(), {}
+    faces, shares = make_faces(), {}
     for face, said in rows[1:]:
         shares[int(face.split()[-1])] = said
     assert len(shares) == 5
     for number, said in shares.items():
-        best = faces.shares[number - 1].argmax()
-        assert said.startswith(f"{MOODS[best]} {faces.shares[number - 1, best]:.0%}")
+        best = faces.memberships[number - 1].argmax()
+        assert said.startswith(f"{MOODS[best]} {faces.memberships[number - 1, best]:.0%}")
 
 
 def test_the_demo_tells_its_error_within_the_band_it_expects(demo):

@@ -1,14 +1,16 @@
 """Cards to practise on, and what is there before anybody has answered."""
 
 from askmeans import sessions
-from askmeans.cli.faces import MOODS, Faces, make_faces
+from askmeans.cli.faces import make_faces_session
+from askmeans.datasets import make_faces
+from askmeans.datasets.faces import MOODS
 from askmeans.web.cards import Cards
 from askmeans.web.practice import practice_card, practice_items
 
 
 def test_a_fresh_demo_has_right_examples_and_three_practice_cards(tmp_path):
-    make_faces(tmp_path / "faces.db")
-    moods = Faces.draw().shares.argmax(axis=1)
+    make_faces_session(tmp_path / "faces.db")
+    moods = make_faces().memberships.argmax(axis=1)
     with sessions.open(tmp_path / "faces.db") as session:
         assert session.options["purpose"]
         assert session.options["guidelines"]

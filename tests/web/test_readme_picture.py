@@ -15,7 +15,8 @@ from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
 from askmeans import sessions
-from askmeans.cli.faces import MEANS, make_faces
+from askmeans.cli.faces import make_faces_session
+from askmeans.datasets.faces import MEANS
 
 IMAGES = Path(__file__).parents[2] / "docs" / "images"
 SIZE = {"width": 1100, "height": 750}
@@ -38,7 +39,7 @@ def tiles(path):
 
 def take(name, tmp_path, sit_down, tools, picture_of):
     """A picture of the demo's faces after some answers, its words, and what hangs on them."""
-    make_faces(tmp_path / "faces.db")
+    make_faces_session(tmp_path / "faces.db")
     with sessions.open(tmp_path / "faces.db") as session:
         for _ in range(20):
             (question,) = session.ask(annotator="bob")

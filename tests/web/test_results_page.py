@@ -5,7 +5,8 @@ import pytest
 from playwright.sync_api import expect
 
 from askmeans import sessions
-from askmeans.cli.faces import MEANS, make_faces
+from askmeans.cli.faces import make_faces_session
+from askmeans.datasets.faces import MEANS
 
 
 @pytest.fixture
@@ -25,7 +26,7 @@ def products(tmp_path, tools):
 def faces(tmp_path, tools):
     """The demo's faces with 12 answers."""
     path = tmp_path / "faces.db"
-    make_faces(path)
+    make_faces_session(path)
     with sessions.open(path) as session:
         for _ in range(12):
             (question,) = session.ask(annotator="bob")

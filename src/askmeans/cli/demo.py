@@ -10,8 +10,10 @@ from rich.table import Table
 from rich.text import Text
 
 from askmeans import ActiveFuzzyKMeans, FuzzyKMeans, metrics, oracles
-from askmeans.cli.faces import INK, MOODS, MOUTH, Faces, shape_of
+from askmeans.cli.faces import INK, MOUTH, SKIN, shape_of
 from askmeans.colors import PALETTE, as_hex, blend
+from askmeans.datasets import Planted, make_faces
+from askmeans.datasets.faces import MOODS
 from askmeans.exceptions import DataError
 
 __all__ = ["run"]
@@ -35,7 +37,7 @@ def run(out: Path) -> None:
             "Got another file; use --out for another folder."
         )
     console = Console()
-    faces = Faces.draw()
+    faces = make_faces()
     console.print(
         f"[bold]{len(faces.X)} drawn faces.[/bold] How happy, sad, angry or surprised is each? "
         f"askmeans asks about {QUESTIONS} of them and says it for all. (The expert is simulated; "
@@ -43,7 +45,7 @@ def run(out: Path) -> None:
     )
     with console.status("Fitting (the first time, some seconds to compile) ..."):
         alone = FuzzyKMeans(len(MOODS), n_init=5, random_state=0).fit(faces.X)
-        expert = oracles.TableOracle(faces.shares)
+        expert = oracles.TableOracle(faces.memberships)
         asked = ActiveFuzzyKMeans(
             len(MOODS), oracle=expert, ask="group", budget=QUESTIONS, random_state=0
         ).fit(faces.X)
@@ -61,7 +63,7 @@ def _between(asked: ActiveFuzzyKMeans) -> list[int]:
     return [int(row) for row in order if int(row) not in known][:_SHOWN]
 
 
-def _first_answers(faces: Faces, asked: ActiveFuzzyKMeans) -> Table:
+def _first_answers(faces: Planted, asked: ActiveFuzzyKMeans) -> Table:
     """A few of the questions, as a person would have met them."""
     table = Table(title="The first of its questions", title_justify="left")
     table.add_column("to which group does it belong?")
@@ -73,14 +75,14 @@ def _first_answers(faces: Faces, asked: ActiveFuzzyKMeans) -> Table:
     return table
 
 
-def _soft_rows(faces: Faces, asked: ActiveFuzzyKMeans, rows: list[int]) -> Table:
+def _soft_rows(faces: Planted, asked: ActiveFuzzyKMeans, rows: list[int]) -> Table:
     """Faces between moods: what the result says of them beside the truth."""
     table = Table(title="Faces between moods, that nobody was asked about", title_justify="left")
     table.add_column("")
     table.add_column("after asking")
     table.add_column("in truth")
     for row in rows:
-        found, truth = asked.memberships_[row], faces.shares[row]
+        found, truth = asked.memberships_[row], faces.memberships[row]
         bar = _bar(found).append(f" {_told(found)}")
         table.add_row(f"{_emoticon(faces.X[row]):>4}  face {row + 1}", bar, _told(truth))
     legend = Text()
@@ -90,7 +92,7 @@ def _soft_rows(faces: Faces, asked: ActiveFuzzyKMeans, rows: list[int]) -> Table
     return table
 
 
-def _how_sure(faces: Faces, alone: FuzzyKMeans, asked: ActiveFuzzyKMeans) -> Table:
+def _how_sure(faces: Planted, alone: FuzzyKMeans, asked: ActiveFuzzyKMeans) -> Table:
     """The error without and with questions, as it is and as it was estimated."""
     table = Table(title="How sure it is: the mean error of a membership", title_justify="left")
     for title in ("", "without questions", f"after {asked.n_queries_} questions"):
@@ -98,7 +100,7 @@ def _how_sure(faces: Faces, alone: FuzzyKMeans, asked: ActiveFuzzyKMeans) -> Tab
     low, high = asked.diagnostics_["error_band"]
     estimate = asked.diagnostics_["estimated_error"]
     table.add_row("it expects", "cannot say", f"{estimate:.3f}, from {low:.3f} to {high:.3f}")
-    errors = (_error(faces.shares, model.memberships_) for model in (alone, asked))
+    errors = (_error(faces.memberships, model.memberships_) for model in (alone, asked))
     table.add_row("in truth", *(f"{error:.3f}" for error in errors))
     return table
 
@@ -132,7 +134,7 @@ def _told(shares: Floats) -> str:
     return ", ".join(f"{MOODS[mood]} {shares[mood]:.0%}" for mood in best if shares[mood] > 0.05)
 
 
-def _draw(faces: Faces, asked: ActiveFuzzyKMeans, between: list[int], path: Path) -> Path:
+def _draw(faces: Planted, asked: ActiveFuzzyKMeans, between: list[int], path: Path) -> Path:
     """A map of all faces in their moods' colours, and some between moods with their shares."""
     import matplotlib as mpl
     from matplotlib import pyplot as plt
@@ -150,7 +152,7 @@ def _draw(faces: Faces, asked: ActiveFuzzyKMeans, between: list[int], path: Path
     return path
 
 
-def _draw_map(ax: Any, faces: Faces, asked: ActiveFuzzyKMeans) -> None:
+def _draw_map(ax: Any, faces: Planted, asked: ActiveFuzzyKMeans) -> None:
     """All faces; the ring of each has the mixture of its moods' colours."""
     centred = faces.X - faces.X.mean(axis=0)
     points = centred @ np.linalg.svd(centred, full_matrices=False)[2][:2].T
@@ -161,25 +163,24 @@ def _draw_map(ax: Any, faces: Faces, asked: ActiveFuzzyKMeans) -> None:
             shown.append(row)
     ax.scatter(*points.T, c=rings, s=28, zorder=0)
     for row in shown:
-        _draw_face(ax, points[row], 0.085, faces.X[row], faces.skins[row], rings[row])
-    for mood, color in zip(MOODS, COLORS, strict=True):
-        ax.plot([], [], "o", color=color, label=mood, markersize=10)
-    ax.legend(loc="lower center", ncols=len(MOODS), frameon=False, fontsize=12)
+        _draw_face(ax, points[row], 0.085, faces.X[row], rings[row])
+    for mood, color in enumerate(COLORS):  # beside its purest face, away from the others
+        x, y = points[asked.memberships_[:, mood].argmax()]
+        where = {"ha": "left" if x > 0 else "right", "va": "center", "fontsize": 17}
+        ax.text(x + np.copysign(0.22, x), y, MOODS[mood], color=color, weight="bold", **where)
     ax.set_title(
-        "every face has the mixed colour of its moods (dots: faces there is no room for)",
-        fontsize=12,
+        "every ring has the mixed colour of the face's moods (dots: more faces)", fontsize=12
     )
-    low, high = points.min(axis=0) - 0.15, points.max(axis=0) + 0.15
-    ax.set(ylim=(low[1] - 0.3, high[1]))
     ax.set_aspect("equal", adjustable="datalim")
     ax.axis("off")
 
 
-def _draw_bars(ax: Any, faces: Faces, asked: ActiveFuzzyKMeans, rows: list[int]) -> None:
+def _draw_bars(ax: Any, faces: Planted, asked: ActiveFuzzyKMeans, rows: list[int]) -> None:
     """Faces between moods, each beside its memberships."""
+    rings = as_hex(blend(asked.memberships_, PALETTE[: len(MOODS)]))
     for place, row in enumerate(rows):
         y = -float(place)
-        _draw_face(ax, np.array([0.0, y]), 0.4, faces.X[row], faces.skins[row], "white")
+        _draw_face(ax, np.array([0.0, y]), 0.33, faces.X[row], rings[row])
         start = 0.7
         for mood, share in enumerate(asked.memberships_[row]):
             ax.barh(y, 3.6 * share, left=start, height=0.5, color=COLORS[mood])
@@ -192,7 +193,7 @@ def _draw_bars(ax: Any, faces: Faces, asked: ActiveFuzzyKMeans, rows: list[int])
     ax.axis("off")
 
 
-def _draw_face(ax: Any, at: Floats, radius: float, numbers: Floats, skin: str, ring: str) -> None:
+def _draw_face(ax: Any, at: Floats, radius: float, numbers: Floats, ring: str) -> None:
     """A face with a ring around it."""
     from matplotlib.patches import Circle, PathPatch
     from matplotlib.path import Path as Outline
@@ -204,7 +205,7 @@ def _draw_face(ax: Any, at: Floats, radius: float, numbers: Floats, skin: str, r
         return at[0] + (x - 100.0) * scale, at[1] - (y - 100.0) * scale
 
     ax.add_patch(Circle(tuple(at), radius * 1.25, facecolor=ring, edgecolor="none"))
-    ax.add_patch(Circle(tuple(at), radius, facecolor=skin, edgecolor="none"))
+    ax.add_patch(Circle(tuple(at), radius, facecolor=SKIN, edgecolor="none"))
     for x in (64.0, 136.0):
         ax.add_patch(Circle(place(x, 90.0), shape.eye * scale, facecolor="white"))
         ax.add_patch(Circle(place(x, 90.0), 0.5 * shape.eye * scale, facecolor=INK))

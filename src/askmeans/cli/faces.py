@@ -1,8 +1,4 @@
-"""Drawn faces that anybody can judge, for `askmeans demo`: four moods, and what lies between.
-
-A face is a few numbers (how the mouth bends and opens, how the brows tilt, how wide the eyes are),
-and a picture drawn from them.
-"""
+"""Pictures of faces, for `askmeans demo`: drawn from the numbers of `datasets.make_faces`."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,47 +6,20 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["FEATURES", "INK", "MEANS", "MOODS", "MOUTH", "Faces", "Shape", "make_faces", "shape_of"]
+from askmeans.datasets.faces import FEATURES, MOODS, make_faces
+
+__all__ = ["INK", "MOUTH", "SKIN", "Shape", "make_faces_session", "shape_of"]
 
 Floats = NDArray[np.float64]
 
-MOODS = ("happy", "sad", "angry", "surprised")
-FEATURES = ("mouth bends up", "mouth open", "brows rise inside", "eyes wide")
-# Rows as MOODS, columns as FEATURES.
-MEANS = np.array(
-    [
-        [1.0, 0.3, 0.1, 0.45],
-        [-0.9, 0.0, 0.9, 0.35],
-        [-0.6, 0.1, -1.0, 0.3],
-        [0.0, 1.0, 0.35, 1.0],
-    ]
-)
-_SKINS = ("#ffd54a", "#f7b267", "#9ad0c2", "#b8c4f0", "#f2a9b4")
 _EXAMPLES = 4  # of each mood, pinned: three on its tile, one to practise on
 _PURPOSE = "We sort drawn faces by their mood. You are the expert: say what you see."
 _GUIDELINES = """\
 - Judge by the whole face: mouth, brows and eyes.
 - A face between two moods belongs to both: say how much of each.
-- The colour of a face means nothing.
 """
 INK, MOUTH = "#2b2b33", "#7c2f3a"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Faces:
-    """Faces in numbers, how much each shows which mood, and the colours of their skins."""
-
-    X: Floats
-    shares: Floats
-    skins: NDArray[np.str_]
-
-    @classmethod
-    def draw(cls, n: int = 120) -> "Faces":
-        """Draw some, always the same; most show one mood, some lie between."""
-        rng = np.random.default_rng(0)
-        shares = rng.dirichlet(np.full(len(MOODS), 0.15), size=n)
-        X = shares @ MEANS + rng.normal(scale=0.07, size=(n, len(FEATURES)))
-        return cls(X=X, shares=shares, skins=rng.choice(_SKINS, size=n))
+SKIN = "#f7efe0"  # no group's colour, and the same for all: only the mood differs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +31,7 @@ class Shape:
     mouth: tuple[tuple[float, float], ...]  # a start and two cubic Bezier curves
 
 
-def make_faces(database: Path, n: int = 120) -> None:
+def make_faces_session(database: Path, n: int = 120) -> None:
     """Make a session of faces with group questions; the pictures lie beside the database.
 
     The plainest faces of each mood are pinned, so that examples and practice cards are there from
@@ -70,12 +39,12 @@ def make_faces(database: Path, n: int = 120) -> None:
     """
     from askmeans.sessions import create
 
-    faces = Faces.draw(n)
+    faces = make_faces(n)
     folder = database.parent / "faces"
     folder.mkdir(parents=True, exist_ok=True)
     files = [f"face-{number}.svg" for number in range(1, n + 1)]
-    for file, numbers, skin in zip(files, faces.X, faces.skins, strict=True):
-        (folder / file).write_text(_as_svg(shape_of(numbers), skin))
+    for file, numbers in zip(files, faces.X, strict=True):
+        (folder / file).write_text(_as_svg(shape_of(numbers)))
     with create(
         database,
         faces.X,
@@ -91,7 +60,7 @@ def make_faces(database: Path, n: int = 120) -> None:
     ) as session:
         session.set_option("purpose", _PURPOSE, annotator="demo")
         session.set_option("guidelines", _GUIDELINES, annotator="demo")
-        for mood, column in enumerate(faces.shares.T):
+        for mood, column in enumerate(faces.memberships.T):
             for row in np.argsort(-column, kind="stable")[:_EXAMPLES].tolist():
                 session.pin(mood, row, annotator="demo")
 
@@ -118,7 +87,7 @@ def shape_of(numbers: Floats) -> Shape:
     )  # fmt: skip
 
 
-def _as_svg(shape: Shape, skin: str) -> str:
+def _as_svg(shape: Shape) -> str:
     """A face as SVG."""
     start, *curves = (f"{x:.1f} {y:.1f}" for x, y in shape.mouth)
     mouth = f"M{start}C{' '.join(curves[:3])}C{' '.join(curves[3:])}Z"
@@ -130,7 +99,7 @@ def _as_svg(shape: Shape, skin: str) -> str:
     )
     return (
         '<svg xmlns="http://www.w3.org/2000/svg" width="400" height="400" viewBox="0 0 200 200">'
-        f'<circle cx="100" cy="100" r="92" fill="{skin}"/>{eyes}'
+        f'<circle cx="100" cy="100" r="92" fill="{SKIN}" stroke="{INK}" stroke-width="3"/>{eyes}'
         f'<g fill="none" stroke="{INK}" stroke-width="6" stroke-linecap="round" '
         f'stroke-linejoin="round">{brows}<path d="{mouth}" fill="{MOUTH}"/></g></svg>'
     )

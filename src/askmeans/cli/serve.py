@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from askmeans.cli.faces import make_faces
+from askmeans.cli.faces import make_faces_session
 from askmeans.cli.sessions import say_database
 
 if TYPE_CHECKING:
@@ -61,5 +61,5 @@ def run_demo(out: Path, port: int, *, open_browser: bool) -> None:
     """Serve drawn faces with questions ready; a demo begun before goes on."""
     database = out / "faces.db"
     if not database.exists():
-        make_faces(database)
+        make_faces_session(database)
     run(str(database), None, ("127.0.0.1", port), open_browser=open_browser)

@@ -1,4 +1,4 @@
-"""Data with a known target: for theorems, tests, trials, and the paper's own experiment."""
+"""Data with a planted target: for theorems, tests, and the paper's own experiment."""
 
 from dataclasses import dataclass
 

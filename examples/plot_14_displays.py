@@ -1,0 +1,52 @@
+"""
+Every picture askmeans draws
+============================
+
+Which display answers which question?
+"""
+
+# %%
+# *Which items lie between groups?* ``SoftScatterDisplay`` mixes the groups' colours.
+import matplotlib.pyplot as plt
+from sklearn.datasets import load_wine
+from sklearn.preprocessing import StandardScaler
+
+from askmeans import ActiveFuzzyKMeans, FuzzyKMeans, metrics, oracles, plotting
+
+X, y = load_wine(return_X_y=True)
+X = StandardScaler().fit_transform(X)
+model = FuzzyKMeans(3, fuzzifier=1.5, random_state=0).fit(X)
+plotting.SoftScatterDisplay.from_estimator(model, X)
+plt.show()
+
+# %%
+# *How soft is it as a whole?* ``MembershipHeatmapDisplay`` has one row per item.
+plotting.MembershipHeatmapDisplay.from_estimator(model)
+plt.show()
+
+# %%
+# *Has it converged?* ``ConvergenceDisplay`` has the objective after each iteration.
+plotting.ConvergenceDisplay.from_estimator(model)
+plt.show()
+
+# %%
+# *How many clusters?* ``ClusterNumbersDisplay`` has what several indices say.
+found = metrics.choose_n_clusters(X, range(2, 7), n_resamples=0, random_state=0)
+plotting.ClusterNumbersDisplay(found).plot()
+plt.show()
+
+# %%
+# *How does an error fall, over repeated runs?* ``CurveDisplay`` has a mean and a band.
+expert, sizes = oracles.TableOracle.from_labels(y), [6, 12, 24]
+errors = [
+    [
+        1 - metrics.matched_accuracy(y, ActiveFuzzyKMeans(
+            3, oracle=expert, ask="group", budget=size, random_state=seed
+        ).fit(X).labels_)
+        for seed in range(3)
+    ]
+    for size in sizes
+]  # fmt: skip
+mean, low, high = ([f(each) for each in errors] for f in (lambda e: sum(e) / 3, min, max))
+display = plotting.CurveDisplay(sizes, mean, low, high).plot(label="askmeans")
+display.ax_.set(xlabel="answers", ylabel="share of items wrong")

@@ -1,0 +1,54 @@
+"""Drawn faces that anybody can judge: four moods, and what lies between."""
+
+import numpy as np
+
+from askmeans.checks import check_number
+from askmeans.datasets.planted import Planted
+from askmeans.fuzzy.model import weighted_centers
+
+__all__ = ["FEATURES", "MEANS", "MOODS", "make_faces"]
+
+MOODS = ("happy", "sad", "angry", "surprised")
+FEATURES = ("mouth bends up", "mouth open", "brows rise inside", "eyes wide")
+# Rows as MOODS, columns as FEATURES.
+MEANS = np.array(
+    [
+        [1.0, 0.3, 0.1, 0.45],
+        [-0.9, 0.0, 0.9, 0.35],
+        [-0.6, 0.1, -1.0, 0.3],
+        [0.0, 1.0, 0.35, 1.0],
+    ]
+)
+
+
+def make_faces(n: int = 120) -> Planted:
+    """Make the demo's faces, as numbers: always the same; most show one mood, some lie between.
+
+    Features are how the mouth bends and opens, how the brows tilt, how wide the eyes are.
+
+    Parameters
+    ----------
+    n : int, default=120
+        How many.
+
+    Returns
+    -------
+    Planted
+        The faces, and how much each shows which mood: happy, sad, angry, surprised.
+
+    Raises
+    ------
+    ParameterError
+        If n is no whole number from 1.
+
+    Examples
+    --------
+    >>> faces = make_faces()
+    >>> faces.X.shape, faces.memberships.shape
+    ((120, 4), (120, 4))
+    """
+    check_number(n, "n", "make_faces", integer=True, minimum=1)
+    rng = np.random.default_rng(0)
+    shares = rng.dirichlet(np.full(len(MOODS), 0.15), size=n)
+    X = shares @ MEANS + rng.normal(scale=0.07, size=(n, len(FEATURES)))
+    return Planted(X=X, centers=weighted_centers(X, shares, 2.0), memberships=shares)

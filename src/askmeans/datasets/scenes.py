@@ -1,0 +1,106 @@
+"""Painted scenes, made by code: beaches, forests, cities at night, and some half and half."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from askmeans.checks import check_number
+
+__all__ = ["SCENES", "Scenes", "make_scenes"]
+
+Floats = NDArray[np.float64]
+
+SCENES = ("beach", "forest", "night")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scenes:
+    """Pictures, and how much of each is which scene.
+
+    Parameters
+    ----------
+    images : ndarray of shape (n_pictures, height, width, 3)
+        Red, green and blue, from 0 to 255.
+    shares : ndarray of shape (n_pictures, 3)
+        How much of each picture is which scene.
+    names : tuple of str, default=("beach", "forest", "night")
+        The scenes.
+
+    Examples
+    --------
+    >>> Scenes(images=np.zeros((1, 96, 128, 3), dtype=np.uint8), shares=np.eye(3)[:1]).names
+    ('beach', 'forest', 'night')
+    """
+
+    images: NDArray[np.uint8]
+    shares: Floats
+    names: tuple[str, ...] = SCENES
+
+
+def make_scenes(n: int = 36) -> Scenes:
+    """Paint the pictures of `askmeans demo --data`, always the same: every fourth has two scenes.
+
+    Parameters
+    ----------
+    n : int, default=36
+        How many.
+
+    Returns
+    -------
+    Scenes
+        The pictures, and what they show.
+
+    Raises
+    ------
+    ParameterError
+        If n is no whole number from 1.
+
+    Examples
+    --------
+    >>> scenes = make_scenes()
+    >>> scenes.images.shape, scenes.shares[3]
+    ((36, 96, 128, 3), array([0.5, 0.5, 0. ]))
+    """
+    check_number(n, "n", "make_scenes", integer=True, minimum=1)
+    rng = np.random.default_rng(0)
+    shares, images = np.zeros((n, len(SCENES))), []
+    for row in range(n):
+        left, right = rng.permutation(len(SCENES))[:2]
+        share = rng.choice([0.3, 0.5, 0.7]) if row % 4 == 3 else 1.0
+        shares[row, [left, right]] = share, 1.0 - share
+        images.append(_paint(left, right, share, rng).astype(np.uint8))
+    return Scenes(images=np.array(images), shares=shares)
+
+
+def _paint(left: int, right: int, share: float, rng: np.random.Generator) -> Floats:
+    """A picture that is one scene on the left, as much of it as the share, and another beyond."""
+    pixels = _scene(SCENES[left], rng)
+    edge = round(share * pixels.shape[1])
+    pixels[:, edge:] = _scene(SCENES[right], rng)[:, edge:]
+    return pixels
+
+
+def _scene(name: str, rng: np.random.Generator, height: int = 96, width: int = 128) -> Floats:
+    """A beach, a forest or a city at night, in red, green and blue."""
+    pixels = np.zeros((height, width, 3))
+    horizon = int(height * rng.uniform(0.45, 0.6))
+    if name == "beach":
+        pixels[:horizon] = (140, 200, 240)
+        pixels[horizon : horizon + 14] = (40, 110, 180)
+        pixels[horizon + 14 :] = (235, 210, 150)
+    elif name == "forest":
+        pixels[:] = (60, 130, 60)
+        for column in rng.integers(0, width - 6, size=9):
+            pixels[8:, column : column + 6] = (90, 60, 35)
+        pixels[height - 14 :] = (45, 90, 40)
+    else:
+        pixels[:] = (20, 22, 50)
+        for column in range(4, width - 12, 18):
+            roof = int(rng.integers(20, horizon))
+            pixels[roof:, column : column + 14] = (45, 45, 60)
+            windows = rng.random((height, 3)) < 0.15
+            for row, window in np.argwhere(windows[roof : height - 6]):
+                x = column + 1 + 4 * window
+                pixels[roof + row : roof + row + 3, x : x + 3] = (250, 220, 110)
+    return (pixels + rng.normal(0, 8, size=pixels.shape)).clip(0, 255)
