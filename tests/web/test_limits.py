@@ -4,6 +4,7 @@ import asyncio
 import socket
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 
 import pytest
 import uvicorn
@@ -36,8 +37,8 @@ def serving(database):
         listening.close()
 
 
-def connect(port):
-    return socket.create_connection(("127.0.0.1", port), timeout=30)
+def connect(port, address="127.0.0.1"):
+    return socket.create_connection(("127.0.0.1", port), timeout=30, source_address=(address, 0))
 
 
 def rest(connection):
@@ -94,6 +95,41 @@ def test_one_connection_too_many_is_refused_with_a_word_and_others_go_on(serving
     with connect(port) as fourth:
         fourth.sendall(HEAD + b"connection: close\r\n\r\n")
         assert rest(fourth).startswith(b"HTTP/1.1 200")
+
+
+def test_who_has_most_connections_gives_one_up_for_somebody_else(serving):
+    port = serving(most_connections=3)
+    with connect(port) as first, connect(port) as second, connect(port) as third:
+        for kept in (first, second, third):
+            kept.sendall(HEAD + b"\r\n")
+            assert kept.recv(12) == b"HTTP/1.1 200"
+        with connect(port, "127.0.0.2") as other:
+            other.sendall(HEAD + b"\r\n")
+            assert other.recv(12) == b"HTTP/1.1 200"
+            with connect(port) as again:
+                assert rest(again).startswith(b"HTTP/1.1 503 ")
+            assert sum(map(is_ended, (first, second, third))) == 1
+
+
+def is_ended(connection):
+    """Whether the other side has let go; it says so at once."""
+    connection.settimeout(0.2)
+    with suppress(ConnectionResetError):
+        try:
+            rest(connection)
+        except TimeoutError:
+            return False
+    return True
+
+
+def test_whoever_asks_on_and_on_and_reads_nothing_is_cut_off(serving):
+    def ask(connection):
+        while True:
+            connection.sendall(b"GET /static/page.js HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n" * 1000)
+
+    cut_off = (ConnectionResetError, BrokenPipeError)
+    with connect(serving(write_seconds=0.2)) as connection, pytest.raises(cut_off):
+        ask(connection)
 
 
 def test_a_body_that_does_not_come_in_time_is_refused(serving, monkeypatch, client):

@@ -5,6 +5,7 @@ import ipaddress
 import logging
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -14,6 +15,7 @@ __all__ = ["BODY_SECONDS", "HEADER_SECONDS", "MOST_CONNECTIONS", "BoundedProtoco
 
 BODY_SECONDS = 20.0  # for 64 KiB: a slow telephone takes a second
 HEADER_SECONDS = 10.0  # from the connection, or the last answer, to a whole request's head
+WRITE_SECONDS = 60.0  # for the 48 KiB after which there is room for more: 1 KiB a second will do
 MOST_CONNECTIONS = 400  # of one server; 50 people with six each, as browsers have, are 300
 MOST_HEADER_BYTES = 16 * 1024
 _KEYS = 10_000  # clients that are remembered
@@ -56,16 +58,21 @@ def neighbourhood(address: str) -> str:
 
 
 class BoundedProtocol(H11Protocol):
-    """Uvicorn's HTTP, which closes connections that say nothing, and takes no more than it can."""
+    """Uvicorn's HTTP, which closes connections that say nothing, and takes no more than it can.
+
+    Where there are too many, whoever has most gives one up for somebody who has fewer.
+    """
 
     header_seconds = HEADER_SECONDS
+    write_seconds = WRITE_SECONDS
     most_connections = MOST_CONNECTIONS
     _head: asyncio.TimerHandle | None = None
+    _unread: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
         """Take a connection, unless there are too many."""
         super().connection_made(transport)
-        if len(self.connections) > self.most_connections:
+        if len(self.connections) > self.most_connections and not self._make_room():
             _log.warning("A connection was refused: there are %d.", len(self.connections) - 1)
             self._refuse(503, "There are too many connections. Try again in a moment.")
             return
@@ -83,9 +90,58 @@ class BoundedProtocol(H11Protocol):
             self._wait_for_head()  # the next request's has begun; until then keep-alive counts
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Forget the clock."""
+        """Forget the clocks."""
         self._stop_waiting()
+        self._stop_pressing()
         super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        """The client does not read what it asked for: not for ever."""
+        super().pause_writing()
+        self._press()
+
+    def resume_writing(self) -> None:
+        """The client reads on."""
+        self._stop_pressing()
+        super().resume_writing()
+
+    def timeout_keep_alive_handler(self) -> None:
+        """Close, also where the client has not read all of the last answer."""
+        super().timeout_keep_alive_handler()
+        self._press()
+
+    @property
+    def neighbourhood(self) -> str:
+        """Who is at the other end, as limits have it."""
+        return neighbourhood(self.client[0] if self.client else "")
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing is being answered."""
+        return self.cycle is None or self.cycle.response_complete
+
+    def _make_room(self) -> bool:
+        """End a connection of whoever has most of them, if they have more than this one's."""
+        there: list[BoundedProtocol] = list(self.connections)  # type: ignore[arg-type]  # all are ours
+        count = Counter(each.neighbourhood for each in there if not each.transport.is_closing())
+        busiest, most = count.most_common(1)[0]
+        if most <= count[self.neighbourhood]:
+            return False
+        theirs = [e for e in there if e.neighbourhood == busiest and not e.transport.is_closing()]
+        _log.warning("A connection of %s was ended: it has %d.", busiest, most)
+        max(theirs, key=lambda each: each.is_idle).transport.abort()
+        return True
+
+    def _press(self) -> None:
+        """Start the clock of what the client has not read."""
+        self._stop_pressing()
+        self._unread = self.loop.call_later(self.write_seconds, self.transport.abort)
+
+    def _stop_pressing(self) -> None:
+        """Stop it."""
+        if self._unread is not None:
+            self._unread.cancel()
+            self._unread = None
 
     def _wait_for_head(self) -> None:
         """Start the clock of a request's head."""
@@ -100,7 +156,7 @@ class BoundedProtocol(H11Protocol):
 
     def _too_slow(self) -> None:
         """No head came in time."""
-        if self.cycle is None or self.cycle.response_complete:
+        if self.is_idle:
             self._refuse(408, "The request took too long.")
 
     def _refuse(self, status: int, text: str) -> None:
@@ -113,3 +169,4 @@ class BoundedProtocol(H11Protocol):
         )
         self.transport.write(head.encode() + body)
         self.transport.close()
+        self._press()
