@@ -100,13 +100,37 @@ def running(*arguments):
         process.stdout.close()
 
 
-def test_with_a_certificate_other_machines_are_served_encrypted_by_a_name(database, tmp_path):
+def make_certificate(folder, *password):
+    """A certificate for localhost, c.pem, and its key, k.pem."""
+    folder.mkdir(exist_ok=True)
     subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"]
     subprocess.run(
         ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
-         "-nodes", "-days", "1", "-keyout", tmp_path / "k.pem", "-out", tmp_path / "c.pem",
-         *subject], check=True, capture_output=True,
+         *(password or ["-nodes"]), "-days", "1", "-keyout", folder / "k.pem",
+         "-out", folder / "c.pem", *subject], check=True, capture_output=True,
     )  # fmt: skip
+    return folder / "c.pem", folder / "k.pem"
+
+
+@pytest.mark.parametrize("how", ["no certificate", "another's key", "a password"])
+def test_what_is_no_certificate_with_its_key_is_refused_before_anybody_is_invited(
+    database, tmp_path, how
+):
+    secret = ("-passout", "pass:secret") if how == "a password" else ()
+    certificate, key = make_certificate(tmp_path / "a", *secret)
+    if how == "no certificate":
+        certificate.write_text("none")
+    elif how == "another's key":
+        key = make_certificate(tmp_path / "b")[1]
+    access = Access(public_hosts=("localhost",), certificate=certificate, key=key)
+    with pytest.raises(ParameterError, match=r"own key, in PEM, .*a password. Got .*c\.pem"):
+        serve(database, open_browser=False, access=access)
+    with sessions.open(database) as session:
+        assert session.invites() == []
+
+
+def test_with_a_certificate_other_machines_are_served_encrypted_by_a_name(database, tmp_path):
+    make_certificate(tmp_path)
     options = ("--host", "0.0.0.0", "--public-host", "localhost")
     files = ("--certificate", tmp_path / "c.pem", "--key", tmp_path / "k.pem")
     with running("serve", database, *options, *files) as lines:

@@ -5,6 +5,7 @@ import getpass
 import html
 import shutil
 import socket
+import ssl
 import sys
 import tempfile
 import threading
@@ -196,12 +197,8 @@ def _check_access(host: str, access: Access) -> None:
             "The 'certificate' parameter of askmeans serve must not come with --behind-proxy: the "
             "proxy encrypts. Got both; leave one out."
         )
-    for file in (access.certificate, access.key):
-        if file is not None and not file.is_file():
-            raise ParameterError(
-                "The 'certificate' and 'key' parameters of askmeans serve must be files. "
-                f"Got {file}, which is none."
-            )
+    if access.certificate is not None and access.key is not None:
+        _check_certificate(access.certificate, access.key)
     if encrypted and not access.public_hosts:
         raise ParameterError(
             "The 'public_hosts' parameter of askmeans serve must name what people call the page, "
@@ -218,6 +215,24 @@ def _check_access(host: str, access: Access) -> None:
             "The 'public_hosts' parameter of askmeans serve must come with --certificate and "
             f"--key, or --behind-proxy. Got {', '.join(access.public_hosts)} and neither."
         )
+
+
+def _check_certificate(certificate: Path, key: Path) -> None:
+    """Refuse what does not encrypt, before anybody is invited."""
+    for file in (certificate, key):
+        if not file.is_file():
+            raise ParameterError(
+                "The 'certificate' and 'key' parameters of askmeans serve must be files. "
+                f"Got {file}, which is none."
+            )
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key, password="")
+    except (OSError, ValueError) as error:  # ssl's own errors are OSErrors
+        raise ParameterError(
+            "The 'certificate' and 'key' parameters of askmeans serve must be a certificate and "
+            "its own key, in PEM, readable and without a password. "
+            f"Got {certificate} and {key} ({error})."
+        ) from error
 
 
 def _listen(host: str, port: int) -> socket.socket:
