@@ -2,6 +2,9 @@
 
 import os
 
+import pytest
+
+from askmeans.exceptions import StoreBusyError
 from askmeans.sessions.log import EventKind, NewEvent
 from askmeans.sessions.store import open_store
 from askmeans.testing import StoreContract
@@ -35,4 +38,20 @@ def test_a_forked_child_uses_connections_of_its_own(database_at):
     assert os.waitpid(child, 0)[1] == 0
     write("parent")
     assert [event.key for event in store.events(session)] == ["child", "parent"]
+    store.close()
+
+
+def test_more_threads_than_connections_are_told_to_try_again(database_at):
+    store = open_store(database_at("s"), make=True)
+    session = StoreContract().add(store).id
+    pool = store._engine.pool
+    pool._timeout = 0.01
+    lent = [store._engine.raw_connection() for _ in range(pool.size() + pool._max_overflow)]
+    with pytest.raises(StoreBusyError, match="in use; try again"):
+        store.events(session)
+    with pytest.raises(StoreBusyError, match="in use; try again"), store.write(session):
+        pass
+    for each in lent:
+        each.close()
+    assert store.events(session) == []
     store.close()

@@ -6,9 +6,9 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
-from askmeans.exceptions import ParameterError, StoreLostError
+from askmeans.exceptions import ParameterError, StoreBusyError, StoreLostError
 
-__all__ = ["BUSY_SECONDS", "busy_seconds", "retried"]
+__all__ = ["BUSY_SECONDS", "busy_seconds", "no_connection", "retried"]
 
 T = TypeVar("T")
 
@@ -25,6 +25,14 @@ def busy_seconds() -> float:
         raise ParameterError(
             f"ASKMEANS_BUSY_SECONDS must be a number of seconds. Got {text!r} instead."
         ) from error
+
+
+def no_connection(url: str) -> StoreBusyError:
+    """All connections of this program were in use for too long."""
+    return StoreBusyError(
+        f"{url} must have a connection free. Got all of this program's in use; try again in a "
+        "moment, or start another server. Nothing was changed."
+    )
 
 
 def retried(work: Callable[[], T], seconds: float) -> T:

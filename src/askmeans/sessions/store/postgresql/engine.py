@@ -27,6 +27,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.pool import QueuePool
 
 from askmeans.exceptions import (
@@ -37,7 +38,7 @@ from askmeans.exceptions import (
     StoreLostError,
     StoreReadOnlyError,
 )
-from askmeans.sessions.store.patience import busy_seconds
+from askmeans.sessions.store.patience import busy_seconds, no_connection
 from askmeans.sessions.store.urls import connection_string, shown
 
 __all__ = ["PostgresBackend"]
@@ -93,6 +94,8 @@ class PostgresBackend:
         """Let whatever PostgreSQL complains of become a StoreError that says what to do."""
         try:
             yield
+        except PoolTimeoutError as error:
+            raise no_connection(self.url) from error
         except (DBAPIError, psycopg.Error) as error:
             cause = error.orig if isinstance(error, DBAPIError) else error
             raise _typed(self.url, cause or error) from error

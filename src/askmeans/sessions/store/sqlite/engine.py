@@ -17,6 +17,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine, Float, create_engine, event, literal_column, select
 from sqlalchemy.dialects.sqlite import insert
 from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.pool import QueuePool
 
 from askmeans.exceptions import (
@@ -27,7 +28,7 @@ from askmeans.exceptions import (
     StoreMovedError,
     StoreReadOnlyError,
 )
-from askmeans.sessions.store.patience import busy_seconds
+from askmeans.sessions.store.patience import busy_seconds, no_connection
 
 __all__ = ["SqliteBackend", "connect", "translated"]
 
@@ -235,6 +236,8 @@ def translated(path: str) -> Iterator[None]:
     """Let whatever SQLite complains of become a StoreError that says what to do."""
     try:
         yield
+    except PoolTimeoutError as error:
+        raise no_connection(path) from error
     except (DBAPIError, sqlite3.Error) as error:
         cause = error.orig if isinstance(error, DBAPIError) else error
         raise _typed(path, cause or error) from error
