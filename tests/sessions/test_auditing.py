@@ -76,6 +76,20 @@ def test_a_pseudonym_replaces_a_name_in_log_leases_and_exports_and_is_an_event(s
         assert [h.annotator for h in other.status().holding].count("person 1") >= 1
 
 
+def test_a_name_in_keys_and_clients_of_their_own_is_replaced_too(session):
+    with sessions.from_client("Ada Lovelace's laptop"):
+        (question,) = session.ask(annotator="Ada Lovelace")
+        first = session.tell(question.id, 0.75, annotator="Ada Lovelace", key="Ada Lovelace 7%")
+    other = session.tell(question.id, 0.5, annotator="Bo", key="b").event
+    session.pseudonymize("Ada Lovelace")
+    assert "Lovelace" not in raw(session)
+    told = {record.event: record for record in session.audit()}
+    assert told[first.event].client == "person 1's laptop"
+    assert told[other].client == current_client()
+    again = session.tell(question.id, 0.75, annotator="person 1", key="b2")
+    assert (again.event, again.repeated) == (first.event, True)
+
+
 def test_who_goes_on_under_the_pseudonym_can_undo_as_before(session):
     session.pseudonymize("Ada Lovelace", "A.")
     assert session.undo(annotator="A.").kind == "skip"

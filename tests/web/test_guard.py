@@ -13,6 +13,7 @@ from askmeans.exceptions import ParameterError
 from askmeans.web import create_app
 from askmeans.web.api import make_api
 from askmeans.web.guard import MOST_BYTES
+from askmeans.web.limits import MOST_HEADER_BYTES
 from askmeans.web.pages import make_router
 
 UNSAFE = {"POST", "PUT", "PATCH", "DELETE"}
@@ -245,6 +246,21 @@ def test_a_length_that_is_no_number_is_refused(client):
     for length in ("1e3", "-1", "\u00b2".encode("latin-1"), "9" * 5000):
         reply = client.post("/answer", content=b"", headers={"content-length": length})
         assert reply.status_code == 413, length
+
+
+@pytest.mark.parametrize(
+    ("address", "headers"),
+    [
+        ("/help", {"x-a": "a" * MOST_HEADER_BYTES}), ("/help", {"cookie": "a=b; " * 4000}),
+        (f"/help?q={'a' * MOST_HEADER_BYTES}", {}), (f"/{'a' * MOST_HEADER_BYTES}", {}),
+    ],
+    ids=["header", "cookie", "query", "path"],
+)  # fmt: skip
+def test_a_long_head_is_refused_wherever_it_is_long(client, address, headers):
+    reply = client.get(address, headers=headers)
+    assert reply.status_code == 431
+    assert reply.text == f"A request's head must have at most {MOST_HEADER_BYTES} bytes."
+    assert client.get("/help", headers={"x-a": "a" * 8000}).status_code == 200
 
 
 def test_large_requests_are_refused_announced_or_not(client, tools):

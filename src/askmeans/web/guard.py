@@ -26,7 +26,7 @@ from starlette.requests import cookie_parser
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from askmeans.web.limits import BODY_SECONDS, RateLimit, neighbourhood
+from askmeans.web.limits import BODY_SECONDS, MOST_HEADER_BYTES, RateLimit, neighbourhood
 
 __all__ = ["HEADERS", "LOOPBACK", "MOST_BYTES", "Guard", "check_token", "cookie_name",
            "is_loopback", "set_cookie"]  # fmt: skip
@@ -97,8 +97,10 @@ class Guard:
                     message["headers"] = [_secured(*header) for header in message["headers"]]
             await send(message)
 
-        refusal = self._stranger(scope, headers) or _refusal(
-            scope["method"], headers, LOOPBACK | self._public
+        refusal = (
+            _too_long(scope)
+            or self._stranger(scope, headers)
+            or _refusal(scope["method"], headers, LOOPBACK | self._public)
         )
         if refusal is not None:
             await refusal(scope, receive, send_with_headers)
@@ -154,6 +156,15 @@ def check_token(request: Request, told: str | None) -> None:
     kept = request.state.cookie_token
     if kept is None or told is None or not secrets.compare_digest(kept.encode(), told.encode()):
         raise HTTPException(403, "This form is not of this page any more. Reload, and try again.")
+
+
+def _too_long(scope: Scope) -> PlainTextResponse | None:
+    """Refuse a long head; the server's own limit is for one that comes in pieces."""
+    size = len(scope.get("raw_path") or b"") + len(scope.get("query_string", b""))
+    size += sum(len(name) + len(value) + 4 for name, value in scope["headers"])
+    if size <= MOST_HEADER_BYTES:
+        return None
+    return PlainTextResponse(f"A request's head must have at most {MOST_HEADER_BYTES} bytes.", 431)
 
 
 def _elsewhere(address: str, headers: Headers) -> PlainTextResponse | None:

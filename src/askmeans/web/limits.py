@@ -10,7 +10,8 @@ from collections.abc import Callable
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-__all__ = ["BODY_SECONDS", "HEADER_SECONDS", "MOST_CONNECTIONS", "BoundedProtocol", "RateLimit",
+__all__ = ["BODY_SECONDS", "HEADER_SECONDS", "MOST_CONNECTIONS", "MOST_HEADER_BYTES",
+           "BoundedProtocol", "RateLimit",
            "neighbourhood"]  # fmt: skip
 
 BODY_SECONDS = 20.0  # for 64 KiB: a slow telephone takes a second

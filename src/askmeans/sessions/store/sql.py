@@ -13,8 +13,11 @@ from typing import Any, TypeVar
 
 from sqlalchemy import (
     Connection,
+    String,
+    cast,
     func,
     insert,
+    literal,
     select,
     update,
 )
@@ -283,6 +286,7 @@ class SqlTransaction:
     def replace_annotator(self, name: str, pseudonym: str) -> int:
         """Put another name in the place of an annotator's; how many events that changed."""
         changed = 0
+        self._rename_within_events(name, pseudonym)
         for table in (models.leases, models.events):
             here = (table.c.session_id == self._session) & (table.c.annotator == name)
             done = self._connection.execute(update(table).where(here).values(annotator=pseudonym))
@@ -292,6 +296,17 @@ class SqlTransaction:
             here = (table.c.session_id == self._session) & (column == name)
             self._connection.execute(update(table).where(here).values({column: pseudonym}))
         return changed
+
+    def _rename_within_events(self, name: str, pseudonym: str) -> None:
+        """Replace a person's name where their own clients wrote it: as keys, and as clients."""
+        table = models.events
+        theirs = (table.c.session_id == self._session) & (table.c.annotator == name)
+        for column, instead in (
+            (table.c.key, literal("renamed-") + cast(table.c.id, String)),
+            (table.c.client, func.replace(table.c.client, name, pseudonym)),
+        ):
+            named = theirs & column.contains(name, autoescape=True)
+            self._connection.execute(update(table).where(named).values({column: instead}))
 
     def release(self, question: int, annotator: str) -> None:
         """Let a question go."""
