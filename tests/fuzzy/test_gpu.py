@@ -194,10 +194,10 @@ def test_tensor_float_is_the_quick_and_rough_way():
     assert np.abs(got[0] - expected[0]).max() > 1e-5 * np.abs(expected[0]).max()
 
 
-def fitted(X, **parameters):
+def fitted(X, weights=None, **parameters):
     from askmeans import FuzzyKMeans
 
-    return FuzzyKMeans(n_clusters=4, random_state=0, **parameters).fit(X)
+    return FuzzyKMeans(n_clusters=4, random_state=0, **parameters).fit(X, sample_weight=weights)
 
 
 @pytest.mark.parametrize("fuzzifier", [2.0, 1.5])
@@ -246,3 +246,58 @@ def test_iterations_over_the_hosts_data_run_on_the_card(kind, keep, tmp_path, mo
         assert set(passes) == {len(X)}
     elif kind == "array":
         assert max(passes) == 30_000
+
+
+@pytest.mark.parametrize("keep", [True, False])
+def test_weights_of_the_hosts_data_count(keep, monkeypatch):
+    import cupy
+
+    X, _ = problem(60_000, 10, 4, spread=3.0)
+    weights = np.random.default_rng(1).integers(0, 4, len(X)).astype(float)
+    monkeypatch.setattr(gpu, "_SENT_NUMBERS", 100_000)
+    if not keep:
+        monkeypatch.setattr(cupy.cuda.runtime, "memGetInfo", lambda: (0, 1))
+    mine, right = fitted(X, weights, device="cuda"), fitted(X, weights)
+    np.testing.assert_allclose(mine.cluster_centers_, right.cluster_centers_, atol=1e-6)
+
+
+@pytest.mark.parametrize("parameters", [{"metric": "cosine"}, {"init": "k-means||"}])
+def test_directions_and_every_seeding(parameters):
+    import cupy
+
+    X, _ = problem(60_000, 10, 4, spread=3.0)
+    mine, right = fitted(cupy.asarray(X), **parameters), fitted(X, **parameters)
+    np.testing.assert_allclose(
+        cupy.asnumpy(mine.cluster_centers_), right.cluster_centers_, atol=1e-6
+    )
+
+
+def test_tables_on_disk_run_on_the_card(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    import pyarrow.parquet as pq
+
+    X, _ = problem(60_000, 10, 4, spread=3.0)
+    table = pa.table({f"x{column}": X[:, column] for column in range(X.shape[1])})
+    pq.write_table(table, tmp_path / "x.parquet", row_group_size=7_000)
+    mine = fitted(tmp_path / "x.parquet", device="cuda")
+    np.testing.assert_allclose(mine.cluster_centers_, fitted(X).cluster_centers_, atol=1e-6)
+
+
+@pytest.mark.parametrize("library", ["cupy", "torch"])
+def test_questions_about_items_on_the_card(library):
+    import cupy
+
+    from askmeans import ActiveFuzzyKMeans
+    from askmeans.oracles import TableOracle
+
+    xp = pytest.importorskip(library)
+    rng = np.random.default_rng(0)
+    labels = rng.integers(4, size=20_000)
+    X = rng.normal(size=(20_000, 5)) + 10 * rng.normal(size=(4, 5))[labels]
+    there = cupy.asarray(X)
+    there = there if library == "cupy" else xp.from_dlpack(there)
+    oracle = TableOracle(np.eye(4)[labels])
+    model = ActiveFuzzyKMeans(4, oracle=oracle, ask="group", budget=20, random_state=0).fit(there)
+    assert type(model.memberships_) is type(there)
+    found = cupy.asnumpy(gpu.on_card(model.memberships_))
+    assert (found.argmax(axis=1) == labels).mean() > 0.95

@@ -72,17 +72,20 @@ def accumulate(
         for rows, part in _in_order(X, weights, double=vanishing):
             plan = _plan(rows.device.id, d, k) if rows.dtype == np.float32 else None
             step = _products if plan is None else _fused
-            small = cupy.asarray(
-                np.vstack([centers - away, exact]).astype(rows.dtype)
-            )  # one copy for both
+            rounded = (centers - away).astype(rows.dtype)
+            norms = np.square(rounded, dtype=np.float64).sum(axis=1)
+            small = cupy.asarray(  # one copy for all three
+                np.concatenate([rounded.ravel(), exact, norms]).astype(rows.dtype)
+            )
             options = _Options(
                 plan=plan,
-                shift=small[k],
+                shift=small[k * d : (k + 1) * d],
+                norms=small[(k + 1) * d :],
                 scale=float(scale),
                 power=1.0 / (fuzzifier - 1.0),
                 products=1 if tensor_float else 3,
             )
-            sums = step(rows, part, small[:k], options)
+            sums = step(rows, part, small[: k * d].reshape(k, d), options)
             moments += sums[:, :d] + away * sums[:, d, None]
             totals += sums[:, d]
             objective += sums[0, d + 1]
@@ -91,7 +94,10 @@ def accumulate(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Plan:
-    """How a fused pass is cut: tiles of 16 clusters and 8 features, rows, warps and blocks."""
+    """How a fused pass is cut: tiles of 16 clusters and 8 features, rows, warps and blocks.
+
+    `blocks` run on a processor at a time, `most` on the card.
+    """
 
     name: str
     clusters: int
@@ -99,6 +105,7 @@ class _Plan:
     rows: int
     warps: int
     blocks: int
+    most: int
     stages: int = 0
 
     @property
@@ -130,10 +137,11 @@ class _Plan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Options:
-    """What a pass needs besides rows, weights and centres."""
+    """What a pass needs besides rows, weights and centres (`norms`: their squared lengths)."""
 
     plan: _Plan | None
     shift: Array
+    norms: Array
     scale: float
     power: float
     products: int
@@ -148,18 +156,21 @@ def _plan(device: int, d: int, k: int) -> _Plan | None:
     cupy = _cupy()
     if int(cupy.cuda.Device(device).compute_capability) < 80 or k > _CROWDED * d:
         return None
-    limit = cupy.cuda.runtime.getDeviceProperties(device)["sharedMemPerBlockOptin"]
+    properties = cupy.cuda.runtime.getDeviceProperties(device)
+    limit, processors = properties["sharedMemPerBlockOptin"], properties["multiProcessorCount"]
     clusters, features = -(-k // 16), 2 * -(-d // 16)
     sums = 4 * clusters * features  # registers of each thread, if every warp keeps all
     if sums <= 64:
         few = sums <= 16
+        blocks = 4 if few else 2
         return _Plan(
             name="narrow",
             clusters=clusters,
             features=features,
             rows=4 if few else 2,
-            warps=8,
-            blocks=2 if few else 1,
+            warps=4,
+            blocks=blocks,
+            most=processors * blocks,
         )
     features = 4 * -(-d // 32)
     for warps, blocks, most in ((4, 2, 64), (8, 1, 112), (4, 1, 112)):
@@ -171,6 +182,7 @@ def _plan(device: int, d: int, k: int) -> _Plan | None:
                 rows=1,
                 warps=warps,
                 blocks=blocks,
+                most=processors * blocks,
                 stages=stages,
             )
             fits = plan.shared <= min(_SHARED, limit) // blocks - 1024 * (blocks - 1)
@@ -193,37 +205,46 @@ def _kernel(device: int, name: str, constants: tuple[tuple[str, Any], ...]) -> A
     return _module(device, constants).get_function(name)
 
 
+@cache
+def _compiled(device: int, plan: _Plan, flags: tuple[tuple[str, int], ...]) -> tuple[Any, Any]:
+    """The kernel of a fused pass, and the one that adds up what its blocks found."""
+    constants = (
+        *flags,
+        ("KT", plan.clusters),
+        ("DT", plan.features),
+        ("R", plan.rows),
+        ("WARPS", plan.warps),
+        ("BLOCKS", plan.blocks),
+    )
+    if plan.name == "wide":
+        constants = (*constants, ("STAGES", plan.stages), ("WD", plan.sharing))
+    kernel = _kernel(device, plan.name, constants)
+    kernel.max_dynamic_shared_size_bytes = plan.shared
+    return kernel, _kernel(device, "total", constants)
+
+
 def _fused(X: Array, weights: Array | None, centers: Array, options: _Options) -> Floats:
     """Sums of all rows, each read once: k rows of moments, total and (first row) objective."""
     cupy, plan = _cupy(), options.plan
     assert plan is not None
     n, d = X.shape
     k = len(centers)
-    flags = {
-        "FEATURES": d,
-        "CLUSTERS": k,
-        "KT": plan.clusters,
-        "DT": plan.features,
-        "R": plan.rows,
-        "WARPS": plan.warps,
-        "BLOCKS": plan.blocks,
-        "TWO": int(options.power == 1.0),
-        "WEIGHTS": int(weights is not None),
-        "ALIGNED": int(d % 4 == 0 and X.data.ptr % 16 == 0),
-        "PRODUCTS": options.products,
-    }
-    if plan.name == "wide":
-        flags |= {"STAGES": plan.stages, "WD": plan.sharing}
-    constants = tuple(flags.items())
-    kernel, total = (_kernel(X.device.id, name, constants) for name in (plan.name, "total"))
-    kernel.max_dynamic_shared_size_bytes = plan.shared
-    most = X.device.attributes["MultiProcessorCount"] * plan.blocks
-    blocks = min(most, -(-n // (8 * plan.rows * plan.warps)))
+    flags = (
+        ("FEATURES", d),
+        ("CLUSTERS", k),
+        ("TWO", int(options.power == 1.0)),
+        ("WEIGHTS", int(weights is not None)),
+        ("ALIGNED", int(d % 4 == 0 and X.data.ptr % 16 == 0)),
+        ("PRODUCTS", options.products),
+    )
+    kernel, total = _compiled(X.device.id, plan, flags)
+    blocks = min(plan.most, -(-n // (8 * plan.rows * plan.warps)))
     parts, out = cupy.empty((blocks, plan.outputs), np.float32), cupy.empty(plan.outputs)
     arguments = (
         X,
         np.int64(n),
         centers,
+        options.norms,
         options.shift,
         np.float32(options.scale),
         weights if weights is not None else np.intp(0),
@@ -255,7 +276,7 @@ def _products(X: Array, weights: Array | None, centers: Array, options: _Options
     differences = d <= FEW_FEATURES
     factor = cupy.zeros((k, width), real)
     factor[:, :d] = -2 * centers
-    factor[:, d] = cupy.square(centers).sum(axis=1)
+    factor[:, d] = options.norms
     most = max(1024, min(1 << 17, _PRODUCT_BYTES // ((width + k) * X.dtype.itemsize)))
     inner = cupy.empty((min(n, most), width), real)
     shares = cupy.empty((len(inner), k), real)

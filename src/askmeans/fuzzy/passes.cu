@@ -28,30 +28,31 @@ constexpr bool HELD = KT * DT <= 4;                                     // centr
 constexpr int OUT = K * D + K + 1;                                      // moments, totals, objective
 
 __device__ __forceinline__ void mma(float (&c)[4], const u32 (&a)[4], u32 b0, u32 b1) {
-  asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3},{%4,%5,%6,%7},{%8,%9},{%0,%1,%2,%3};"
+  asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3},{%4,%5,%6,%7},{%8,%9},{%0,%1,%2,%3};"
       : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3]) : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
+// Cut, or rounded to nearest: then what is left out has the mean 0. Memberships may be cut: they lose no more digits so.
 struct Split { u32 high, low; };
-__device__ __forceinline__ Split split(float x) {
-  // Rounded to nearest; cut off is enough where no product of two low parts is left out (below).
-  const u32 high = (__float_as_uint(x) + (LIVE == 2 ? 0x1000u : 0u)) & 0xffffe000u;
+template <bool ROUNDED = true> __device__ __forceinline__ Split split(float x) {
+  // With LIVE 1 the product of two low parts is not left out (below), and cut is enough.
+  const u32 high = (__float_as_uint(x) + (ROUNDED && LIVE == 2 ? 0x1000u : 0u)) & 0xffffe000u;
   return {high, __float_as_uint(x - __uint_as_float(high))};
 }
 // A left factor, of clusters g and g + 8. With eight clusters or fewer the second half is free: it takes the low parts.
 struct Left { u32 high[4], low[4]; };
-__device__ __forceinline__ Left left(float a, float b, float c, float d) {
-  const Split s[4] = {split(a), split(b), split(c), split(d)};
+template <bool ROUNDED = true> __device__ __forceinline__ Left left(float4 v) {
+  const Split s[4] = {split<ROUNDED>(v.x), split<ROUNDED>(v.y), split<ROUNDED>(v.z), split<ROUNDED>(v.w)};
   if (LIVE == 1) return {{s[0].high, s[0].low, s[2].high, s[2].low}, {}};
   return {{s[0].high, s[1].high, s[2].high, s[3].high}, {s[0].low, s[1].low, s[2].low, s[3].low}};
 }
-// The small terms go to `rest`, which may be the sum itself where few terms follow.
-__device__ __forceinline__ void multiply(float (&sum)[4], float (&rest)[4], const Left& a, Split b0, Split b1) {
-  if (PRODUCTS == 3) {
-    if (LIVE == 2) mma(rest, a.low, b0.high, b1.high);
-    mma(rest, a.high, b0.low, b1.low);
-  }
-  mma(sum, a.high, b0.high, b1.high);
+// One of a product's three terms. The small ones go to `rest`, which may be the sum itself where few terms follow.
+// Callers go through the terms outside and through sums inside: a sum that waits for its last term stalls the warp.
+__device__ __forceinline__ void multiply(int term, float (&sum)[4], float (&rest)[4], const Left& a, Split b0, Split b1) {
+  if (term == 0 && PRODUCTS == 3 && LIVE == 2) mma(rest, a.low, b0.high, b1.high);
+  if (term == 1 && PRODUCTS == 3) mma(rest, a.high, b0.low, b1.low);
+  if (term == 2) mma(sum, a.high, b0.high, b1.high);
 }
+#define TERMS UNROLL for (int term = 0; term < 3; term++)
 // With both halves of a product in one sum, add them.
 __device__ __forceinline__ void join(float (&s)[4]) {
   if (LIVE == 1) { s[0] += s[2]; s[1] += s[3]; }
@@ -94,12 +95,10 @@ __device__ void stage(const float* __restrict__ C, const float* __restrict__ shi
   for (int i = threadIdx.x; i < DT * KT * 32; i += blockDim.x) factor[i] = factor_of(C, (i >> 5) / KT, (i >> 5) % KT, i & 31);
   for (int f = threadIdx.x; f < D; f += blockDim.x) origin[f] = f < d ? -shift[f] * scale : 0.f;
 }
-__device__ void norms(const float* __restrict__ C, int g, float (&norm)[KT][LIVE]) {
+__device__ __forceinline__ void norms(const float* __restrict__ NORM, int g, float (&norm)[KT][LIVE]) {
   UNROLL for (int kt = 0; kt < KT; kt++) UNROLL for (int h = 0; h < LIVE; h++) {
     const int c = kt * 16 + g + 8 * h;
-    float s = 0;
-    if (c < k) for (int f = 0; f < d; f++) s = fmaf(C[c * d + f], C[c * d + f], s);
-    norm[kt][h] = c < k ? s : __int_as_float(0x7f800000);  // what is no cluster is infinitely far
+    norm[kt][h] = c < k ? NORM[c] : __int_as_float(0x7f800000);  // what is no cluster is infinitely far
   }
 }
 
@@ -109,6 +108,7 @@ constexpr float NEAREST = 1e-15f, FARTHEST = 1e30f;  // squares beyond these are
 __device__ __forceinline__ void weigh_tile(float (&s)[KT][4], const float (&norm)[KT][LIVE],
     float x0, float x1, float w0, float w1, float p, float (&total)[KT][LIVE], float& objective) {
   float S0 = 0, S1 = 0;
+  const float q = 1 / p;
   x0 = fminf(x0, FARTHEST); x1 = fminf(x1, FARTHEST);  // all stays finite, so a row of weight 0 is left out, whatever is in it
 #if TWO
   UNROLL for (int kt = 0; kt < KT; kt++) UNROLL for (int h = 0; h < LIVE; h++) {
@@ -141,8 +141,8 @@ __device__ __forceinline__ void weigh_tile(float (&s)[KT][4], const float (&norm
   }
   UNROLL for (int o = 4; o < 32; o *= 2) { S0 += __shfl_xor_sync(ALL, S0, o); S1 += __shfl_xor_sync(ALL, S1, o); }
   S0 = lg2(S0); S1 = lg2(S1);
-  objective = fmaf(w0, ex2(m0 - S0 / p), fmaf(w1, ex2(m1 - S1 / p), objective));
-  const float e0 = -(1 + 1 / p) * S0, e1 = -(1 + 1 / p) * S1;
+  objective = fmaf(w0, ex2(fmaf(-q, S0, m0)), fmaf(w1, ex2(fmaf(-q, S1, m1)), objective));
+  const float e0 = -(1 + q) * S0, e1 = -(1 + q) * S1;
   UNROLL for (int kt = 0; kt < KT; kt++) UNROLL for (int h = 0; h < LIVE; h++) {
     float &a = s[kt][2 * h], &b = s[kt][2 * h + 1];
     a = w0 * ex2(fmaf(1 + p, a, e0)); b = w1 * ex2(fmaf(1 + p, b, e1));
@@ -163,7 +163,7 @@ __device__ __forceinline__ float over_t(float v) {
 }
 
 #define ARGUMENTS const float* __restrict__ X, long long n, const float* __restrict__ C, \
-    const float* __restrict__ SHIFT, float scale, const float* __restrict__ W, float p, float* __restrict__ out
+    const float* __restrict__ NORM, const float* __restrict__ SHIFT, float scale, const float* __restrict__ W, float p, float* __restrict__ out
 
 #ifdef STAGES  // how many tiles of rows are in the block's memory; features are a multiple of 32
 static_assert(DT % 4 == 0);
@@ -195,7 +195,7 @@ extern "C" __global__ void __launch_bounds__(WARPS * 32, BLOCKS) wide(ARGUMENTS)
   const int lane = threadIdx.x & 31, g = lane >> 2, t = lane & 3, warp = threadIdx.x >> 5;
   stage(C, SHIFT, scale, factor, origin);
   float norm[KT][LIVE];
-  norms(C, g, norm);
+  norms(NORM, g, norm);
   float acc[KTW][DTW][4] = {}, total[KT][LIVE] = {}, objective = 0;
   const long long tiles = (n + ROWS - 1) / ROWS;
   const int dt0 = (warp % WD) * DTW, kt0 = (warp / WD) * KTW;
@@ -223,7 +223,8 @@ extern "C" __global__ void __launch_bounds__(WARPS * 32, BLOCKS) wide(ARGUMENTS)
         float part[4] = {};
         UNROLL for (int i = 0; i < 2; i++) UNROLL for (int h = 0; h < 2; h++) {
           const float4 c = factor[((2 * (q0 + i) + h) * KT + kt) * 32 + lane];
-          multiply(part, rest[kt], left(c.x, c.y, c.z, c.w), b[i][2 * h], b[i][2 * h + 1]);
+          const Left a = left(c);
+          TERMS multiply(term, part, rest[kt], a, b[i][2 * h], b[i][2 * h + 1]);
         }
         UNROLL for (int e = 0; e < 4; e++) s[kt][e] += part[e];
       }
@@ -241,11 +242,13 @@ extern "C" __global__ void __launch_bounds__(WARPS * 32, BLOCKS) wide(ARGUMENTS)
       float part[DTW][4] = {};
       UNROLL for (int r = 0; r < WARPS; r++) {
         const float4 v = shares[(r * KT + kt0 + a) * 32 + lane];
-        const Left u = left(v.x, v.y, v.z, v.w);
+        const Left u = left<false>(v);
+        Split factor[DTW][2];
         UNROLL for (int b = 0; b < DTW; b++) {
           const float* from = x + (r * 8 + 2 * t) * STRIDE + (dt0 + b) * 8 + g;
-          multiply(part[b], part[b], u, split(from[0]), split(from[STRIDE]));
+          factor[b][0] = split(from[0]); factor[b][1] = split(from[STRIDE]);
         }
+        TERMS UNROLL for (int b = 0; b < DTW; b++) multiply(term, part[b], part[b], u, factor[b][0], factor[b][1]);
       }
       UNROLL for (int b = 0; b < DTW; b++) UNROLL for (int e = 0; e < 4; e++) acc[a][b][e] += part[b][e];
     }
@@ -282,12 +285,12 @@ extern "C" __global__ void __launch_bounds__(WARPS * 32, BLOCKS) narrow(ARGUMENT
   float* rows = origin + D + warp * R * 8 * STRIDE;
   stage(C, SHIFT, scale, factor, origin);
   float norm[KT][LIVE];
-  norms(C, g, norm);
+  norms(NORM, g, norm);
   __syncthreads();
   Left held[HELD ? DT : 1][HELD ? KT : 1];
   if (HELD) UNROLL for (int i = 0; i < DT; i++) UNROLL for (int kt = 0; kt < KT; kt++) {
     const float4 c = factor[(i * KT + kt) * 32 + lane];
-    held[i % (HELD ? DT : 1)][kt % (HELD ? KT : 1)] = left(c.x, c.y, c.z, c.w);
+    held[i % (HELD ? DT : 1)][kt % (HELD ? KT : 1)] = left(c);
   }
   float acc[KT][DT][4] = {}, total[KT][LIVE] = {}, objective = 0;
   const long long tiles = (n + 8 * R - 1) / (8 * R), stride = (long long)gridDim.x * WARPS;
@@ -312,8 +315,8 @@ extern "C" __global__ void __launch_bounds__(WARPS * 32, BLOCKS) narrow(ARGUMENT
       }
       UNROLL for (int h = 0; h < 2; h++) UNROLL for (int kt = 0; kt < KT; kt++) {
         const float4 c = factor[((2 * q + h) * KT + kt) * 32 + lane];
-        const Left a = HELD ? held[(2 * q + h) % (HELD ? DT : 1)][kt % (HELD ? KT : 1)] : left(c.x, c.y, c.z, c.w);
-        UNROLL for (int r = 0; r < R; r++) multiply(s[r][kt], APART ? rest[r][kt] : s[r][kt], a, b[r][2 * h], b[r][2 * h + 1]);
+        const Left a = HELD ? held[(2 * q + h) % (HELD ? DT : 1)][kt % (HELD ? KT : 1)] : left(c);
+        TERMS UNROLL for (int r = 0; r < R; r++) multiply(term, s[r][kt], APART ? rest[r][kt] : s[r][kt], a, b[r][2 * h], b[r][2 * h + 1]);
       }
     }
     Left u[R][KT];
@@ -325,18 +328,20 @@ extern "C" __global__ void __launch_bounds__(WARPS * 32, BLOCKS) narrow(ARGUMENT
       join(s[r][0]);
       weigh_tile(s[r], norm, x0, x1, weight(W, start, r * 8 + 2 * t, left_now), weight(W, start, r * 8 + 2 * t + 1, left_now), p, total, objective);
       UNROLL for (int kt = 0; kt < KT; kt++)
-        u[r][kt] = left(s[r][kt][0], s[r][kt][2], s[r][kt][1], s[r][kt][3]);
+        u[r][kt] = left<false>(make_float4(s[r][kt][0], s[r][kt][2], s[r][kt][1], s[r][kt][3]));
     }
     left_now = left_next;
     __syncwarp();
-    UNROLL for (int dt = 0; dt < DT; dt++) {
-      float part[KT][4] = {};
+    UNROLL for (int dt = 0; dt < DT; dt += 2) {
+      float part[2][KT][4] = {};
       UNROLL for (int r = 0; r < R; r++) {
         const float* x = rows + (r * 8 + 2 * t) * STRIDE + dt * 8 + g;
-        const Split b0 = split(x[0]), b1 = split(x[STRIDE]);
-        UNROLL for (int kt = 0; kt < KT; kt++) multiply(part[kt], part[kt], u[r][kt], b0, b1);
+        const Split b[2][2] = {{split(x[0]), split(x[STRIDE])}, {split(x[8]), split(x[STRIDE + 8])}};
+        TERMS UNROLL for (int i = 0; i < 2; i++) UNROLL for (int kt = 0; kt < KT; kt++)
+          multiply(term, part[i][kt], part[i][kt], u[r][kt], b[i][0], b[i][1]);
       }
-      UNROLL for (int kt = 0; kt < KT; kt++) UNROLL for (int e = 0; e < 4; e++) acc[kt][dt][e] += part[kt][e];
+      UNROLL for (int i = 0; i < 2; i++) UNROLL for (int kt = 0; kt < KT; kt++) UNROLL for (int e = 0; e < 4; e++)
+        acc[kt][dt + i][e] += part[i][kt][e];
     }
     __syncwarp();
   }
@@ -416,6 +421,6 @@ extern "C" __global__ void total(const float* __restrict__ parts, int blocks, in
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= width) return;
   double sum = 0;
-  for (int b = 0; b < blocks; b++) sum += parts[(long long)b * width + i];
+  _Pragma("unroll 16") for (int b = 0; b < blocks; b++) sum += parts[(long long)b * width + i];
   out[i] = sum;
 }
