@@ -29,6 +29,25 @@ def test_a_thumbnail_is_small_and_made_once_for_each_state_of_the_picture(large,
     assert thumbnail(large, tmp_path / "thumbnails") != small
 
 
+def test_a_turned_a_transparent_and_a_palette_picture_have_right_thumbnails(large, tmp_path):
+    exif = Image.Exif()
+    exif[0x0112] = 6  # turn it to the right
+    noise = Image.open(large)
+    noise.save(tmp_path / "turned.jpg", exif=exif, quality=95)
+    clear = noise.convert("RGBA")
+    clear.paste((255, 0, 0, 0), (0, 0, 450, 600))
+    clear.save(tmp_path / "clear.png")
+    noise.quantize(256).save(tmp_path / "palette.png")
+    found = {}
+    for name in ("turned.jpg", "clear.png", "palette.png"):
+        with Image.open(thumbnail(tmp_path / name, tmp_path / "thumbnails")) as image:
+            found[name] = image.size, image.getpixel((30, 30))
+    assert found["turned.jpg"][0] == (320, 480)
+    assert found["clear.png"][0] == (480, 320)
+    assert min(found["clear.png"][1]) > 245  # white, not what lies under it
+    assert found["palette.png"][0] == (480, 320)
+
+
 def test_what_has_no_thumbnail_is_served_as_it_is(large, tmp_path):
     little = tmp_path / "little.png"
     Image.new("RGB", (9, 9)).save(little)

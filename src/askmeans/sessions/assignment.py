@@ -90,6 +90,12 @@ class Assignment:
             if numbers is not None:
                 return [self.question(number) for number in numbers]
 
+    def upcoming(self, n: int, annotator: str) -> list[Asked]:
+        """Questions that somebody would get now, at most n; nothing is leased."""
+        annotator = check_annotator(annotator, person=True)
+        self.runtime.catch_up()
+        return self._choose(n, annotator)[0]
+
     def _choose(
         self, n: int, annotator: str, *, whole_row: bool = False
     ) -> tuple[list[Asked], list[Asked]]:

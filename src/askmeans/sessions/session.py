@@ -133,6 +133,30 @@ class Session(SessionOwner):
         self._grow()
         return self._assignment.ask(1, annotator, whole_row=True, seconds=lease_seconds)
 
+    def upcoming(self, n: int, *, annotator: str = ME) -> list[tuple[int, ...]]:
+        """Items that somebody will likely be asked about next, for whoever prepares for it.
+
+        Parameters
+        ----------
+        n : int
+            How many questions at most.
+        annotator : str, default="me"
+            Who will answer.
+
+        Returns
+        -------
+        list of tuple of int
+            The row numbers of each question; nothing is leased, and other answers may change it.
+
+        Examples
+        --------
+        >>> session = open("fruit.db")
+        >>> session.upcoming(2) == [question.items for question in session.ask(2)]
+        True
+        """
+        check_number(n, "n", "Session.upcoming", integer=True, minimum=1)
+        return [tuple(asked.items) for asked in self._assignment.upcoming(int(n), annotator)]
+
     def tell(
         self, question_id: int, value: Any, *, annotator: str = ME, key: str | None = None
     ) -> Receipt:

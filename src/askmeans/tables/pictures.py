@@ -51,10 +51,10 @@ def describe_pictures(values: Sequence[Any], folder: Path | None) -> tuple[Singl
     return table, wrong
 
 
-def open_picture(value: Any, folder: Path | None, side: int = 2 * _SIDE) -> Any:
+def open_picture(value: Any, folder: Path | None, most: int | None = None) -> Any:
     """A picture upright in red, green and blue; a DataError in few words where it is none.
 
-    It may come reduced, to twice as many pixels on a side as wanted at least.
+    It may come reduced, to what describing it needs at least; or to `most` pixels on a side.
     """
     image_module = _pillow()
     from PIL import ImageOps
@@ -68,7 +68,9 @@ def open_picture(value: Any, folder: Path | None, side: int = 2 * _SIDE) -> Any:
             with image_module.open(source) as picture:
                 if picture.width * picture.height > _LARGEST:
                     raise DataError(f"{picture.width} x {picture.height} pixels are too many")
-                picture.draft("RGB", (2 * side, 2 * side))
+                if most is not None:
+                    return _on_white(ImageOps.exif_transpose(_reduced(picture, most)))
+                picture.draft("RGB", (4 * _SIDE, 4 * _SIDE))
                 return ImageOps.exif_transpose(picture).convert("RGB")
     except FileNotFoundError as error:
         raise DataError("no such file") from error
@@ -76,6 +78,23 @@ def open_picture(value: Any, folder: Path | None, side: int = 2 * _SIDE) -> Any:
         if isinstance(error, DataError):
             raise
         raise DataError("not an image, or a broken one") from error
+
+
+def _reduced(picture: Any, most: int) -> Any:
+    """A picture of at most so many pixels on a side; the decoder leaves out what it can."""
+    if picture.mode not in ("RGB", "RGBA", "L", "LA", "CMYK", "YCbCr"):  # such as a palette
+        picture = picture.convert("RGBA" if "transparency" in picture.info else "RGB")
+    picture.thumbnail((most, most))
+    return picture
+
+
+def _on_white(picture: Any) -> Any:
+    """A picture in red, green and blue, white where it is transparent."""
+    if picture.mode in ("RGBA", "LA"):
+        white = _pillow().new("RGBA", picture.size, "white")
+        white.alpha_composite(picture.convert("RGBA"))
+        picture = white
+    return picture.convert("RGB")
 
 
 def _path(value: Any, folder: Path | None) -> Path:

@@ -1,8 +1,10 @@
 """Small copies of pictures, made once and kept in a folder."""
 
 import hashlib
+import os
 import threading
 from pathlib import Path
+from typing import Any
 
 from askmeans.exceptions import DataError, MissingExtraError
 from askmeans.files import whole_file
@@ -12,7 +14,10 @@ __all__ = ["thumbnail"]
 
 _SIDE = 480  # pixels: what a page shows is not larger, also on a screen of two pixels to one
 _SMALL = 64 * 1024  # bytes of a file that is served as it is
-_MAKING = threading.Lock()
+# Threads of one page ask for the same pictures: one makes it, the others wait. As many are made at
+# once as there are processors, each of which may take the memory of a large picture.
+_SAME = tuple(threading.Lock() for _ in range(64))
+_MAKING = threading.BoundedSemaphore(os.cpu_count() or 1)
 
 
 def thumbnail(picture: Path, folder: Path) -> Path:
@@ -26,14 +31,21 @@ def thumbnail(picture: Path, folder: Path) -> Path:
         if state.st_size <= _SMALL:
             return picture
         told = f"{picture} {state.st_mtime_ns} {state.st_size} {_SIDE}"
-        path = folder / f"{hashlib.sha256(told.encode()).hexdigest()[:32]}.jpg"
-        with _MAKING:  # threads of one page ask for the same pictures
+        name = hashlib.sha256(told.encode()).hexdigest()[:32]
+        path = folder / f"{name}.jpg"
+        if path.exists():
+            return path
+        with _SAME[int(name[:2], 16) % len(_SAME)]:
             if not path.exists():
-                small = open_picture(picture, None, side=_SIDE)
-                small.thumbnail((_SIDE, _SIDE))
-                folder.mkdir(parents=True, exist_ok=True)
-                with whole_file(path) as file:
-                    small.save(file, "JPEG", quality=80)
+                with _MAKING:
+                    _keep(open_picture(picture, None, _SIDE), path)
     except (OSError, DataError, MissingExtraError):
         return picture
     return path
+
+
+def _keep(small: Any, path: Path) -> None:
+    """Write a copy."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with whole_file(path) as file:
+        small.save(file, "JPEG", quality=80)

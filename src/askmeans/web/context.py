@@ -15,6 +15,7 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 
 from askmeans.exceptions import StoreError
 from askmeans.sessions import Session
+from askmeans.web.ahead import Ahead
 from askmeans.web.answering import Assignments
 from askmeans.web.exporting import Bodies
 from askmeans.web.forms import annotator_of
@@ -39,6 +40,7 @@ class AppContext:
         self.session = session
         self.assignments = Assignments(session, settle_seconds)
         self.result_views = ResultViews(session)
+        self.ahead = Ahead(session)
         self.bodies = Bodies()
         self.failed_signins = RateLimit(_FAILED_RATE, _FAILED_BURST)
         self.assignments.cards.predict = self._predict
@@ -142,5 +144,6 @@ class AppContext:
     def close(self) -> None:
         """Let go of the threads and the database."""
         self.result_views.close()
+        self.ahead.close()
         self._results.shutdown(wait=True, cancel_futures=True)
         self.session.close()

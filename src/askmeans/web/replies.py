@@ -78,6 +78,7 @@ def question_page(
     failed: bool = False, status: int = 200,
 ) -> Response:  # fmt: skip
     """The answering page, or its changing part."""
+    context.ahead.look(view.annotator)
     template = "question.html" if is_script(request) else "answer.html"
     shown = context.result_views.glance()
     told: dict[str, Any] = {"said": said, "failed": failed} if said else {}  # else the cookie's

@@ -20,9 +20,12 @@ from askmeans.web.replies import check_mark, check_row, said_at, value_of
 
 __all__ = ["add_files", "add_results"]
 
-# An SVG that is opened by itself is a document: it may do nothing, and is in no origin.
+# An SVG that is opened by itself is a document: it may do nothing, and is in no origin. A browser
+# keeps a picture for a while, for whoever is signed in: the same examples are on every card.
 _IMAGE_HEADERS = {
-    "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox"
+    "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+    "cache-control": "private, max-age=600",
+    "vary": "cookie",
 }
 _WAIT = 5.0  # seconds a page waits for the newest result before it shows the last
 _FOUND = 50  # items that a search lists
@@ -143,9 +146,14 @@ def add_files(router: APIRouter, context: AppContext) -> None:
         path = _image_of(context, row)
         if small:
             path = thumbnail(path, thumbnails_of(context.session.url))
-        return FileResponse(
-            path, media_type=IMAGE_TYPES[path.suffix.lower()], headers=_IMAGE_HEADERS
-        )
+        found = FileResponse(
+            path, media_type=IMAGE_TYPES[path.suffix.lower()], headers=_IMAGE_HEADERS,
+            stat_result=path.stat(),
+        )  # fmt: skip
+        if request.headers.get("if-none-match") == found.headers["etag"]:
+            kept = ("etag", "cache-control", "vary")
+            return Response(status_code=304, headers={name: found.headers[name] for name in kept})
+        return found
 
 
 def _image_of(context: AppContext, row: int) -> Path:
