@@ -143,6 +143,41 @@ def test_people_get_what_model_and_policy_disagree_on_first():
     assert set(np.argsort(-doubt)[:3]) == set(odd)
 
 
+ODD = np.arange(60, 150, 9)
+
+
+def said_otherwise(of_odd):
+    """A model that is right but for ten items, of which it says this."""
+    rows = TRUTH.copy()
+    rows[ODD] = of_odd[ODD]
+    return rows
+
+
+@pytest.mark.parametrize(("apart", "said"), [
+    (1.0, [said_otherwise((TRUTH + np.roll(TRUTH, 1, axis=1)) / 2)]),  # it is unsure
+    (1.0, [TRUTH, said_otherwise(np.roll(TRUTH, 1, axis=1))]),  # another model says otherwise
+    (6.0, [said_otherwise(np.roll(TRUTH, 1, axis=1))]),  # what is expected is otherwise
+], ids=["unsure", "models disagree", "policy disagrees"])  # fmt: skip
+def test_people_get_the_cards_that_matter_most(apart, said):
+    policy = policy_of(blurred(apart=apart))
+    models = [model_says(rows, f"model: {n}") for n, rows in enumerate(said)]
+    policy.learn(Answers([*models, people_say(ASKED)]))
+    first = {question.items[0] for question in policy.propose(10)}
+    assert len(first & set(ODD.tolist())) >= 8  # of 110 items; by chance it is 1
+    policy.learn(Answers([model_says(TRUTH), people_say(ASKED)]))
+    first = {question.items[0] for question in policy.propose(10)}
+    assert len(first & set(ODD.tolist())) <= 4  # it is for what the models say
+
+
+def test_audits_are_of_items_that_a_model_answered():
+    X, some = blurred(), np.arange(60, 150, 3)
+    policy = policy_of(X, audit=1.0)
+    policy.learn(Answers([model_says(confused()[some], items=some), people_say(ASKED)]))
+    order = [item for item in audit_order(len(X), policy.settings.seed) if item in some]
+    assert [question.items[0] for question in policy.propose(30)] == order
+    assert len(policy.propose(110)) == 110  # and when these have ended, the others
+
+
 def test_so_many_questions_are_random_audits_as_the_share_says():
     X, ahead = blurred(), model_says(confused())
     policy = policy_of(X, audit=0.25)

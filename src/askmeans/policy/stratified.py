@@ -533,11 +533,13 @@ class Ranking:
         return self._about(self.belief.pool.rows[place], cluster)
 
     def _audits(self) -> Iterator[Question]:
-        """Items at random, whatever anybody says of them."""
+        """Items at random, among those that any model said something of, whatever it said."""
         pool, asked = self.belief.pool, set(self.belief.told.items.tolist())
+        models = self.belief.panel.models
+        answered = {row for model in models for row in model.answers.items.tolist()}
         places = {row: place for place, row in enumerate(pool.rows.tolist())}
         for row in audit_order(pool.items.n, self.settings.seed):
-            if row not in asked:
+            if row in answered and row not in asked:
                 yield self._likeliest(places[row]) if row in places else self._elsewhere(row)
 
     def _places(self) -> Iterator[int]:

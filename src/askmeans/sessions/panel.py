@@ -19,7 +19,6 @@ from askmeans.sessions.gold import GoldAnswers
 from askmeans.sessions.log import EventKind
 from askmeans.sessions.panel_report import (
     PanelReport,
-    audited,
     doubtful,
     moved,
     score_of,
@@ -142,11 +141,11 @@ class PanelAnswers(GoldAnswers):
             )  # fmt: skip
         belief = policy.belief()
         U, names = result.memberships, list(result.cluster_names)
-        audit = audited(belief, audit_order(n, policy.settings.seed))
+        order = audit_order(n, policy.settings.seed)
         weighed = {model.answers.name: model for model in belief.panel.models}
         scores = {
             name.removeprefix(MODEL): score_of(
-                weighed.get(name), said[name], belief, audit, names,
+                weighed.get(name), said[name], belief, order, names,
                 moved(U, policy.memberships_without({name})),
             )
             for name in said
@@ -161,6 +160,31 @@ class PanelAnswers(GoldAnswers):
             audit_share=share,
             notes=tuple(belief.panel.notes()),
         )
+
+    def audit_order(self) -> list[int]:
+        """All rows in the random order in which people are asked, to audit language models.
+
+        Whoever lets a model answer some items only takes the first: they are the ones audited.
+
+        Returns
+        -------
+        list of int
+            Row numbers; neither answers nor items added later change their order.
+
+        Raises
+        ------
+        SessionError
+            If the session asks for similarities, or a plan of the paper asks.
+
+        Examples
+        --------
+        >>> sorted(open("fruit.db").audit_order())
+        [0, 1, 2, 3]
+        """
+        self._check_panel()
+        policy = self._runtime.policy
+        assert isinstance(policy, StratifiedPolicy)
+        return audit_order(len(self.rows), policy.settings.seed)
 
     def _check_panel(self) -> None:
         """Refuse models where people are asked something else."""

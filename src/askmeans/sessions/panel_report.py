@@ -67,10 +67,10 @@ class ModelScore:
     decides : float
         Share of all items that would be in another group without it.
     audited : int
-        Random items that people answered, too.
+        Random items among those it answered that people answered, too.
     audit_error : float or None
         How far it is from people on these, on average, from 0 to 1: an honest estimate of its
-        error on all items.
+        error on all items that it answered.
     audit_band : (float, float) or None
         Between which that error lies in 19 cases of 20.
     confusions : tuple of Confusion
@@ -137,7 +137,7 @@ def score_of(
     model: Weighed | None,
     said: Mapping[int, Row | None],
     belief: Belief,
-    audit: list[int],
+    order: list[int],
     names: list[str],
     decides: float,
 ) -> ModelScore:
@@ -149,8 +149,9 @@ def score_of(
             audited=0, audit_error=None, audit_band=None, confusions=(),
         )  # fmt: skip
     people = _rows_told(belief)
-    off = [_apart(model, people, row) for row in audit]
-    errors = [error for error in off if error is not None]
+    answered = set(model.answers.items.tolist())
+    audit = audited(belief, (row for row in order if row in answered))
+    errors = [_apart(model, people[row], row) for row in audit]
     mean = sum(errors) / len(errors) if errors else None
     return ModelScore(
         answers=len(model.answers.items),
@@ -176,18 +177,21 @@ def _rows_told(belief: Belief) -> dict[int, Floats]:
 
 
 def audited(belief: Belief, order: Iterable[int]) -> list[int]:
-    """Random items that people answered: the order's first, up to one that nobody answered.
+    """Random items that people answered: the order's first, up to one that nobody was asked about.
 
     A prefix of a random order is a random sample, for whatever reason its items were asked about.
+    Those of which people could not say anything are passed over: they tell nothing of a model.
     """
-    told = set(_rows_told(belief))
-    return list(takewhile(told.__contains__, order))
+    told = _rows_told(belief)
+    silent = set(belief.told.items[~belief.told.is_known].tolist())
+    reached = takewhile(lambda row: row in told or row in silent, order)
+    return [row for row in reached if row in told]
 
 
-def _apart(model: Weighed, people: Mapping[int, Floats], row: int) -> float | None:
-    """How far a model is from people on an item; None where it says nothing of it."""
-    known, says = model.answers.of(np.array([row], dtype=np.intp))
-    return 0.5 * float(np.abs(says[0] - people[row]).sum()) if known[0] else None
+def _apart(model: Weighed, people: Floats, row: int) -> float:
+    """How far a model is from people on an item."""
+    _, says = model.answers.of(np.array([row], dtype=np.intp))
+    return 0.5 * float(np.abs(says[0] - people).sum())
 
 
 def _confusions(
