@@ -179,7 +179,9 @@ def test_names_are_proposed_and_never_applied(askmeans, database):
         said = panel(askmeans, database, server, "--names").stdout
         told = json.loads(panel(askmeans, database, server, "--names", "--json").stdout)
     assert "fruit -> Things to eat: Fruit of all kinds." in said
-    assert "askmeans rename" in said
+    assert "--rename GROUP NAME --describe GROUP TEXT" in said
+    assert len(server.trace) == 1  # the second time it is remembered
+    assert told["cost"]["calls"] == 0
     assert told["proposals"][1] == {"group": 1, "now": "tools", "name": "Things to use",
                                     "description": "Tools."}  # fmt: skip
     data = json.loads(seen[0].content)
@@ -188,6 +190,92 @@ def test_names_are_proposed_and_never_applied(askmeans, database):
     with sessions.open(database) as session:
         assert session.cluster_names == ["fruit", "tools"]
         assert session.changes()[-1].kind == "option"
+
+
+def test_names_have_a_forecast_and_a_budget(askmeans, database):
+    with serving(lambda *_: "no names") as server:
+        told = json.loads(panel(askmeans, database, server, "--names", "--forecast", "--prices",
+                                "1,1", "--json").stdout)  # fmt: skip
+        assert told["forecast"]["calls"] == 1
+        assert told["forecast"]["money"] > 0.0
+        spent = panel(askmeans, database, server, "--names", "--max-tokens", "500", ok=False)
+        assert "budget" in spent.stderr
+        assert server.trace == []
+        cost = ("--max-cost", "1", "--cache", "other.db")
+        wrong = panel(askmeans, database, server, "--names", *cost, ok=False)
+        assert "prices" in wrong.stderr
+        panel(askmeans, database, server, "--names", *cost, "--prices", "1,1", ok=False)
+    first, second = server.trace
+    assert "not of this form" in second.system
+    assert "not of this form" not in first.system
+    assert (database.parent / "other.db").exists()
+
+
+def test_accepted_names_and_descriptions_are_told_to_people_and_to_the_model(askmeans, database):
+    groups = ("groups", database, "--rename", "fruit", "Things to eat", "--describe", "0", "Sweet.")
+    said = askmeans(*groups, cwd=database.parent).stdout
+    assert "0  Things to eat: about" in said
+    assert "items; Sweet." in said
+    listed = json.loads(askmeans("groups", database, "--json", cwd=database.parent).stdout)
+    assert [group["description"] for group in listed["groups"]] == ["Sweet.", ""]
+    with serving(knowing) as server:
+        panel(askmeans, database, server, "--items", "2")
+    assert '{"A": "Things to eat: Sweet.", "B": "tools"}' in server.trace[0].system
+
+
+def test_groups_that_change_while_the_model_answers_are_told_as_they_are(askmeans, database):
+    def script(request, before):
+        if len(server.trace) in (10, 26):
+            with sessions.open(database) as session:
+                if len(server.trace) == 10:
+                    session.pin(session.add_group("toys"), 7)
+                else:
+                    session.merge_groups("tools", "toys")
+                    session.rename(1, "gear")
+        return knowing(request, before)
+
+    with serving(script) as server:
+        panel(askmeans, database, server, "--concurrency", "1")
+    systems = [request.system for request in server.trace]
+    assert '{"A": "fruit", "B": "tools"}' in systems[0]
+    assert '{"A": "fruit", "B": "tools", "C": "toys"}' in systems[16]
+    assert '{"A": "fruit", "B": "gear"}' in systems[-1]
+    assert any("examples" in request.data for request in server.trace[16:24])
+    with sessions.open(database) as session:
+        said = session.model_answers()["small"]
+        assert [row.index(1.0) for _, row in sorted(said.items())] == [i % 2 for i in range(60)]
+
+
+def test_answers_about_a_group_that_was_taken_back_meanwhile_are_asked_for_again(
+    askmeans, database
+):
+    with sessions.open(database) as session:
+        session.add_group("toys")
+
+    def script(request, _):
+        if len(server.trace) == 4:
+            with sessions.open(database) as session:
+                session.undo(event=session.last_regrouping())
+        return '{"group": "C"}' if "toys" in request.system else '{"group": "A"}'
+
+    with serving(script) as server:
+        panel(askmeans, database, server, "--concurrency", "1")
+        with sessions.open(database) as session:
+            assert len(session.model_answers()["small"]) == 52
+        panel(askmeans, database, server, "--concurrency", "1")
+    with sessions.open(database) as session:
+        assert set(session.model_answers()["small"].values()) == {(1.0, 0.0)}
+        assert len(session.model_answers()["small"]) == 60
+
+
+def test_some_items_are_those_that_people_audit(askmeans, database):
+    with serving(knowing) as server:
+        panel(askmeans, database, server, "--items", "10", "--share", "0.5")
+    with sessions.open(database) as session:
+        assert set(session.model_answers()["small"]) == set(session.audit_order()[:10])
+    people_answer(database, 14)
+    with sessions.open(database) as session:
+        assert session.panel().models["small"].audited >= 7
 
 
 @pytest.mark.parametrize(("options", "words"), [

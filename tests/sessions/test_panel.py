@@ -100,6 +100,70 @@ def test_the_audit_is_of_random_items_whatever_the_policy_wants(session):
     assert session.panel().models["small"].audited >= 8
 
 
+def test_an_item_of_which_people_cannot_say_anything_ends_no_audit(session):
+    session.add_model_answers("small", confused())
+    session.set_option("audit_share", 1.0)
+    for n in range(9):
+        (question,) = session.ask(annotator="Ada")
+        assert question.items[0] == session.audit_order()[n]
+        if n in (0, 4):
+            session.unsure(question.id, annotator="Ada")
+        else:
+            session.tell(question.id, int(LABELS[question.items[0]]), annotator="Ada")
+    assert session.panel().models["small"].audited == 7
+
+
+def test_each_model_is_audited_on_the_random_items_that_it_answered(session):
+    order = session.audit_order()
+    session.add_model_answers("few", {row: int(LABELS[row]) for row in order[::3]})
+    session.add_model_answers("none", {order[0]: None})
+    session.set_option("audit_share", 1.0)
+    assert people_answer(session, 12) == order[:36:3]
+    scores = session.panel().models
+    assert (scores["few"].audited, scores["few"].audit_error) == (12, 0.0)
+    assert scores["none"].audited == 0
+
+
+def test_a_description_is_accepted_changed_and_taken_back(session):
+    first = session.describe("bees", "They  make\nhoney.", annotator="Ada")
+    assert [g.description for g in session.groups] == ["", "They make honey.", ""]
+    second = session.describe(1, "Stripes.")
+    assert [change.text for change in session.changes()] == [
+        "described bees: They make honey.", "described bees: Stripes."
+    ]  # fmt: skip
+    with sessions.open(session.url) as again:
+        assert again.groups[1].description == "Stripes."
+        session.add_group("dogs")
+        again.describe("dogs", "Bark.")  # though another process made it
+        again.undo(event=again.last_regrouping())
+    session.take_back(second.event)
+    assert session.groups[1].description == "They make honey."
+    with pytest.raises(SessionError, match="changed again"):
+        session.take_back(first.event)
+    session.describe(1, "")
+    assert session.groups[1].description == ""
+    session.describe("cats", "Purr.")
+    session.merge_groups("cats", "bees")
+    assert [(g.name, g.description) for g in session.groups] == [("ants", ""), ("cats", "Purr.")]
+
+
+@pytest.mark.parametrize(("group", "text"), [
+    ("dogs", "x"), (7, "x"), (0, "x" * 201), (0, "a\x1b[31m"), (0, None),
+])  # fmt: skip
+def test_what_is_no_description_is_refused_and_changes_nothing(session, group, text):
+    with pytest.raises(ParameterError, match=r"Session\.describe"):
+        session.describe(group, text)
+    assert session.changes() == []
+
+
+def test_groups_of_similarities_have_no_descriptions(tmp_path):
+    with (
+        sessions.create(tmp_path / "p.db", blurred(), n_clusters=K, ask="similarity") as made,
+        pytest.raises(SessionError, match="guidelines"),
+    ):
+        made.describe(0, "x")
+
+
 def test_what_was_said_survives_and_a_later_answer_replaces_it(session):
     session.add_model_answers("small", {0: "ants", 1: None, 2: {"bees": 0.5, "cats": 0.25}})
     session.add_model_answers("small", {0: ()})

@@ -3,7 +3,7 @@
 import dataclasses
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -15,11 +15,13 @@ from askmeans.cli.printing import complain, say
 from askmeans.cli.sessions import named, opened, show_json
 from askmeans.exceptions import ParameterError, StopAsking
 from askmeans.oracles import ModelClient, ModelOracle, model_client
-from askmeans.oracles.model_names import propose_names
-from askmeans.policy.panel import audit_order
+from askmeans.oracles.model_cache import ReplyCache
+from askmeans.oracles.model_calls import Caller, Limits
+from askmeans.oracles.model_names import NameProposer
+from askmeans.oracles.model_prompts import Prompts
 from askmeans.progress import answers_bar
 from askmeans.queries import GroupQueries
-from askmeans.sessions import Session
+from askmeans.sessions import Group, Session
 from askmeans.sessions.naming import group_samples, shown_item
 from askmeans.sessions.store import file_of, is_postgresql
 
@@ -59,25 +61,26 @@ def run(options: PanelOptions) -> bool:
     with closing(opened(options.database, options.name, as_json=options.as_json)) as session:
         if options.share is not None:
             session.set_option("audit_share", float(options.share))
-        stopped, cost = False, []
-        if options.url is not None:
-            client = _client(options)
-            if options.names:
-                _propose(session, client, options)
-                return True
-            oracle = _oracle(session, client, options)
-            rows = _rows(session, client.name, options)
-            if options.forecast:
-                _show_forecast(session, oracle, rows, as_json=options.as_json)
-                return True
-            if not options.as_json:
-                _show_forecast(session, oracle, rows, as_json=False)
-            stopped = _answer_ahead(session, oracle, rows)
-            cost = [oracle.spent, oracle.spent_in_all]
-        elif options.names or options.forecast:
-            raise ParameterError(
-                "--names and --forecast need a model. Got none; add --model URL --model-name NAME."
-            )
+        if options.url is None:
+            if options.names or options.forecast:
+                raise ParameterError(
+                    "--names and --forecast need a model. Got none; add --model URL "
+                    "--model-name NAME."
+                )
+            show_panel(session, session.panel(), (), as_json=options.as_json)
+            return True
+        client = _client(options)
+        if options.names:
+            _propose(session, client, options)
+            return True
+        oracle = _oracle(session, client, options)
+        rows = _rows(session, client.name, options)
+        if options.forecast or not options.as_json:
+            _show_forecast(session, oracle, rows, as_json=options.as_json)
+        if options.forecast:
+            return True
+        stopped = _answer_ahead(session, oracle, rows)
+        cost = oracle.spent, oracle.spent_in_all
         show_panel(session, session.panel(), cost, as_json=options.as_json)
         return not stopped
 
@@ -112,19 +115,26 @@ def _extra(text: str | None) -> dict[str, Any] | None:
 
 
 def _oracle(session: Session, client: ModelClient, options: PanelOptions) -> ModelOracle:
-    """The model as an annotator of this session, told what people are told."""
-    told = session.options
-    guidelines = "\n\n".join(text for text in (told["purpose"], told["guidelines"]) if text)
-    pinned = [session.pinned(group.number) for group in session.groups]
-    if not guidelines and not any(pinned):
+    """The model as an annotator of this session."""
+    told = _prompts(session, session.groups)
+    if not told.guidelines and not any(told.exemplars):
         complain("there are no guidelines and no pinned examples: the model knows names only")
     return ModelOracle(
-        client, guidelines=guidelines, show=lambda row: _shown(session, row),
-        names=session.cluster_names, exemplars=pinned, votes=options.votes,
+        client, guidelines=told.guidelines, show=told.shown, names=told.names,
+        exemplars=told.exemplars, votes=options.votes,
         cache=options.cache or _beside(options.database), max_cost=options.max_cost,
         max_tokens=options.max_tokens, prices=_prices(options.prices),
         concurrency=options.concurrency,
     )  # fmt: skip
+
+
+def _prompts(session: Session, groups: Sequence[Group]) -> Prompts:
+    """What the model is told: what people are told now."""
+    told = session.options
+    guidelines = "\n\n".join(text for text in (told["purpose"], told["guidelines"]) if text)
+    names = [f"{g.name}: {g.description}" if g.description else g.name for g in groups]
+    pinned = [session.pinned(group.number) for group in groups]
+    return Prompts(guidelines, lambda row: _shown(session, row), names, pinned)
 
 
 def _beside(database: str) -> Path:
@@ -160,7 +170,7 @@ def _shown(session: Session, row: int) -> dict[str, Any]:
 
 def _rows(session: Session, model: str, options: PanelOptions) -> list[int]:
     """Which items the model is asked about: random ones first, without what it said already."""
-    order = audit_order(len(session.rows), session.config.seed)
+    order = session.audit_order()
     known = {} if options.again else session.model_answers().get(model, {})
     return [row for row in order[: options.items] if row not in known]
 
@@ -181,7 +191,9 @@ def _answer_ahead(session: Session, oracle: ModelOracle, rows: list[int]) -> boo
     with answers_bar(len(rows)) as advance:
         for part in _parts(rows, _AT_A_TIME * oracle.concurrency):
             stopped, cause = False, None
-            queries = GroupQueries(np.array(part, dtype=np.int64), len(session.groups))
+            groups = session.groups  # people may add, merge, name and pin while it goes on
+            oracle.prompts = _prompts(session, groups)
+            queries = GroupQueries(np.array(part, dtype=np.int64), len(groups))
             try:
                 answers = oracle.answer(queries)
                 reached = np.ones(len(part), dtype=bool)
@@ -189,11 +201,11 @@ def _answer_ahead(session: Session, oracle: ModelOracle, rows: list[int]) -> boo
                 answers, reached, stopped, cause = stop.answers, stop.asked, True, stop.__cause__
             failed = {question.items[0] for question in oracle.failed}
             told = {
-                row: _value(session, shares)
+                row: _value(groups, shares)
                 for row, shares, said in zip(part, answers.tolist(), reached, strict=True)
                 if said and row not in failed  # what failed is asked again next time
             }
-            session.add_model_answers(oracle.name, told)
+            session.add_model_answers(oracle.name, _still_there(session, told))
             advance(len(part))
             if isinstance(cause, Exception):
                 raise cause
@@ -213,29 +225,53 @@ def _parts(rows: list[int], size: int) -> Iterator[list[int]]:
         yield rows[start : start + size]
 
 
-def _value(session: Session, shares: list[float]) -> dict[int, float] | None:
+def _value(groups: Sequence[Group], shares: list[float]) -> dict[int, float] | None:
     """A row by the groups' numbers; None for "cannot say"."""
     if any(map(math.isnan, shares)):
         return None
-    pairs = zip(session.groups, shares, strict=True)
+    pairs = zip(groups, shares, strict=True)
     return {group.number: share for group, share in pairs if share > 0.0}
+
+
+def _still_there(
+    session: Session, told: dict[int, dict[int, float] | None]
+) -> dict[int, dict[int, float] | None]:
+    """Answers without those about a group that was taken back: they are asked for again."""
+    alive = {group.number for group in session.groups}
+    other = {j for row in told.values() for j in row or ()} - alive
+    gone = {j for j in other if session.group_number(j) is None}  # not merged with another
+    return {row: shares for row, shares in told.items() if not gone & set(shares or ())}
 
 
 def _propose(session: Session, client: ModelClient, options: PanelOptions) -> None:
     """Print names that the groups might have; nobody is renamed."""
-    found = propose_names(client, group_samples(session), guidelines=session.options["guidelines"])
+    limits = Limits(max_cost=options.max_cost, max_tokens=options.max_tokens,
+                    prices=_prices(options.prices))  # fmt: skip
+    caller = Caller(client, ReplyCache(options.cache or _beside(options.database)), limits, None)
     groups = session.groups
+    proposer = NameProposer(caller, group_samples(session, groups), session.options["guidelines"])
+    if options.forecast:
+        told = proposer.forecast()
+        if options.as_json:
+            show_json(session, {"forecast": dataclasses.asdict(told)})
+        else:
+            say(f"names for {len(groups)} groups: {in_words(told)}")
+        return
+    found = [(groups[each.group], each) for each in proposer.propose()]
+    alive = {group.number for group in session.groups}  # some may have been merged meanwhile
+    found = [(group, each) for group, each in found if group.number in alive]
     if options.as_json:
         listed = [
-            {"group": groups[each.group].number, "now": groups[each.group].name,
-             "name": each.name, "description": each.description}
-            for each in found
+            {"group": group.number, "now": group.name, "name": each.name,
+             "description": each.description}
+            for group, each in found
         ]  # fmt: skip
-        show_json(session, {"proposals": listed})
+        show_json(session, {"proposals": listed, "cost": dataclasses.asdict(caller.spent)})
         return
-    for each in found:
-        say(f"{groups[each.group].name} -> {each.name}: {each.description}")
+    say(f"asked: {in_words(caller.spent)}")
+    for group, each in found:
+        say(f"{group.number} {group.name} -> {each.name}: {each.description}")
     say(
-        f"Nothing was renamed. Accept or change a name: askmeans rename {named(options.database)} "
-        "GROUP NAME; descriptions belong in the guidelines."
+        "Nothing was changed. Accept or change them: "
+        f"askmeans groups {named(options.database)} --rename GROUP NAME --describe GROUP TEXT"
     )

@@ -499,6 +499,10 @@ def groups(
     rename: Annotated[
         tuple[str, str] | None, typer.Option(help="A group, by number or name, and its new name.")
     ] = None,
+    describe: Annotated[
+        tuple[str, str] | None,
+        typer.Option(help="A group, by number or name, and a line on what belongs there."),
+    ] = None,
     undo: Annotated[
         bool, typer.Option("--undo", help="Take back the last group added or merged.")
     ] = False,
@@ -506,10 +510,12 @@ def groups(
     name: Name = None,
     json: Json = False,
 ) -> None:
-    """List the groups; add, merge and rename them at any time: no answer is lost."""
+    """List the groups; add, merge, rename and describe them at any time: no answer is lost."""
     from askmeans.cli import sessions
 
-    move = sessions.Regroup(add=add, merge=merge, rename=rename, undo=undo)
+    move = sessions.Regroup(
+        add=add, merge=merge, rename=rename, describe=describe, undo=undo,
+    )  # fmt: skip
     sessions.groups(database, name, move, annotator, as_json=json)
 
 
@@ -665,7 +671,7 @@ def panel(
         bool, typer.Option("--forecast", help="Say what it would cost, and ask nothing.")
     ] = False,
     names: Annotated[
-        bool, typer.Option("--names", help="Propose names for the groups; renames nothing.")
+        bool, typer.Option("--names", help="Propose names and descriptions; changes nothing.")
     ] = False,
     name: Name = None,
     json: Json = False,

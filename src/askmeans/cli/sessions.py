@@ -44,6 +44,7 @@ class Regroup:
     add: str | None = None
     merge: tuple[str, str] | None = None
     rename: tuple[str, str] | None = None
+    describe: tuple[str, str] | None = None
     undo: bool = False
 
 
@@ -278,7 +279,7 @@ def rename(database: str, name: str | None, cluster: str, text: str) -> None:
 def groups(
     database: str, name: str | None, move: Regroup, annotator: str, *, as_json: bool
 ) -> None:
-    """List the groups, after one was added, merged, renamed or taken back."""
+    """List the groups, after one was added, merged, renamed, described or taken back."""
     with closing(opened(database, name, as_json=as_json)) as session:
         if move.add is not None:
             session.add_group(move.add, annotator=annotator)
@@ -291,6 +292,8 @@ def groups(
                     f"GROUP must be one of {_listed(session)}. Got {move.rename[0]!r} instead."
                 )
             session.rename(number, move.rename[1], annotator=annotator)
+        if move.describe is not None:
+            session.describe(_group(move.describe[0]), move.describe[1], annotator=annotator)
         if move.undo:
             undone = session.undo(event=session.last_regrouping(), annotator=annotator)
             if not as_json:
@@ -299,7 +302,7 @@ def groups(
         sizes = result.memberships.sum(axis=0).tolist()
         if as_json:
             listed = [
-                {"number": group.number, "name": group.name, "size": size}
+                {**dataclasses.asdict(group), "size": size}
                 for group, size in zip(session.groups, sizes, strict=True)
             ]
             told = {"suggested_clusters": status.suggested_clusters,
@@ -307,7 +310,8 @@ def groups(
             show_json(session, {"groups": listed, **told})
             return
         for group, size in zip(session.groups, sizes, strict=True):
-            say(f"  {group.number}  {group.name}: about {size:.0f} items")
+            what = f"; {group.description}" if group.description else ""
+            say(f"  {group.number}  {group.name}: about {size:.0f} items{what}")
         if status.suggestion:
             say(f"{status.suggestion} Add one: askmeans groups {named(database)} --add NAME")
 

@@ -124,15 +124,6 @@ class ModelOracle:
             )
         check_number(votes, "votes", owner, integer=True, minimum=1)
         check_number(concurrency, "concurrency", owner, integer=True, minimum=1)
-        check_number(retries, "retries", owner, integer=True, minimum=0)
-        for name, value in (("max_cost", max_cost), ("max_tokens", max_tokens)):
-            if value is not None:
-                check_number(value, name, owner, minimum=0)
-        if max_cost is not None and prices is None:
-            raise ParameterError(
-                f"The 'max_cost' parameter of {owner} needs 'prices', of a million tokens read and "
-                f"written. Got {max_cost} without; pass prices=(in, out), or max_tokens."
-            )
         self.client = client
         self.votes = int(votes)
         self.temperature = temperature
@@ -140,10 +131,8 @@ class ModelOracle:
         self.progress = progress
         self.failed: set[Question] = set()
         self.is_spent = False
-        self._prompts = Prompts(guidelines, show, names, exemplars)
-        limits = Limits(
-            max_cost=max_cost, max_tokens=max_tokens, prices=prices, retries=int(retries)
-        )
+        self.prompts = Prompts(guidelines, show, names, exemplars)
+        limits = Limits(max_cost=max_cost, max_tokens=max_tokens, prices=prices, retries=retries)
         self._caller = Caller(client, ReplyCache(cache), limits, clock)
 
     def __repr__(self) -> str:
@@ -208,7 +197,7 @@ class ModelOracle:
         k, calls, tokens = self._n_clusters(queries), 0, 0
         known: list[Reply] = []
         for question in dict.fromkeys(queries.questions()):
-            messages = self._prompts.messages(question, k)
+            messages = self.prompts.messages(question, k)
             for vote in range(self.votes):
                 key = self._caller.key(messages, self._options(k, vote), _vote(question, vote, 0))
                 reply = self._caller.cache.get(key)
@@ -256,8 +245,8 @@ class ModelOracle:
         >>> oracle.answer(MembershipQueries([0], [0]))
         array([0.8])
         """
-        if not callable(self._prompts.shown) and len(queries):
-            queries.check_items(len(self._prompts.shown))
+        if not callable(self.prompts.shown) and len(queries):
+            queries.check_items(len(self.prompts.shown))
         asked, k = queries.questions(), self._n_clusters(queries)
         batch = Batch(partial(self._card, k=k), self._caller.ended, self.failed)
         with self._bar(len(asked)) as advance, ThreadPoolExecutor(self.concurrency) as pool:
@@ -299,7 +288,7 @@ class ModelOracle:
     def _vote(self, question: Question, k: int, vote: int) -> Value:
         """What the model says once; asked again where it is no answer, then "cannot say"."""
         for attempt in range(2):
-            messages: Messages = self._prompts.messages(question, k, again=attempt > 0)
+            messages: Messages = self.prompts.messages(question, k, again=attempt > 0)
             options = self._options(k, vote)
             reply: Reply = self._caller(messages, options, _vote(question, vote, attempt))
             try:
@@ -325,7 +314,7 @@ class ModelOracle:
         if isinstance(queries, GroupQueries):
             return queries.n_clusters
         if isinstance(queries, MembershipQueries):
-            names = self._prompts.names
+            names = self.prompts.names
             return int(queries.clusters.max(initial=0)) + 1 if names is None else len(names)
         return 1
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from askmeans.checks import check_number
 from askmeans.exceptions import ModelBusyError, ModelError, ParameterError
 from askmeans.oracles.model_answers import Reply
 from askmeans.oracles.model_cache import Account, ModelCost, ReplyCache, key_of
@@ -64,6 +65,18 @@ class Limits:
     max_tokens: int | None = None
     prices: tuple[float, float] | None = None
     retries: int = 6
+
+    def __post_init__(self) -> None:
+        owner = "ModelOracle"
+        check_number(self.retries, "retries", owner, integer=True, minimum=0)
+        for name, value in (("max_cost", self.max_cost), ("max_tokens", self.max_tokens)):
+            if value is not None:
+                check_number(value, name, owner, minimum=0)
+        if self.max_cost is not None and self.prices is None:
+            raise ParameterError(
+                f"The 'max_cost' parameter of {owner} needs 'prices', of a million tokens read and "
+                f"written. Got {self.max_cost} without; pass prices=(in, out), or max_tokens."
+            )
 
     @property
     def are_set(self) -> bool:

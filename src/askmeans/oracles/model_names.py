@@ -8,17 +8,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from askmeans.checks import check_name
-from askmeans.exceptions import AnswerError, ParameterError
-from askmeans.oracles.model_cache import ReplyCache
-from askmeans.oracles.model_calls import Caller, Clock, Limits
-from askmeans.oracles.model_prompts import DATA, Messages, encoded, fields_of, labels
+from askmeans.exceptions import AnswerError, BudgetError, ParameterError
+from askmeans.oracles.model_cache import ModelCost, ReplyCache
+from askmeans.oracles.model_calls import Caller, Clock, Limits, Spent
+from askmeans.oracles.model_prompts import AGAIN, DATA, Messages, encoded, fields_of, labels
+from askmeans.oracles.model_tokens import about, most_written
 
-__all__ = ["GroupSample", "NameProposal", "propose_names", "typical_words"]
+__all__ = ["GroupSample", "NameProposal", "NameProposer", "propose_names", "typical_words"]
 
 _NAME, _DESCRIPTION = 40, 200  # characters at most
 _EXAMPLE = 300  # of a field of an example
-_WRITTEN = 100  # tokens for each group
-_TRIES = 2
+_WRITTEN = 100  # tokens for each group at most: 240 characters are about 60
+_USUAL = 40  # and as a rule
 _WORD = re.compile(r"[^\W\d_]{3,}")
 
 
@@ -108,14 +109,56 @@ def propose_names(
     'Fruit'
     """
     caller = Caller(client, ReplyCache(None), Limits(), clock)
-    options = {"temperature": 0.0, "max_tokens": _WRITTEN * (len(groups) + 1)}
-    for attempt in range(_TRIES):
-        reply = caller(_messages(groups, guidelines), options, (attempt,))
-        try:
-            return _proposals(reply, groups)
-        except (AnswerError, ParameterError) as error:
-            wrong = error
-    raise AnswerError(f"The model must propose a name for each group. {wrong}") from wrong
+    return NameProposer(caller, groups, guidelines).propose()
+
+
+class NameProposer:
+    """Asks for names of some groups: remembered, and within a budget."""
+
+    def __init__(self, caller: Caller, groups: Sequence[GroupSample], guidelines: str) -> None:
+        self._caller = caller
+        self._groups = groups
+        self._messages = _messages(groups, guidelines)
+        self._options = {"temperature": 0.0, "max_tokens": _WRITTEN * (len(groups) + 1)}
+
+    def forecast(self) -> ModelCost:
+        """About what it will cost, without asking anything."""
+        key = self._caller.key(self._messages, self._options, (0,))
+        known, limits = self._caller.cache.get(key), self._caller.limits
+        own = most_written(self._caller.sent({}))  # of a model that thinks first
+        read, written = about(self._messages), own or _USUAL * (len(self._groups) + 1)
+        if known is not None:
+            read = written = 0
+        return ModelCost(
+            calls=int(known is None), remembered=int(known is not None), tokens_in=read,
+            tokens_out=written, money=limits.money(read, written) if limits.prices else None,
+        )  # fmt: skip
+
+    def propose(self) -> list[NameProposal]:
+        """What the model proposes.
+
+        Raises
+        ------
+        AnswerError
+            If the model writes what is no proposal, twice.
+        BudgetError
+            If the request may cost more than is left.
+        """
+        system, user = self._messages
+        again = {**system, "content": f"{system['content']}\n\n{AGAIN}"}
+        for messages in (self._messages, [again, user]):
+            try:
+                reply = self._caller(messages, self._options, (0,))
+            except Spent as spent:
+                raise BudgetError(
+                    "The budget must allow a request for names. Got one that may exceed it, with "
+                    f"{self._caller.spent_in_all.tokens_in} tokens read before; allow more."
+                ) from spent
+            try:
+                return _proposals(reply, self._groups)
+            except (AnswerError, ParameterError) as error:
+                wrong = error
+        raise AnswerError(f"The model must propose a name for each group. {wrong}") from wrong
 
 
 def typical_words(texts: Sequence[str], groups: Sequence[int], n: int = 10) -> list[list[str]]:

@@ -273,11 +273,11 @@ class Changes(Regrouping):
             assert isinstance(found.value, float)
             return self.pin(found.target, int(found.value), on=found.text == "off",
                             annotator=annotator)  # fmt: skip
-        text = before if found.kind is EventKind.RENAME else json.dumps(before)
+        text = json.dumps(before) if found.kind is EventKind.OPTION else before
         return self._log(found.kind, annotator, target=found.target, value=found.value, text=text)
 
     def _before(self, event: Event) -> Any:
-        """What a rename or an option changed: the name, or the option's value."""
+        """What was before: a name, a description, or an option's value."""
         earlier = [each for each in self._runtime.state.changes if each.id < event.id]
         same = [each for each in earlier if _same(event, each)]
         if event.kind is EventKind.OPTION:
@@ -285,6 +285,8 @@ class Changes(Regrouping):
             return json.loads(same[-1].text or "{}") if same else {name: OPTIONS[name]()}
         if same:
             return same[-1].text
+        if event.kind is EventKind.DESCRIBE:
+            return ""
         given = [each.text for each in earlier if _names(each, event.target)]
         return given[-1] if given else self._results.first_name(event.target or 0)
 
@@ -294,6 +296,8 @@ class Changes(Regrouping):
         target = names[event.target] if event.target is not None else ""
         if event.kind is EventKind.RENAME:
             return f"renamed {self._before(event)} to {event.text}"
+        if event.kind is EventKind.DESCRIBE:
+            return f"described {target}: {event.text}"
         if event.kind is EventKind.GROUP:
             return f"added {event.text}"
         if event.kind is EventKind.MERGE:
@@ -320,6 +324,6 @@ def _same(a: Event, b: Event) -> bool:
         return list(json.loads(a.text or "{}")) == list(json.loads(b.text or "{}"))
     if a.kind is EventKind.PIN:
         return (a.target, a.value) == (b.target, b.value)
-    if a.kind is EventKind.RENAME:
+    if a.kind in (EventKind.RENAME, EventKind.DESCRIBE):
         return (a.target, a.value) == (b.target, b.value)
     return False

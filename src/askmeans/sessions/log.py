@@ -57,6 +57,7 @@ class EventKind(StrEnum):
     PAUSE = "pause"
     RESUME = "resume"
     RENAME = "rename"  # a cluster has another name
+    DESCRIBE = "describe"  # a line on what belongs to a group
     ROWS = "rows"  # items were added
     BUDGET = "budget"  # another number of questions may be answered
     GROUP = "group"  # there is a group more
@@ -74,9 +75,8 @@ class EventKind(StrEnum):
 
 KNOWN = frozenset({EventKind.HELD, EventKind.GOLD})  # from elsewhere
 ANSWERS = frozenset({EventKind.ANSWER, EventKind.UNSURE}) | KNOWN
-CHANGES = frozenset(
-    {EventKind.RENAME, EventKind.GROUP, EventKind.MERGE, EventKind.PIN, EventKind.OPTION}
-)
+CHANGES = frozenset({EventKind.RENAME, EventKind.DESCRIBE, EventKind.GROUP, EventKind.MERGE,
+                     EventKind.PIN, EventKind.OPTION})  # fmt: skip
 
 
 class Standing(StrEnum):
@@ -186,6 +186,7 @@ class State:
         self._counts: dict[str, Counter[str]] = {}  # annotator -> kinds of those
         self.gold: dict[int, Event] = {}  # question -> its known answer
         self._decided: dict[int, Event] = {}  # question -> what counts instead of its answers
+        self.descriptions: dict[int, str] = {}  # group -> a line on what belongs there
         self.models: dict[str, dict[int, tuple[float, ...] | None]] = {}  # name -> row -> shares
         self._wanted: dict[int, int] = {}  # question -> answers wanted, where those are others
         # (question, annotator) -> answers that moved up when they undid theirs
@@ -222,6 +223,9 @@ class State:
                     self.anchors[int(event.value)] = (event.target, event.text or "")
                 else:
                     self.names[event.target] = event.text or ""
+            elif event.kind is EventKind.DESCRIBE:
+                assert event.target is not None
+                self.descriptions[event.target] = event.text or ""
             elif event.kind is EventKind.ROWS:
                 self.n_parts += 1
             elif event.kind is EventKind.BUDGET:

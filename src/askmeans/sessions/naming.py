@@ -1,9 +1,12 @@
 """What the groups of a session are like, for whoever proposes names."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from askmeans.oracles.model_names import GroupSample, typical_words
 from askmeans.sessions.display import Item
+from askmeans.sessions.reports import Group
 from askmeans.sessions.session import Session
 
 __all__ = ["group_samples", "shown_item"]
@@ -13,14 +16,14 @@ _READ = 2000  # items whose words are counted
 _SURE = 0.5  # of a membership, from which on an item speaks for a group
 
 
-def group_samples(session: Session) -> list[GroupSample]:
-    """For each living group its name, typical items, and typical words of their texts."""
+def group_samples(session: Session, groups: Sequence[Group]) -> list[GroupSample]:
+    """For each of these groups its name, typical items, and typical words of their texts."""
     U = session.result().memberships
     rows = np.flatnonzero(U.max(axis=1) > _SURE)[:_READ]
     texts = [_words(session.item(int(row))) for row in rows]
     # Somebody may be in no group: each has words of its own, or none.
     words = typical_words(texts, U[rows].argmax(axis=1).tolist())
-    words += [[] for _ in range(len(session.groups) - len(words))]
+    words += [[] for _ in range(len(groups) - len(words))]
     return [
         GroupSample(
             name=group.name,
@@ -30,7 +33,7 @@ def group_samples(session: Session) -> list[GroupSample]:
             ),
             words=tuple(typical),
         )
-        for group, typical in zip(session.groups, words, strict=True)
+        for group, typical in zip(groups, words, strict=False)
     ]
 
 

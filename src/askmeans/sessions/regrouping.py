@@ -1,4 +1,4 @@
-"""Groups that nobody thought of at first: added, merged and named at any time."""
+"""Groups that nobody thought of at first: added, merged and described at any time."""
 
 from contextlib import suppress
 from numbers import Integral
@@ -18,6 +18,8 @@ from askmeans.sessions.runtime import Runtime
 from askmeans.spec import SIMILARITIES
 
 __all__ = ["Regrouping"]
+
+_LINE = 200  # characters of a description
 
 
 class _QuickerError(Exception):
@@ -40,7 +42,11 @@ class Regrouping:
             self._runtime.refresh()
             names = self._results.cluster_names()
             living = self._runtime.groups.living
-            return [Group(number=j, name=name) for j, name in zip(living, names, strict=True)]
+            told = self._runtime.state.descriptions
+            return [
+                Group(number=j, name=name, description=told.get(j, ""))
+                for j, name in zip(living, names, strict=True)
+            ]
 
     @property
     def group_names(self) -> list[str]:
@@ -176,6 +182,57 @@ class Regrouping:
             )  # fmt: skip
 
         return self._assignment.log(merged)
+
+    def describe(self, group: int | str, text: str, *, annotator: str = ME) -> Receipt:
+        """Say in a line what belongs to a group; language models are told it, too.
+
+        Parameters
+        ----------
+        group : int or str
+            The group, by number or name.
+        text : str
+            At most 200 characters, which stand in one line; "" for none.
+        annotator : str, default="me"
+            Who describes it; `take_back` takes it back.
+
+        Returns
+        -------
+        Receipt
+            What was kept.
+
+        Raises
+        ------
+        ParameterError
+            If there is no such group, or the text is too long or cannot be printed.
+        SessionError
+            If the session asks for similarities: its groups are numbered anew by every result.
+
+        Examples
+        --------
+        >>> session = open("fruit.db")
+        >>> receipt = session.describe("small", "Fits into a hand.")
+        >>> [group.description for group in session.groups]
+        ['Fits into a hand.', '']
+        """
+        if self.config.ask in SIMILARITIES:
+            raise SessionError(
+                "Session.describe needs a session that asks for groups or memberships. "
+                f"Got ask={self.config.ask!r}; write it into the guidelines."
+            )
+        line = " ".join(text.split()) if isinstance(text, str) else None
+
+        def described() -> NewEvent:
+            number = self.group_number(group)
+            if number is None or line is None or len(line) > _LINE or not line.isprintable():
+                raise ParameterError(
+                    f"The parameters of Session.describe must be one of the groups "
+                    f"{self._listed()} and a text of at most {_LINE} characters. "
+                    f"Got {group!r:.40} and {text!r:.40} instead; longer ones belong in the "
+                    "guidelines."
+                )
+            return NewEvent(kind=EventKind.DESCRIBE, annotator=annotator, target=number, text=line)
+
+        return self._assignment.log(described)
 
     def group_number(self, group: Any) -> int | None:
         """The number of a group that goes by its number or its name.

@@ -90,6 +90,8 @@ class Group:
         Its number, which never changes.
     name : str
         What it is called now.
+    description : str, default=""
+        A line on what belongs there, as somebody wrote or accepted it.
 
     Examples
     --------
@@ -99,6 +101,7 @@ class Group:
 
     number: int
     name: str
+    description: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,7 +113,7 @@ class Change:
     event : int
         Its number in the log.
     kind : str
-        "rename", "group", "merge", "pin" or "option".
+        "rename", "describe", "group", "merge", "pin" or "option".
     text : str
         What was done, in a few words.
     annotator : str
