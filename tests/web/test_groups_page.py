@@ -22,6 +22,12 @@ def products(tmp_path, tools):
         yield address, path
 
 
+def answers_of(path, annotator):
+    """What somebody said to each question, as it stands."""
+    with sessions.open(path) as session:
+        return {receipt.question: receipt.value for receipt in session.history(annotator=annotator)}
+
+
 def names(path):
     with sessions.open(path) as session:
         return session.cluster_names
@@ -79,6 +85,7 @@ def test_a_new_group_takes_the_item_and_undo_takes_both_back(products, sit_down,
 @pytest.mark.parametrize("script", [True, False])
 def test_groups_are_merged_split_pinned_and_all_is_taken_back(products, sit_down, script):
     address, path = products
+    answers = answers_of(path, "ann")
     page = sit_down(address, java_script_enabled=script)
     page.goto(f"{address}/groups")
     first = page.locator("#group-0")
@@ -92,7 +99,7 @@ def test_groups_are_merged_split_pinned_and_all_is_taken_back(products, sit_down
     box.check()
     first.get_by_label("Its name").fill("mugs")
     first.get_by_role("button", name="Split off").click()
-    expect(page.locator("#said")).to_contain_text("1 items are in the new group mugs now.")
+    expect(page.locator("#said")).to_contain_text("1 item is in the new group mugs now.")
     with sessions.open(path) as session:
         assert session.exemplars(4, n=1) == [row]
     third = page.locator("#group-2")
@@ -109,6 +116,15 @@ def test_groups_are_merged_split_pinned_and_all_is_taken_back(products, sit_down
     assert names(path) == ["coffee", "garden", "bikes", "office", "mugs"]
     with sessions.open(path) as session:
         assert session.pinned(0) == []
+    page.locator(".changes li", has_text="added mugs").get_by_role("button").click()
+    expect(page.locator("#said")).to_contain_text("Taken back.")
+    first.get_by_label("New name of coffee").fill("drinks")
+    first.get_by_role("button", name="Rename").click()
+    expect(page.locator("#said")).to_contain_text("The group is called drinks now.")
+    page.locator(".changes button").first.click()
+    expect(page.locator("#said")).to_contain_text("Taken back.")
+    assert names(path) == ["coffee", "garden", "bikes", "office"]
+    assert answers_of(path, "ann") == answers  # the item that was split off is where it was
 
 
 def test_the_owner_tells_people_what_it_is_for(products, sit_down):

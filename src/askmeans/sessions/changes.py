@@ -11,9 +11,9 @@ from askmeans.exceptions import ParameterError, SessionError
 from askmeans.queries import ME
 from askmeans.queries import Question as Asked
 from askmeans.sessions.log import Event, EventKind, check_annotator
-from askmeans.sessions.regrouping import Regrouping
 from askmeans.sessions.reports import Change, Question, Receipt
 from askmeans.sessions.runtime import AUDIT_SHARE
+from askmeans.sessions.splitting import Splitting
 
 __all__ = ["OPTIONS", "Changes"]
 
@@ -23,7 +23,7 @@ OPTIONS: dict[str, type] = {"purpose": str, "guidelines": str, "predicted_first"
 _LONGEST = 20_000  # characters of guidelines
 
 
-class Changes(Regrouping):
+class Changes(Splitting):
     """The part of `Session` that is about examples and options."""
 
     @property
@@ -229,6 +229,8 @@ class Changes(Regrouping):
     def take_back(self, event: int, *, annotator: str = ME) -> Receipt:
         """Put back what a change of groups or options changed.
 
+        With a group that was split off, the answers that were changed for it are put back, too.
+
         Parameters
         ----------
         event : int
@@ -267,7 +269,9 @@ class Changes(Regrouping):
                 )
             before = self._before(found)
         if found.kind in (EventKind.GROUP, EventKind.MERGE):
-            return self._assignment.undo(None, annotator, None, event).receipt
+            receipt = self._assignment.undo(None, annotator, None, event).receipt
+            self._put_back()
+            return receipt
         if found.kind is EventKind.PIN:
             assert found.target is not None
             assert isinstance(found.value, float)

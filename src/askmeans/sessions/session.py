@@ -399,7 +399,10 @@ class Session(SessionOwner):
         >>> undone.value, undone.void, session.ask()[0].id == question.id
         (0.9, (), True)
         """
-        return self._assignment.undo(question_id, annotator, key, event)
+        undone = self._assignment.undo(question_id, annotator, key, event)
+        if undone.question is None:  # a group, with which the answers go back that were split off
+            self._put_back()
+        return undone
 
     def status(self, *, annotator: str | None = None, estimate: bool = False) -> Status:
         """Where the session stands.

@@ -20,7 +20,7 @@ from askmeans.web.replies import (
     said_at,
     value_of,
 )
-from askmeans.web.shaping import group_page_of, split_off
+from askmeans.web.shaping import group_page_of
 
 __all__ = ["add_owner"]
 
@@ -93,8 +93,9 @@ def _add_groups(router: APIRouter, context: AppContext) -> None:
             for row in rows:
                 check_row(context, row)
             name = group_name(form)
-            split_off(session, name, rows, who)
-            return f"{len(rows)} items are in the new group {name} now."
+            session.split_off(name, rows, annotator=who)
+            moved = "1 item is" if len(rows) == 1 else f"{len(rows)} items are"
+            return f"{moved} in the new group {name} now."
 
         return _done(context, request, form, done)
 

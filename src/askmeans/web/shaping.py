@@ -1,14 +1,12 @@
 """The groups as they are shaped by hand: examples and pins, what may be split off."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from askmeans.exceptions import ParameterError
 from askmeans.sessions import Session
 from askmeans.web.cards import Cards, ItemView
 from askmeans.web.drawing import colors_of
 
-__all__ = ["ShapedGroup", "group_page_of", "split_off"]
+__all__ = ["ShapedGroup", "group_page_of"]
 
 _EXAMPLES = 6
 _PLACED = 60  # items of a group that are listed
@@ -51,14 +49,3 @@ def group_page_of(session: Session, cards: Cards, annotator: str) -> list[Shaped
             )
         )
     return found
-
-
-def split_off(session: Session, name: str, rows: Sequence[int], annotator: str) -> int:
-    """Make a group of items that this person placed elsewhere; its number."""
-    if not rows:
-        raise ParameterError("There must be items to split off. Got none; choose some.")
-    number = session.add_group(name, annotator=annotator)
-    for row in rows:
-        question = session.add_question("group", (row,), annotator=annotator)
-        session.change(question.id, number, annotator=annotator)
-    return number

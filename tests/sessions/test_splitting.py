@@ -1,0 +1,84 @@
+"""A part of a group becomes a group of its own, and goes back."""
+
+import pytest
+
+from askmeans import sessions
+from askmeans.exceptions import ParameterError, SessionError
+
+X = [[1.0], [2.0], [8.0], [9.0], [1.5], [8.5]]
+
+
+@pytest.fixture
+def session(tmp_path):
+    with sessions.create(
+        tmp_path / "pets.db", X, n_clusters=2, cluster_names=["cats", "dogs"], random_state=0
+    ) as made:
+        yield made
+
+
+def answer(session, rows, value, annotator="ann"):
+    for row in rows:
+        question = session.add_question("group", (row,), annotator=annotator)
+        session.tell(question.id, value, annotator=annotator)
+
+
+def said(session):
+    """What stands, by who said it about which item."""
+    return {
+        (receipt.annotator, *session.question(receipt.question).items): receipt.value
+        for receipt in session.history()
+    }
+
+
+@pytest.mark.parametrize("way", ["take_back", "undo"])
+def test_taking_back_a_split_puts_every_answer_back_as_it_was(session, way):
+    answer(session, (0, 1), "cats")
+    answer(session, (4,), {"cats": 0.7, "dogs": 0.3})
+    answer(session, (2,), "dogs")
+    answer(session, (0,), "cats", "bob")
+    before = said(session)
+    number = session.split_off("kittens", [0, 4], annotator="ann")
+    moved = said(session)
+    assert moved["ann", 0] == moved["ann", 4] == (0.0, 0.0, 1.0)
+    assert {key: moved[key] for key in moved if key not in (("ann", 0), ("ann", 4))} == {
+        key: before[key] for key in before if key not in (("ann", 0), ("ann", 4))
+    }
+    (event,) = (change.event for change in session.changes() if change.text == "added kittens")
+    if way == "take_back":
+        session.take_back(event, annotator="olga")
+    else:
+        session.undo(event=session.last_regrouping(), annotator="olga")
+    with sessions.open(session.url) as again:
+        assert said(again) == said(session) == before
+        assert again.cluster_names == ["cats", "dogs"]
+        assert again.group_number(number) is None
+    assert session.result().memberships.shape == (6, 2)
+
+
+def test_what_somebody_changed_since_a_split_is_left_alone(session):
+    answer(session, (0, 1), "cats")
+    session.split_off("kittens", [0, 1], annotator="ann")
+    question = session.add_question("group", (1,), annotator="ann")
+    session.change(question.id, "dogs", annotator="ann")
+    session.take_back(session.changes()[-1].event)
+    assert said(session) == {("ann", 0): (1.0, 0.0), ("ann", 1): (0.0, 1.0, 0.0)}
+
+
+@pytest.mark.parametrize("rows", [[], [0, 3], [0, 99], [-1]])
+def test_only_what_one_answered_is_split_off_and_a_refusal_changes_nothing(session, rows):
+    answer(session, (0,), "cats")
+    answer(session, (3,), "dogs", "bob")
+    before = session.last_event
+    with pytest.raises(ParameterError, match="split_off"):
+        session.split_off("kittens", rows, annotator="ann")
+    with pytest.raises(ParameterError, match="no other group's"):
+        session.split_off("dogs", [0], annotator="ann")
+    assert session.last_event == before
+
+
+def test_a_session_that_asks_for_memberships_has_nothing_to_split(tmp_path):
+    with (
+        sessions.create(tmp_path / "m.db", X, n_clusters=2, ask="membership") as session,
+        pytest.raises(SessionError, match="asks for groups"),
+    ):
+        session.split_off("kittens", [0])
