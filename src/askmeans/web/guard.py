@@ -100,7 +100,8 @@ class Guard:
         refusal = (
             _too_long(scope)
             or self._stranger(scope, headers)
-            or _refusal(scope["method"], headers, LOOPBACK | self._public)
+            or self._misnamed(headers)
+            or _refusal(scope["method"], headers)
         )
         if refusal is not None:
             await refusal(scope, receive, send_with_headers)
@@ -125,6 +126,15 @@ class Guard:
                 headers={"retry-after": "1"},
             )  # fmt: skip
         return None
+
+    def _misnamed(self, headers: Headers) -> PlainTextResponse | None:
+        """Refuse a name that is none of the page's."""
+        if _hostname(headers.get("host", "")) in LOOPBACK | self._public:
+            return None
+        told = "This page is for this machine only: use http://127.0.0.1."
+        if self._public:
+            told = "This page has another name. Use the address that you were given."
+        return PlainTextResponse(told, 400)
 
 
 def cookie_name(name: str, *, secure: bool) -> str:
@@ -189,14 +199,11 @@ def is_loopback(address: str) -> bool:
     return (getattr(told, "ipv4_mapped", None) or told).is_loopback
 
 
-def _refusal(method: str, headers: Headers, hosts: frozenset[str]) -> PlainTextResponse | None:
+def _refusal(method: str, headers: Headers) -> PlainTextResponse | None:
     """Why a request is not let in."""
-    host = headers.get("host", "")
-    if _hostname(host) not in hosts:
-        return PlainTextResponse("This page is for this machine only: use http://127.0.0.1.", 400)
     if method in _SAFE:
         return None
-    origin = headers.get("origin")
+    host, origin = headers.get("host", ""), headers.get("origin")
     try:
         foreign = origin is not None and urlsplit(origin).netloc.lower() != host.lower()
     except ValueError:  # such as http://[

@@ -111,6 +111,9 @@ class BoundedProtocol(H11Protocol):
         super().timeout_keep_alive_handler()
         self._press()
 
+    def _unsupported_upgrade_warning(self) -> None:
+        """There are no websockets: who asks for one is answered as others are."""
+
     @property
     def neighbourhood(self) -> str:
         """Who is at the other end, as limits have it."""
