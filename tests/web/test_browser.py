@@ -293,6 +293,27 @@ def test_an_answer_given_while_the_server_is_dead_arrives_when_it_is_back(
     assert len(kept(database)) == 3
 
 
+@pytest.mark.parametrize("status", [429, 502])
+def test_an_answer_that_a_proxy_or_a_limit_turns_away_is_sent_again(
+    address, database, sit_down, tools, status
+):
+    page = sit_down(address)
+    question = int(tools.question_of(page))
+    page.wait_for_selector("#question[data-ready]", state="attached")
+    away = {"status": status, "content_type": "text/html", "body": "<html>nginx</html>"}
+    turned = []
+
+    def turn_away(route):
+        turned.append(route.request.post_data)
+        route.fulfill(**away)
+
+    page.route("**/answer", turn_away, times=1)
+    page.keyboard.press("4")
+    expect(page.locator("#said")).to_contain_text(f"to question {question}")
+    assert len(turned) == 1
+    assert kept(database) == [(question, "answer", 0.75)]
+
+
 def test_who_stops_before_an_answer_is_kept_leaves_when_it_is(database, start, sit_down):
     process, address = start(0)
     page = sit_down(address)

@@ -2,9 +2,9 @@
 
 import pytest
 
-from askmeans.exceptions import SessionError
+from askmeans.exceptions import SessionError, StoreFullError
 from askmeans.web import create_app
-from askmeans.web.errors import tell
+from askmeans.web.errors import status_of, tell
 
 
 def test_no_path_of_this_machine_is_shown_where_the_database_is_gone(tmp_path, tools):
@@ -53,3 +53,8 @@ def test_the_api_tells_where_an_image_can_be_had_not_where_its_file_lies(tmp_pat
         shown = [client.get(f"/api/items/{row}").json()["image"] for row in range(2)]
         assert shown == ["/image/0", None]
         assert client.get(shown[0]).content == b"a"
+
+
+def test_a_full_disk_is_to_be_tried_again():
+    """page.js sends an answer again until there is room."""
+    assert status_of(StoreFullError("full")) == 503

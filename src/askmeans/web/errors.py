@@ -13,6 +13,7 @@ from askmeans.exceptions import (
     QueryError,
     SessionError,
     StoreBusyError,
+    StoreFullError,
     StoreLostError,
 )
 from askmeans.sessions import Session
@@ -35,6 +36,7 @@ _STATUS: list[tuple[type[AskmeansError], int]] = [  # the first that fits
     (SessionError, 409),
     (StoreBusyError, 503),
     (StoreLostError, 503),
+    (StoreFullError, 503),  # until there is room
 ]
 
 

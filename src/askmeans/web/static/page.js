@@ -14,6 +14,7 @@ import { KEYS, follow, preview, shortcuts, sleep, unfold } from "./results.js";
 
 const SETTLE = 250; // milliseconds in which nobody reads a question: a second click, a bouncing key
 const AGAIN = 1000; // between two attempts to reach the server
+const PASSING = [408, 429, 502, 503, 504]; // slow, too many, or a proxy whose server is started anew
 const LOOK = 3000; // between two looks for something new
 const BEAT = 25000; // between two words that this page is open (answering.py has how long they last)
 const LONG = 500; // milliseconds from which a touch is a long one
@@ -115,7 +116,7 @@ async function send(action, body) {
       await sleep(AGAIN);
       continue;
     }
-    if (response.status === 503) {
+    if (PASSING.includes(response.status)) {
       say("Not saved yet: the server is busy. Trying again …", true);
       await sleep(AGAIN);
       continue;
