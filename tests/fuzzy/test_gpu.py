@@ -127,6 +127,28 @@ def test_data_far_out_and_small_keeps_its_digits(k, d):
     assert_same(got, truth(far, at + shift, 2.0), 1e-5)
 
 
+@pytest.mark.parametrize("spread", [12.0, 30.0, 300.0])
+@pytest.mark.parametrize(("k", "d"), [(8, 16), (32, 64), (100, 128), (100, 300)])
+def test_tight_clusters_far_apart_keep_their_digits(k, d, spread):
+    X, centers = problem(20_000, d, k, spread=spread)
+    X = X.astype(np.float32)
+    assert_same(on_card(X, centers, 2.0), truth(X, centers, 2.0), 1e-5)
+
+
+@pytest.mark.parametrize("spread", [3.0, 5.0, 9.0])
+@pytest.mark.parametrize(("k", "d"), [(8, 16), (32, 64), (100, 128), (100, 300)])
+def test_clusters_apart_keep_their_centers(k, d, spread):
+    X, centers = problem(20_000, d, k, spread=spread)
+    X = X.astype(np.float32)
+    (moments, totals, objective), right = on_card(X, centers, 2.0), truth(X, centers, 2.0)
+    assert_same(
+        [moments / totals[:, None]],
+        [right[0] / right[1][:, None]],
+        1e-5,
+    )
+    assert objective == pytest.approx(right[2], rel=5e-5)
+
+
 @pytest.mark.parametrize("n", [1, 7, 8, 63, 65, 1_000])
 def test_any_number_of_rows(n):
     for k, d in ((8, 16), (100, 128)):

@@ -31,6 +31,7 @@ _COPY_ROWS = 1 << 18  # rows that are copied at a time where the card's own do n
 _PRODUCT_BYTES = 1 << 29  # memory that a block of matrix products may take
 _SENT_NUMBERS = 1 << 26  # in a block that is sent to the card: 256 MiB of float32
 _COPY_THREADS = 8
+_TIGHT = 1e-2  # of the squared norms: mean distances below lose more than 1e-5 in float32
 _SMALLEST = 30.0  # decimal digits below 1 that sums in float32 may take
 _CROWDED = 16  # clusters a feature from which on passes are not fused (see FEW_FEATURES)
 
@@ -59,18 +60,38 @@ def accumulate(
 
     `frame` is the shift and the scale of the inner coordinates in which the centres are given.
     `tensor_float` takes products of 10 bits, as TF32 does: twice as quick, errors near 1e-3.
+    Where clusters are tight and far apart float32 loses digits: that pass is taken in float64.
     """
+    k = len(centers)
+    products = 1 if tensor_float else 3
+    # u ** fuzzifier of an even row must not vanish in the float type
+    double = X.dtype == np.float64 or fuzzifier * math.log10(k) > _SMALLEST
+    moments, totals, objective = _sums(X, weights, centers, frame, fuzzifier, products, double)
+    between = float(totals @ np.square(centers).sum(axis=1))
+    if not double and not tensor_float and objective < _TIGHT * between:
+        return _sums(X, weights, centers, frame, fuzzifier, products, double=True)
+    return moments, totals, objective
+
+
+def _sums(
+    X: Array,
+    weights: Array | None,
+    centers: Floats,
+    frame: tuple[Floats, float],
+    fuzzifier: float,
+    products: int,
+    double: bool,
+) -> tuple[Floats, Floats, float]:
+    """A pass in float32 or float64."""
     cupy = _cupy()
     shift, scale = frame
     k, d = centers.shape
-    exact = shift if X.dtype == np.float64 else shift.astype(np.float32).astype(np.float64)
+    exact = shift if double else shift.astype(np.float32).astype(np.float64)
     away = (exact - shift) * scale  # the card's origin is rounded to the rows' float type
     moments, totals, objective = np.zeros((k, d)), np.zeros(k), 0.0
     with X.device:
-        # u ** fuzzifier of an even row must not vanish in the float type
-        vanishing = fuzzifier * math.log10(k) > _SMALLEST
-        for rows, part in _in_order(X, weights, double=vanishing):
-            plan = _plan(rows.device.id, d, k) if rows.dtype == np.float32 else None
+        for rows, part in _in_order(X, weights, double=double):
+            plan = None if double else _plan(rows.device.id, d, k)
             step = _products if plan is None else _fused
             rounded = (centers - away).astype(rows.dtype)
             norms = np.square(rounded, dtype=np.float64).sum(axis=1)
@@ -83,7 +104,7 @@ def accumulate(
                 norms=small[(k + 1) * d :],
                 scale=float(scale),
                 power=1.0 / (fuzzifier - 1.0),
-                products=1 if tensor_float else 3,
+                products=products,
             )
             sums = step(rows, part, small[: k * d].reshape(k, d), options)
             moments += sums[:, :d] + away * sums[:, d, None]
@@ -306,7 +327,7 @@ def _in_order(
 ) -> Iterator[tuple[Array, Array | None]]:
     """Rows one after the other in float32 or float64: all at once where they lie so already."""
     cupy = _cupy()
-    real = np.dtype(np.float64 if double or X.dtype == np.float64 else np.float32)
+    real = np.dtype(np.float64 if double else np.float32)
     whole = X.dtype == real and X.flags.c_contiguous
     step = len(X) if whole else _COPY_ROWS
     for start in range(0, len(X), step):
