@@ -1,4 +1,4 @@
-"""What similarity questions reach: the figures behind docs/similarity.md.
+"""What similarity questions reach: the figures behind docs/similarity-figures.md.
 
 How many questions sort shapes; hidden features on five points, beside memberships; slips and
 hostile answers; hard pairs beside MPCKMeans and COBRAS, and which of two an item is more like

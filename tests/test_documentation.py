@@ -25,8 +25,6 @@ WITHOUT_EXAMPLE = {
     "docs/researchers.md": "a list of pages",
     "docs/reproduction/report.md": "written by `askmeans reproduce`",
     "docs/reference.md": "a list of pages, whose examples are docstrings'",
-    "docs/security.md": "who may do what; tests/web does so",
-    "docs/reproduction.md": "printed by `askmeans reproduce`",
 }
 
 
