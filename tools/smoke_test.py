@@ -1,4 +1,4 @@
-"""Try an installed askmeans: a fit, a session, a plot, the page, the demo. No tests needed.
+"""Try an installed askmeans: fits, a session, a plot, pictures, a model, a notebook's card, the demo.
 
     python tools/smoke_test.py             # in the environment to try, from any folder
 
@@ -24,7 +24,7 @@ def main() -> None:
     package = Path(askmeans.__file__).parent
     assert (package / "py.typed").exists()
     with tempfile.TemporaryDirectory() as folder:
-        for each in (fit, plot, session):
+        for each in (fit, plot, session, card, pictures, model):
             each(Path(folder))
         command = [str(Path(sys.executable).parent / "askmeans"), "demo"]
         subprocess.run(command, cwd=folder, check=True, stdout=subprocess.DEVNULL)
@@ -79,6 +79,44 @@ def session(folder: Path) -> None:
     app = web.create_app(url)
     assert "/api/answers" in app.openapi()["paths"]
     app.state.context.close()
+
+
+def card(folder: Path) -> None:
+    """A notebook's card, and a key pressed on it."""
+    from askmeans import notebook, sessions
+
+    X, _ = _items()
+    with sessions.create(folder / "card.db", X, n_clusters=3, random_state=0) as made:
+        widget = notebook.ask(made)
+        shown = widget.shown
+        told = {"do": "answer", "question": shown["question"], "key": shown["key"], "value": {0: 1}}
+        widget._handle_custom_msg(told, [])
+        assert widget.answered == 1
+
+
+def pictures(folder: Path) -> None:
+    """Images become features."""
+    from askmeans.cli.example_data import write_data
+    from askmeans.tables import read_items
+
+    *_, images = write_data(folder)
+    assert read_items(images).features.shape[0] == 36
+
+
+def model(_: Path) -> None:
+    """A language model that cannot be reached is told so."""
+    from askmeans.exceptions import AskmeansError
+    from askmeans.oracles import ModelOracle, model_client
+    from askmeans.queries import GroupQueries
+
+    client = model_client("http://127.0.0.1:9/v1", "none")
+    oracle = ModelOracle(client, guidelines="A or B", show=["apple"], retries=0)
+    try:
+        oracle.answer(GroupQueries([0], 2))
+    except AskmeansError as error:
+        assert "onnect" in str(error), error
+    else:
+        raise AssertionError("nobody is there, and yet it answered")
 
 
 def _items() -> tuple[NDArray[np.float64], NDArray[np.int_]]:

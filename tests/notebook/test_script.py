@@ -93,6 +93,28 @@ def test_each_key_of_a_group_card_sends_its_answer(draw):
     assert pressed(page, "1", "2") == [sent | {"value": {"0": 1}}]  # one under way
 
 
+def test_a_new_group_is_named_and_letters_of_its_name_answer_nothing(draw):
+    page, shown = draw("group")
+    assert pressed(page, "n", "Escape") == []
+    (sent,) = pressed(page, "n", *"c2s", "Enter")
+    assert sent == {
+        "do": "new", "question": shown["question"], "key": shown["key"], "name": "c2s",
+    }  # fmt: skip
+    assert pressed(page, "n", "Enter") == []  # without a name there is none
+
+
+def test_the_guidelines_come_as_text_with_their_key(draw):
+    page, shown = draw("group")
+    assert page.locator(".rules").count() == 0
+    page.evaluate("(shown) => model.set('shown', shown)", shown | {"guidelines": EVIL})
+    expect(page.locator(".rules")).to_be_hidden()
+    page.wait_for_selector(".askmeans[data-ready]")
+    page.keyboard.press("g")
+    expect(page.locator(".rules")).to_have_text(EVIL)
+    page.keyboard.press("g")
+    expect(page.locator(".rules")).to_be_hidden()
+
+
 def test_what_comes_from_data_is_text(draw):
     page, _ = draw("group")
     expect(page.locator(".asked .text")).to_contain_text(EVIL)

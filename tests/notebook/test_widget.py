@@ -60,6 +60,23 @@ def test_undo_takes_the_last_answer_back(widget, session):
     assert widget.shown["said"].startswith("Taken back: “small”")
 
 
+def test_a_new_group_takes_the_item_on_the_card(widget, session):
+    shown = widget.shown
+    told = {"do": "new", "question": shown["question"], "key": shown["key"], "name": "huge"}
+    for _ in range(2):  # sent twice it is one
+        widget._handle_custom_msg(told, [])
+    assert session.cluster_names == ["small", "large", "huge"]
+    assert kept(session) == [(shown["question"], "answer", (0.0, 0.0, 1.0))]
+
+
+def test_the_card_has_the_owners_guidelines_and_says_whether_groups_can_be_added(widget, session):
+    assert widget.shown["guidelines"] == ""
+    assert widget.shown["regroup"]
+    session.set_option("guidelines", "Go by *weight*.")
+    press(widget, "skip")
+    assert widget.shown["guidelines"] == "Go by *weight*."
+
+
 def test_a_refused_answer_is_said_and_the_question_stays(widget, session):
     first = widget.shown["question"]
     press(widget, {"0": 0.9, "1": 0.9})

@@ -212,7 +212,7 @@ def status(database: str, name: str | None, annotator: str | None, *, as_json: b
         budget = "" if report.budget is None else f" of a budget of {report.budget}"
         low, high = left.minutes
         say(f"session: {report.name}, {report.state}")
-        say(f"answered: {report.answered}{budget}; held before: {report.held}")
+        say(f"answered: {report.answered}{budget}; imported: {report.held}")
         say(f"open now: {report.open} (round {report.round}), {report.leased} with somebody")
         if report.settled and report.state is SessionState.ASKING:
             say("good enough by the strategy's own measure; more answers still help")

@@ -42,6 +42,7 @@ def view_of(view: QuestionView, session: Session) -> dict[str, Any]:
         "answered": status.answered,
         "budget": status.budget,
         "left": status.left.high,
+        "guidelines": session.options["guidelines"],
     }
     if view.card is None:
         heading, meaning = _RESTING.get(status.state, ("One moment", "Run the cell again."))
@@ -60,6 +61,7 @@ def view_of(view: QuestionView, session: Session) -> dict[str, Any]:
         "typical": [_item(item) for item in card.typical],
         "group": card.cluster_name,
         "choices": [_choice(choice) for choice in card.choices],
+        "regroup": bool(card.choices) and session.can_regroup,
         "points": [[point.key, point.value, point.word or point.shown] for point in points],
         "step": slider_step(config.levels) if slider else None,
     }

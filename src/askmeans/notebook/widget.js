@@ -13,9 +13,11 @@ const KEYS = [
   ["1 to 9", "the group or the answer with that number"],
   ["shift and 1", "the first of two groups; shift and another number adds the second"],
   ["0", "none of these"],
+  ["n", "a new group of this item"],
   ["c", "cannot say: you looked, and it cannot be told"],
   ["s", "skip: ask me later, or somebody else"],
   ["z", "undo your last answer or skip"],
+  ["g", "the guidelines, where the owner wrote some"],
   ["?", "this list"],
 ];
 
@@ -37,6 +39,7 @@ function render({ model, el }) {
   let picked = [];
   let resting = 0;
   let helping = false;
+  let ruling = false;
 
   const root = make("div", { className: "askmeans", tabIndex: 0, role: "group", "aria-label": "askmeans" });
   root.dataset.lmSuppressShortcuts = "true"; // JupyterLab's own keys: c would copy the cell
@@ -148,10 +151,26 @@ function render({ model, el }) {
 
   function unpick() {
     picked = [];
-    card.querySelector(".mix")?.remove();
+    for (const node of card.querySelectorAll(".mix, .fresh")) node.remove();
     for (const node of card.querySelectorAll(".tile")) node.removeAttribute("aria-pressed");
     say("");
     root.focus();
+  }
+
+  // A new group: its name, and Enter puts the item there.
+  function found() {
+    if (card.querySelector(".fresh")) return;
+    const name = make("input", { type: "text", maxLength: 80, placeholder: "Name" });
+    name.setAttribute("aria-label", "Name of the new group");
+    const save = () => {
+      const { question, key } = shown();
+      if (name.value.trim()) send({ do: "new", question, key, name: name.value });
+    };
+    name.addEventListener("keydown", (event) => {
+      if (event.key === "Enter" && !event.repeat) save();
+    });
+    card.querySelector(".others").after(make("p", { className: "fresh" }, name, button("", "Add it, and put this there", save, "main")));
+    name.focus();
   }
 
   function fine(step) {
@@ -173,17 +192,24 @@ function render({ model, el }) {
     const listed = [];
     if (view.question !== null) {
       if (view.choices.length) listed.push(button("0", "None of these", () => answer("none")));
+      if (view.regroup) listed.push(button("n", "New group", found));
       listed.push(button("c", "Cannot say", () => answer("unsure")));
       listed.push(button("s", "Skip", () => answer("skip")));
     }
     const back = button("z", "Undo", undo);
     back.disabled = !view.undoable;
+    if (view.guidelines) listed.push(button("g", "Guidelines", rules));
     return make("p", { className: "others" }, ...listed, back, button("?", "Keys", help));
   }
 
   function help() {
     helping = !helping;
     card.querySelector(".keys").hidden = !helping;
+  }
+
+  function rules() {
+    ruling = !ruling;
+    card.querySelector(".rules").hidden = !ruling;
   }
 
   function draw() {
@@ -217,6 +243,7 @@ function render({ model, el }) {
     parts.push(others(view), make("p", { className: "said", role: "status" }));
     const listed = KEYS.map(([key, word]) => make("div", {}, make("dt", {}, key), make("dd", {}, word)));
     parts.push(make("dl", { className: "keys", hidden: !helping }, ...listed));
+    if (view.guidelines) parts.push(make("p", { className: "rules", hidden: !ruling }, view.guidelines));
     card.replaceChildren(...parts.filter(Boolean));
     say(view.said, view.failed);
     if (focused) root.focus();
@@ -265,6 +292,7 @@ function render({ model, el }) {
     event.stopPropagation(); // nor is it a key of VS Code's or Colab's
     if (event.repeat) return;
     if (event.key === "Escape") return unpick();
+    if (event.target.type === "text") return; // a name is being written
     const digit = /^Digit([1-9])$/.exec(event.code)?.[1];
     if (event.shiftKey && digit && event.key !== digit) {
       const choice = shown().choices?.find((each) => each.key === digit);

@@ -168,6 +168,9 @@ class AskWidget(anywidget.AnyWidget):
         """One message of widget.js; what was kept, in a sentence."""
         if told["do"] == "undo":
             return self._assignments.undo(self._annotator, told["key"], None, None)
+        if told["do"] == "new":
+            question, key, name = told["question"], told["key"], told["name"]
+            return self._assignments.into_new_group(question, self._annotator, key, name)
         value = told["value"]
         if value == "none":
             value = ()
