@@ -1,4 +1,4 @@
-"""Try an installed askmeans: fits, a session, a plot, pictures, a model, a notebook's card, the demo.
+"""Try an installed askmeans: fits, a session, a plot, a card, pictures, a model, the demo.
 
     python tools/smoke_test.py             # in the environment to try, from any folder
 
@@ -6,9 +6,12 @@
 """
 
 import importlib.metadata
+import json
 import subprocess
 import sys
 import tempfile
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import numpy as np
@@ -103,20 +106,37 @@ def pictures(folder: Path) -> None:
     assert read_items(images).features.shape[0] == 36
 
 
+class Endpoint(BaseHTTPRequestHandler):
+    """A language model that always says the same."""
+
+    def do_POST(self) -> None:
+        """Answer a chat."""
+        self.rfile.read(int(self.headers["Content-Length"]))
+        message = {"role": "assistant", "content": '{"group": "B"}'}
+        choice = {"index": 0, "message": message, "finish_reason": "stop"}
+        said = {"id": "1", "object": "chat.completion", "created": 0, "model": "b"}
+        body = json.dumps(said | {"choices": [choice]}).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
 def model(_: Path) -> None:
-    """A language model that cannot be reached is told so."""
-    from askmeans.exceptions import AskmeansError
+    """A language model answers, over HTTP."""
     from askmeans.oracles import ModelOracle, model_client
     from askmeans.queries import GroupQueries
 
-    client = model_client("http://127.0.0.1:9/v1", "none")
-    oracle = ModelOracle(client, guidelines="A or B", show=["apple"], retries=0)
-    try:
-        oracle.answer(GroupQueries([0], 2))
-    except AskmeansError as error:
-        assert "onnect" in str(error), error
-    else:
-        raise AssertionError("nobody is there, and yet it answered")
+    with ThreadingHTTPServer(("127.0.0.1", 0), Endpoint) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        client = model_client(f"http://127.0.0.1:{server.server_port}/v1", "b")
+        oracle = ModelOracle(client, guidelines="A or B", show=["apple"], names=["A", "B"])
+        assert oracle.answer(GroupQueries([0], 2)).tolist() == [[0.0, 1.0]]
+        server.shutdown()
 
 
 def _items() -> tuple[NDArray[np.float64], NDArray[np.int_]]:
