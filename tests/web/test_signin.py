@@ -371,6 +371,23 @@ def test_signing_out_forgets_the_token_in_this_browser(client, tools):
     assert client.get("/help").headers["location"] == "/signin"
 
 
+@pytest.mark.parametrize("link", ["http://[?token=x", "?token=", "?", f"?token={WRONG}&token="])
+def test_what_is_no_link_is_said_to_be_none(stranger, tools, link):
+    stranger.get("/signin")
+    reply = stranger.post("/signin", data={"token": tools.token_of(stranger), "link": link})
+    assert reply.status_code == 401
+    assert "not valid any more" in reply.text
+
+
+@pytest.mark.parametrize("link", ["{}", "  {} ", "http://127.0.0.1/?token={}", "x?a=1&token={}#b"])
+def test_a_token_is_taken_bare_or_in_a_link(client, stranger, tools, link):
+    token = session_of(client).invite("bob")
+    stranger.get("/signin")
+    form = {"token": tools.token_of(stranger), "link": link.format(token)}
+    assert stranger.post("/signin", data=form).status_code == 303
+    assert stranger.get("/help").status_code == 200
+
+
 def test_a_link_can_be_pasted_and_a_wrong_one_is_said(address, browser, tools):
     page = browser.new_context().new_page()
     page.goto(f"{address}/results")

@@ -9,7 +9,8 @@ Rules of this file:
 """
 
 import hashlib
-from urllib.parse import parse_qs, quote, urlencode, urlsplit
+import re
+from urllib.parse import quote, urlencode
 
 from fastapi import APIRouter, Request
 from starlette.concurrency import run_in_threadpool
@@ -35,6 +36,7 @@ ANNOTATORS = frozenset({
 RESULTS = frozenset({"/results", "/results/part", "/find", "/api/result"})  # where the owner says
 # Quick hands answer three questions a second; a program on the same machine forty.
 PERSON_RATE, PERSON_BURST = 100.0, 1000.0
+_LINKED = re.compile(r"[?&]token=([\w-]*)", re.ASCII)  # whatever else an address has
 _DAYS = 400  # the most that browsers keep a cookie; the token may end before
 _WRONG = "This link or token is not valid any more, or never was. Ask for a new one."
 _WITHOUT = "Sign in first: with the cookie of the page, or with the header Authorization: Bearer."
@@ -141,7 +143,8 @@ def add_signin(router: APIRouter, context: AppContext) -> None:
     def sign_in(request: Request, form: SentForm) -> Response:
         """A link or its token, pasted."""
         told = form.text("link")
-        token = parse_qs(urlsplit(told).query).get("token", [told])[0] if "?" in told else told
+        linked = _LINKED.search(told)
+        token = told if linked is None else linked[1]
         person = context.session.person_of(token)
         if person is None:
             allowed = context.failed_signins.allows(_address(request))
