@@ -9,6 +9,7 @@ from sqlalchemy import text
 from starlette.datastructures import URL
 
 from askmeans import sessions
+from askmeans.queries import Answer
 from askmeans.web import create_app
 from askmeans.web.limits import RateLimit
 from askmeans.web.signin import OPEN, cookie_of
@@ -293,6 +294,22 @@ def test_annotators_see_their_own_history_and_the_result_only_where_the_owner_sa
         tools.become(client, "ann")
         assert len(client.get("/api/history").json()) == 2
         assert "/export/all.json" in client.get("/results").text
+
+
+def test_an_annotator_is_not_told_that_some_answers_are_known(tmp_path, tools):
+    place = tmp_path / "gold.db"
+    options = {"n_clusters": 2, "cluster_names": ["low", "high"], "random_state": 0}
+    with sessions.create(place, [[float(row)] for row in range(12)], **options) as made:
+        known = Answer(round=0, kind="group", items=(11,), cluster=None, repeat=0, value=(0.0, 1.0))
+        made.add_gold([known])
+    app = create_app(place, settle_seconds=0.0)
+    with tools.using(app, "bob", "annotator") as client:
+        status = client.get("/api/status").json()
+        assert (status["held"], status["annotators"]) == (0, {})
+        assert client.get("/api/items/11").status_code == 403
+        assert client.get("/api/history").json() == []
+        tools.become(client, "ann")
+        assert client.get("/api/status").json()["held"] == 1
 
 
 def test_an_annotator_reads_no_item_that_was_not_shown_to_them(app, tools):

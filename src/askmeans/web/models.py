@@ -144,7 +144,7 @@ class StatusOut(_Out):
     name: str
     state: str
     answered: int
-    held: int
+    held: Annotated[int, Field(description="Answers known before; 0 for annotators.")]
     budget: int | None
     open: int
     leased: int
