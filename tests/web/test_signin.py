@@ -291,7 +291,12 @@ def test_annotators_see_their_own_history_and_the_result_only_where_the_owner_sa
         results = client.get("/results").text
         assert "/export/" not in results
         assert client.get("/export/all.json").status_code == 403
+        told = {row: client.get(f"/items/{row}").text for row in range(6)}
+        assert sum("bob answered" in text for text in told.values()) == 1
+        assert not any("ann answered" in text for text in told.values())
+        assert sum("People placed this item" in text for text in told.values()) == 2
         tools.become(client, "ann")
+        assert any("ann answered" in client.get(f"/items/{row}").text for row in range(6))
         assert len(client.get("/api/history").json()) == 2
         assert "/export/all.json" in client.get("/results").text
 

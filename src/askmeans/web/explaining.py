@@ -47,21 +47,28 @@ class Example:
     cluster: str | None
 
 
-def explain_item(session: Session, row: int, result_view: ResultView | None) -> Why | None:
+def explain_item(
+    session: Session, row: int, result_view: ResultView | None, *, whose: str | None = None
+) -> Why | None:
     """Memberships of an item with the answers and distances behind them; None where there are none.
 
-    An item that was added since the result was computed has none yet.
+    An item that was added since the result was computed has none yet. Answers are those of one
+    person, or of all.
     """
     if result_view is None or row >= len(result_view.result.memberships):
         return None
     result = result_view.result
     told: dict[int, list[str]] = {}
     own, similar = [], []
+    asked: list[bool] = []  # of each answer about it, whether it places the item
     for receipt in session.history():
         if receipt.kind == "skip" or receipt.question is None:
             continue
         question = session.question(receipt.question)
         if row not in question.items:
+            continue
+        asked.append(question.kind == "group" or question.cluster is not None)
+        if whose not in (None, receipt.annotator):
             continue
         said = say(receipt.value, session.group_names, question.kind)
         text = f"{receipt.annotator} answered “{said}”"
@@ -89,12 +96,11 @@ def explain_item(session: Session, row: int, result_view: ResultView | None) -> 
         )
         for j, name in enumerate(result.cluster_names)
     )
-    n_answers = sum(map(len, told.values())) + len(own) + len(similar)
     return Why(
-        summary=_summary(n_answers, bool(told or own), distances, result.cluster_names),
+        summary=_summary(len(asked), any(asked), distances, result.cluster_names),
         reasons=tuple(sorted(reasons, key=lambda reason: -reason.value)),
         similar=(*own, *similar),
-        n_answers=n_answers,
+        n_answers=len(asked),
     )
 
 

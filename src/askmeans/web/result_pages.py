@@ -90,7 +90,8 @@ def add_results(router: APIRouter, context: AppContext) -> None:
         result_view = await context.newest_result(_WAIT)
 
         def page() -> Response:
-            why = explain_item(context.session, row, result_view)
+            whose = None if context.is_owner(request) else annotator_of(request)
+            why = explain_item(context.session, row, result_view, whose=whose)
             return context.page(
                 request, "item.html", item=context.assignments.cards.item(row), why=why
             )
