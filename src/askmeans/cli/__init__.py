@@ -225,7 +225,7 @@ def fit(
             raise ParameterError(
                 f"With --engine {engine.value} nobody is asked: --expert, --ask, --budget, "
                 "--repeats, --levels, --answers, --names and --plot must be left out. Got one of "
-                "them; ActiveFuzzyKMeans in Python asks about such data."
+                "them; askmeans init and predict (or ActiveFuzzyKMeans) ask about such data."
             )
         run_large(
             LargeOptions(

@@ -54,6 +54,25 @@ Id = Annotated[
 ]
 
 
+class ReaderName(StrEnum):
+    """Who reads a data file."""
+
+    disk = "disk"
+    dask = "dask"
+
+
+Reader = Annotated[
+    ReaderName,
+    typer.Option(
+        "--engine",
+        help="Who reads DATA: this machine, or 'dask': a cluster, Parquet that it holds.",
+    ),
+]
+Scheduler = Annotated[
+    str | None, typer.Option(help="Address of a Dask scheduler; default: workers here.")
+]
+
+
 class Metric(StrEnum):
     """Whether the length of vectors counts."""
 
@@ -119,6 +138,7 @@ def register(app: typer.Typer) -> None:
     app.command()(export)
     app.command("import")(import_)
     app.command()(add)
+    app.command()(predict)
     app.command()(rename)
     app.command()(groups)
     app.command()(budget)
@@ -227,9 +247,12 @@ def init(
     seconds_per_question: Annotated[
         float, typer.Option(help="How long an answer takes, for the minutes.")
     ] = 5.0,
+    engine: Reader = ReaderName.disk,
+    scheduler: Scheduler = None,
     json: Json = False,
 ) -> None:
     """Make a session: people answer over days, and nothing is lost."""
+    from askmeans.cli.predict import Place
     from askmeans.cli.session_init import InitOptions, run
     from askmeans.cli.tables import TableOptions
 
@@ -237,7 +260,7 @@ def init(
     run(
         InitOptions(
             database=database,
-            data=Path(data),
+            place=Place(data=data, engine=engine.value, scheduler=scheduler),
             n_clusters=_clusters(k),
             ask=None if ask is None else ask.value,
             table=TableOptions(
@@ -474,6 +497,44 @@ def add(
             embed=embed or [], as_json=json,
         )
     )  # fmt: skip
+
+
+def predict(
+    words: Annotated[
+        list[str], typer.Argument(metavar="[DB] DATA", help="A data file with the same columns.")
+    ],
+    out: Annotated[
+        Path | None, typer.Option(help="The Parquet file to write; default: beside DATA.")
+    ] = None,
+    top: Annotated[
+        int | None, typer.Option(help="Write so many strongest groups per item only.")
+    ] = None,
+    id: Id = None,  # noqa: A002 - the option's name
+    embed: Embed = None,
+    engine: Reader = ReaderName.disk,
+    scheduler: Scheduler = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
+    name: Name = None,
+    json: Json = False,
+) -> None:
+    """Write the memberships of all rows of a file, by what the answers taught; nothing is added."""
+    from askmeans.cli.predict import Place, PredictOptions
+    from askmeans.cli.predict import predict as run
+
+    database, data = _words(words, "DB", "DATA")
+    run(
+        PredictOptions(
+            database=database,
+            name=name,
+            place=Place(data=data, engine=engine.value, scheduler=scheduler),
+            id_column=id,
+            embed=embed or (),
+            top=top,
+            out=out,
+            force=force,
+            as_json=json,
+        )
+    )
 
 
 def rename(

@@ -1,10 +1,11 @@
 """`askmeans init` and `askmeans add`: a data file becomes a session, or more rows of one."""
 
 from contextlib import closing
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from askmeans.checks import check_positive, check_seed
+from askmeans.cli.predict import Place, read_candidates
 from askmeans.cli.printing import complain, say
 from askmeans.cli.sessions import named, opened, show_json
 from askmeans.cli.tables import TableOptions, embed_option
@@ -15,9 +16,8 @@ from askmeans.sessions.store import shown
 from askmeans.spec import SIMILARITIES
 from askmeans.tables import Column, Recipe, apply_recipe, listed_columns
 from askmeans.tables.encoders import Number, Scaling
-from askmeans.tables.reading import read_table
 
-__all__ = ["AddOptions", "InitOptions", "add_rows", "run"]
+__all__ = ["AddOptions", "InitOptions", "add_rows", "recipe_of", "run"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +25,7 @@ class InitOptions:
     """What the command line was given."""
 
     database: str
-    data: Path
+    place: Place
     n_clusters: int | str
     ask: str | None
     table: TableOptions
@@ -45,7 +45,8 @@ def run(options: InitOptions) -> None:
     """Read, make the session, and print what to expect."""
     check_positive(options.seconds_per_question, "seconds_per_question", "askmeans init")
     check_seed(options.seed, "seed", "askmeans init")
-    items = options.table.read(read_table(options.data, options.table.id), options.table.show)
+    table, id_column = read_candidates(options.place, options.table.id, options.seed)
+    items = replace(options.table, id=id_column).read(table, options.table.show)
     if not options.as_json:
         say(f"database: {shown(options.database)}")
         say(listed_columns(items.recipe.columns))
@@ -127,7 +128,7 @@ class AddOptions:
 def add_rows(options: AddOptions) -> None:
     """Add the rows of a file to a session, with features made as those of the first rows."""
     with closing(opened(options.database, options.name, as_json=options.as_json)) as session:
-        recipe = _recipe_of(session.config, session.rows.columns)
+        recipe = recipe_of(session.config, session.rows.columns)
         items = apply_recipe(
             recipe, options.data, id=options.id_column, vectors=options.vectors,
             embed=embed_option(options.embed),
@@ -148,7 +149,7 @@ def add_rows(options: AddOptions) -> None:
             say(f"{count} rows added; {len(session.rows)} items now, every answer kept.")
 
 
-def _recipe_of(config: Config, shown: list[str]) -> Recipe:
+def recipe_of(config: Config, shown: list[str]) -> Recipe:
     """How a session's features were made; sessions of older versions had numbers only."""
     if config.recipe is not None:
         return Recipe.from_json(config.recipe)

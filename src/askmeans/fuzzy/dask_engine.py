@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from askmeans.exceptions import DataError
 from askmeans.fuzzy.engines import pick, read_only, watcher
 
-__all__ = ["DaskEngine", "as_dask_array", "connected", "open_with_dask"]
+__all__ = ["DaskEngine", "DaskTable", "as_dask_array", "connected", "open_with_dask"]
 
 Items = NDArray[np.floating]
 Floats = NDArray[np.float64]
@@ -191,3 +191,57 @@ def open_with_dask(path: str | Path, *, columns: list[str], memory: int) -> Dask
     if X.nbytes < memory // 4:
         X = X.persist()
     return DaskEngine(X, names=names)
+
+
+class DaskTable:
+    """A table in Parquet files that workers read: some rows, or something of every row."""
+
+    def __init__(self, path: str | Path) -> None:
+        import dask.dataframe as dd
+
+        self.frame = dd.read_parquet(path)
+        sizes = self.frame.map_partitions(len).compute()
+        self.starts = np.concatenate([[0], np.cumsum(sizes)]).tolist()
+        self.n_rows = self.starts[-1]
+
+    def take(self, rows: NDArray[np.intp]) -> Any:
+        """These rows, ascending, as a frame here."""
+        import pandas as pd
+
+        parts = []
+        for part, (low, high) in zip(self.frame.to_delayed(), pairwise(self.starts), strict=True):
+            inside = rows[(rows >= low) & (rows < high)] - low
+            if len(inside):
+                parts.append(dask.delayed(_rows_of)(part, inside))
+        return pd.concat(dask.compute(*parts), ignore_index=True)
+
+    def write(self, function: Callable[..., Any], path: Path, done: Callable[[int], None]) -> None:
+        """What function(rows, number of the first) makes of all rows: workers write a folder."""
+        pairs = zip(self.frame.to_delayed(), self.starts, strict=False)
+        made = [dask.delayed(_written)(function, part, start, str(path), t)
+                for t, (part, start) in enumerate(pairs)]  # fmt: skip
+        path.mkdir(parents=True, exist_ok=True)
+        client = _client()
+        if client is None:
+            sizes: Iterator[int] = iter(dask.compute(*made))
+        else:
+            from distributed import as_completed
+
+            futures = client.compute(made, retries=_RETRIES)
+            sizes = (size for _, size in as_completed(futures, with_results=True))
+        for size in sizes:
+            done(size)
+
+
+def _rows_of(frame: Any, rows: NDArray[np.intp]) -> Any:
+    """Some rows of a part."""
+    return frame.iloc[rows]
+
+
+def _written(function: Callable[..., Any], frame: Any, start: int, folder: str, number: int) -> int:
+    """Write what function makes of a part to a file of its own, which appears when it is whole."""
+    path = Path(folder) / f"part-{number:05d}.parquet"
+    hidden = path.with_name(f".{path.name}.part")
+    function(frame.reset_index(drop=True), start).to_parquet(hidden, index=False)
+    hidden.replace(path)
+    return len(frame)

@@ -1,0 +1,207 @@
+"""`askmeans predict`: memberships of all rows of a file, by what a session's answers taught.
+
+And how `init` and `predict` open tables beyond memory: candidates for questions are a random
+sample of the rows, which the database keeps; all other rows stay where they are.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from askmeans.checks import check_number
+from askmeans.cli.printing import complain, say
+from askmeans.cli.sessions import opened, show_json
+from askmeans.cli.tables import embed_option
+from askmeans.estimators.candidates import candidate_rows
+from askmeans.exceptions import DataError, MissingExtraError, ParameterError
+from askmeans.progress import work_bar
+from askmeans.results import without_traces
+from askmeans.tables import Recipe, apply_recipe
+from askmeans.tables.large import ParquetTable, is_parquet
+from askmeans.tables.reading import RawTable, read_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from askmeans.sessions import Session
+
+__all__ = ["Place", "PredictOptions", "predict", "read_candidates"]
+
+Floats = NDArray[np.float64]
+
+ROW = "row"  # the id of rows without one: their number in the file
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """A data file, or its address where a cluster reads it, and who reads it."""
+
+    data: str
+    engine: str = "disk"
+    scheduler: str | None = None
+
+    @property
+    def path(self) -> Path:
+        """The file, where it is one of this machine."""
+        return Path(self.data)
+
+    @contextmanager
+    def table(self) -> Iterator[Any]:
+        """The table of a Parquet file, read by the part; None for another kind of file."""
+        if self.engine != "dask":
+            if self.scheduler is not None:
+                raise ParameterError(
+                    "The 'scheduler' option must be left out without --engine dask. "
+                    f"Got {self.scheduler!r} instead."
+                )
+            yield ParquetTable(self.path) if is_parquet(self.path) else None
+            return
+        try:
+            from askmeans.fuzzy.dask_engine import DaskTable, connected
+        except ModuleNotFoundError as error:
+            raise MissingExtraError(
+                '--engine dask needs Dask: pip install "askmeans[dask]".'
+            ) from error
+        with connected(self.scheduler):
+            yield DaskTable(self.data)
+
+
+def read_candidates(place: Place, id_column: str | None, seed: int) -> tuple[RawTable, str | None]:
+    """The rows that may be asked about, and the column of their ids.
+
+    All rows of a file that is read whole; of Parquet at most 50,000 at random, called by their
+    numbers where no column names them.
+    """
+    with place.table() as table:
+        if table is None:
+            return read_table(place.path, id_column), id_column
+        rows = candidate_rows(table.n_rows, seed)
+        frame = table.take(rows)
+    if len(rows) < table.n_rows:
+        complain(
+            f"{len(rows):,} of {table.n_rows:,} rows are candidates for questions; "
+            "`askmeans predict` tells the memberships of all."
+        )
+        if id_column is None:
+            id_column = ROW
+            frame = _numbered(frame, ROW, rows)
+    return replace(read_table(frame, id_column), folder=place.path.parent), id_column
+
+
+def _numbered(frame: "pd.DataFrame", column: str, rows: NDArray[np.intp]) -> "pd.DataFrame":
+    """The rows with their numbers in the file as a column."""
+    if column in frame.columns:
+        raise DataError(
+            f"Rows are numbered in a column {column!r}, which the data has already. "
+            f"Got it; say --id {column} if it names the items, or rename it."
+        )
+    return frame.assign(**{column: rows})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Predicted:
+    """Memberships of the rows of a frame; travels to other processes."""
+
+    recipe: Recipe
+    predictor: Any
+    names: Sequence[str]
+    own: dict[str, Floats]  # of the session's items, by id
+    id_column: str | None
+    embed: Any
+    folder: Path  # from which paths of images start
+    top: int | None
+
+    def __call__(self, frame: "pd.DataFrame", start: int) -> "pd.DataFrame":
+        """One row an item: its id, and its memberships or the largest of them."""
+        import pandas as pd
+
+        id_column = self.id_column or self.recipe.id or ROW
+        if id_column not in frame.columns:
+            frame = frame.assign(**{id_column: np.arange(start, start + len(frame))})
+        table = RawTable(frame=frame, folder=self.folder, notes=[])
+        items = apply_recipe(self.recipe, table, id=id_column, embed=self.embed)
+        U = self.predictor(np.asarray(items.features, np.float64))
+        for place, name in enumerate(items.ids):
+            if name in self.own:
+                U[place] = self.own[name]
+        U = without_traces(U)
+        ids = {"id": items.ids}
+        if self.top is None:
+            return pd.DataFrame(ids | {name: U[:, j] for j, name in enumerate(self.names)})
+        order = np.argsort(-U, axis=1, kind="stable")[:, : self.top]
+        columns: dict[str, Any] = {}
+        for place in range(order.shape[1]):
+            columns[f"group_{place + 1}"] = np.array(self.names, dtype=object)[order[:, place]]
+            columns[f"membership_{place + 1}"] = U[np.arange(len(U)), order[:, place]]
+        return pd.DataFrame(ids | columns)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PredictOptions:
+    """What the command line was given."""
+
+    database: str
+    name: str | None
+    place: Place
+    id_column: str | None
+    embed: Sequence[str]
+    top: int | None
+    out: Path | None
+    force: bool
+    as_json: bool
+
+
+def predict(options: PredictOptions) -> None:
+    """Write the memberships of all rows of a file."""
+    from askmeans.cli.session_init import recipe_of
+
+    if options.top is not None:
+        check_number(options.top, "top", "askmeans predict", integer=True, minimum=1)
+    data = options.place.path
+    out = options.out or data.with_name(f"{data.stem}.memberships.parquet")
+    if out.exists() and not options.force:
+        raise DataError(
+            f"{out} must not exist yet, or it would be overwritten. Got a file there; use --out "
+            "for another place, or --force."
+        )
+    with closing(opened(options.database, options.name, as_json=options.as_json)) as session:
+        function = _predicted(session, recipe_of(session.config, session.rows.columns), options)
+        with options.place.table() as table:
+            n_rows = _write(table, function, data, out)
+        if options.as_json:
+            show_json(session, {"n_items": n_rows, "file": str(out.absolute())})
+        else:
+            say(f"{n_rows:,} items, {len(function.names)} groups: {out.absolute()}")
+
+
+def _predicted(session: "Session", recipe: Recipe, options: PredictOptions) -> Predicted:
+    """What the answers so far say of rows."""
+    result, data = session.result(), options.place.path
+    for note in result.notes:
+        complain(f"warning: {note}")
+    return Predicted(
+        recipe=recipe,
+        predictor=result.clustering.predictor,
+        names=result.cluster_names,
+        own=dict(zip(result.ids, result.memberships, strict=True)),
+        id_column=options.id_column,
+        embed=embed_option(options.embed),
+        folder=data if data.is_dir() and not is_parquet(data) else data.parent,
+        top=options.top,
+    )
+
+
+def _write(table: Any, function: Predicted, data: Path, out: Path) -> int:
+    """Write all rows, and tell how many there are."""
+    if table is None:
+        frame = read_table(data, function.id_column or function.recipe.id).frame
+        function(frame, 0).to_parquet(out, index=False)
+        return len(frame)
+    with work_bar("rows", table.n_rows) as advance:
+        table.write(function, out, advance)
+    return int(table.n_rows)

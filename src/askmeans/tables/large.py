@@ -1,0 +1,97 @@
+"""Tables in Parquet files that need not fit into memory: some rows, or something of every row."""
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+from itertools import accumulate
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from askmeans.exceptions import DataError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["ParquetTable", "is_parquet"]
+
+Rows = NDArray[np.intp]
+Part = Callable[["pd.DataFrame", int], "pd.DataFrame"]
+
+_BATCH = 1 << 16  # rows that are read at a time
+
+
+def is_parquet(path: Path) -> bool:
+    """Whether it is a Parquet file or a folder of such."""
+    if path.is_dir():
+        return next(path.glob("**/*.parquet"), None) is not None
+    return path.suffix in (".parquet", ".pq")
+
+
+class ParquetTable:
+    """A Parquet file, or a folder of such files with the same columns, in the order of names."""
+
+    def __init__(self, path: Path) -> None:
+        import pyarrow.parquet as pq
+
+        files = sorted(path.glob("**/*.parquet")) if path.is_dir() else [path]
+        self.groups: list[tuple[Path, int]] = []
+        sizes = []
+        try:
+            for file in files:
+                metadata = pq.read_metadata(file)
+                for group in range(metadata.num_row_groups):
+                    self.groups.append((file, group))
+                    sizes.append(metadata.row_group(group).num_rows)
+        except (OSError, ValueError) as error:  # pyarrow's own is a ValueError
+            raise DataError(f"{path} must be a Parquet file. Got {error}.") from error
+        self.starts = [0, *accumulate(sizes)]
+        self.n_rows = self.starts[-1]
+        if not self.n_rows:
+            raise DataError(f"{path} must have rows. Got none.")
+
+    def take(self, rows: Rows) -> "pd.DataFrame":
+        """These rows, ascending; only the groups that they lie in are read."""
+        import pandas as pd
+        import pyarrow.parquet as pq
+
+        parts = []
+        for group in sorted({bisect_right(self.starts, row) - 1 for row in rows.tolist()}):
+            low, high = self.starts[group], self.starts[group + 1]
+            inside = rows[(rows >= low) & (rows < high)] - low
+            file, number = self.groups[group]
+            with pq.ParquetFile(file) as opened:
+                parts.append(opened.read_row_group(number).take(inside).to_pandas())
+        return pd.concat(parts, ignore_index=True)
+
+    def write(self, function: Part, path: Path, done: Callable[[int], None]) -> None:
+        """What function(rows, number of the first) makes of all rows, as one Parquet file."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        part = path.with_name(f"{path.name}.part")
+        writer = None
+        try:
+            for start, frame in self._batches():
+                table = pa.Table.from_pandas(function(frame, start), preserve_index=False)
+                writer = writer or pq.ParquetWriter(part, table.schema)
+                writer.write_table(table)
+                done(len(frame))
+            assert writer is not None  # a table has rows
+            writer.close()
+            part.replace(path)
+        finally:
+            if writer is not None:
+                writer.close()
+            part.unlink(missing_ok=True)
+
+    def _batches(self) -> Iterator[tuple[int, "pd.DataFrame"]]:
+        """All rows in order, with the number of the first."""
+        import pyarrow.parquet as pq
+
+        for start, (file, group) in zip(self.starts, self.groups, strict=False):
+            with pq.ParquetFile(file) as opened:
+                for batch in opened.iter_batches(_BATCH, row_groups=[group]):
+                    yield start, batch.to_pandas()
+                    start += batch.num_rows
