@@ -50,6 +50,12 @@ def test_the_demo_draws_a_picture_where_it_says(demo):
     assert picture[..., :3].std() > 0.05  # not an empty page
 
 
+def test_the_demo_says_what_to_do_next(demo):
+    said = demo[1].stdout.split("faces.png")[-1]
+    assert "demo --web" in said
+    assert "demo --data" in said
+
+
 def test_the_picture_in_the_documentation_is_the_demos(demo):
     kept = Path(__file__).parents[2] / "docs" / "images" / "faces.png"
     drawn, shown = (

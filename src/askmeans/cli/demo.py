@@ -1,5 +1,7 @@
 """The demo: drawn faces, moods between moods, and two dozen questions to a simulated expert."""
 
+import shutil
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -40,8 +42,7 @@ def run(out: Path) -> None:
     faces = make_faces()
     console.print(
         f"[bold]{len(faces.X)} drawn faces.[/bold] How happy, sad, angry or surprised is each? "
-        f"askmeans asks about {QUESTIONS} of them and says it for all. (The expert is simulated; "
-        "be the expert yourself: askmeans demo --web)"
+        f"askmeans asks a simulated expert about {QUESTIONS} of them, and says it for all."
     )
     with console.status("Fitting (the first time, some seconds to compile) ..."):
         alone = FuzzyKMeans(len(MOODS), n_init=5, random_state=0).fit(faces.X)
@@ -54,6 +55,9 @@ def run(out: Path) -> None:
     console.print(_soft_rows(faces, asked, between))
     console.print(_how_sure(faces, alone, asked))
     console.print(f"Picture: [bold]{_draw(faces, asked, between, path)}[/bold]")
+    program = "askmeans" if shutil.which("askmeans") else sys.argv[0]  # `make demo`: in .venv
+    console.print(f"Be the expert yourself: [bold]{program} demo --web[/bold]")
+    console.print(f"Files to try it with, texts and pictures: [bold]{program} demo --data[/bold]")
 
 
 def _between(asked: ActiveFuzzyKMeans) -> list[int]:
