@@ -117,6 +117,27 @@ def test_a_plan_goes_on_with_what_was_decided(make, kit):
     assert kept.value == 1.0
 
 
+@pytest.mark.parametrize("strategy", ["auto", TwoPhase(sample_size=6)])
+def test_what_was_decided_is_not_asked_again_where_its_answers_are_taken_back(
+    make, kit, again, end_leases, strategy
+):
+    session = make(strategy=strategy, ask="membership")
+    question, other = session.ask(2, annotator="Ada")
+    session.tell(question.id, 0.0, annotator="Ada")
+    session.adjudicate(question.id, 1.0)
+    session.undo(annotator="Ada")
+    session.tell(other.id, 0.0, annotator="Ada")
+    end_leases(session, "Ada")
+    for each in (session, again(session)):
+        asked = each.ask(3, annotator="Bo")
+        assert asked
+        assert question not in asked
+    kit.answer(session, annotator="Bo")
+    (kept,) = [a for a in session.result().history if (a.items, a.cluster) == (
+        question.items, question.cluster)]  # fmt: skip
+    assert kept.value == 1.0
+
+
 def test_what_cannot_be_decided_is_refused_and_changes_nothing(group):
     asked = say(group, {0: {"Ada": 0}})
     free = group.add_question("group", (7,), None).id

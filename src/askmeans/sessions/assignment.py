@@ -120,6 +120,8 @@ class Assignment:
         room, spare = self._room(n, chosen, leases), list[Asked]()
         if room > 0:
             found = runtime.propose(room + SPARE, pending | set(chosen), annotator)
+            with self.lock:  # what nobody may have would be refused at every attempt
+                found = [question for question in found if self._is_free(question, leases)]
             chosen, spare = [*chosen, *found[:room]], found[room:]
         if len(chosen) < n:
             chosen = self._affordable([*chosen, *skipped], n, leases)

@@ -356,6 +356,11 @@ class State:
         return list(self._answers)
 
     @property
+    def told(self) -> list[int]:
+        """Those, and questions that were decided and whose answers were all taken back since."""
+        return [*self._answers, *(n for n in self._decided if n not in self._answers)]
+
+    @property
     def n_spent(self) -> int:
         """Different questions answered here, which is what a budget counts."""
         return len(self._spent)

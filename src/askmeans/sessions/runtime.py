@@ -447,8 +447,7 @@ class Runtime:
             self._table = self._carried_on(self._table)
         if self._table is None:
             if self.config.has_plan:
-                numbers = state.answered
-                events = [event for number in numbers for event in state.answers(number)]
+                events = [event for number in state.told for event in state.answers(number)]
                 some = [e for e in events if e.question and state.is_settled(e.question)]
             else:
                 events = some = state.evidence()
