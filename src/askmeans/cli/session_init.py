@@ -109,7 +109,8 @@ def _report(options: InitOptions, session: Session, n: int, columns: list[Column
         )
     if session.config.ask not in SIMILARITIES:
         say(f"clusters: {'; '.join(session.cluster_names)}")
-    say(f"next: askmeans answer {named(options.database)}")
+    database = named(options.database)
+    say(f"next: askmeans serve {database} (in the browser), or askmeans answer {database} (here)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
