@@ -1,6 +1,7 @@
 """The documentation's site: it builds without a warning, and its links lead somewhere."""
 
 import os
+import re
 import subprocess
 import sys
 from html.parser import HTMLParser
@@ -57,6 +58,21 @@ def test_the_site_builds_without_warnings_and_its_links_lead_somewhere(tmp_path)
         for name in names:
             page = pages[tmp_path / "api" / f"{module}.{name}.html"]
             assert f"{module}.{name}" in page.places
+
+
+def test_every_name_that_a_page_imports_is_in_the_reference():
+    modules = public_modules()
+    pages = [
+        ROOT / "README.md",
+        *(ROOT / "docs").glob("*.md"),
+        *(ROOT / "docs/tutorials").iterdir(),
+    ]
+    text = "".join(page.read_text() for page in pages)
+    imports = re.findall(r"^(?:>>>|\.\.\.) +from (askmeans[\w.]*) import ([\w, ]+)", text, re.M)
+    found = {(module, name.strip()) for module, names in imports for name in names.split(",")}
+    assert ("askmeans", "ActiveFuzzyKMeans") in found
+    for module, name in found:
+        assert f"{module}.{name}" in modules or name in modules[module], f"{module}.{name}"
 
 
 def test_every_command_and_option_is_in_the_reference_with_its_meaning():
