@@ -164,6 +164,7 @@ def make_groups(path, n_groups, **shown):
     with sessions.create(
         path, X, n_clusters=n_groups, ask="group", cluster_names=names, random_state=0, **shown
     ) as session:
+        session.set_option("guidelines", "Judge by the whole.")
         for _ in range(2 * n_groups):
             (question,) = session.ask(annotator="bob")
             session.tell(question.id, question.items[0] % n_groups, annotator="bob")
@@ -176,7 +177,8 @@ def in_sight(page):
         const above = [...document.querySelectorAll('.asked, .choices button, .several summary')];
         const fits = (box, end) => box.top >= 0 && box.bottom <= end + 0.5 && box.height > 20;
         return above.every((each) => fits(each.getBoundingClientRect(), tray.top))
-            && fits(tray, innerHeight) && above.length;
+            && fits(tray, innerHeight) && document.documentElement.scrollHeight <= innerHeight
+            && above.length;
     }"""
     return page.evaluate(seen)
 
@@ -221,6 +223,27 @@ def test_a_group_card_with_six_groups_is_in_sight_and_accessible(
         expect(page.locator("#said")).to_contain_text("Saved: “none of these”")
         tools.answer(page, "z")
         expect(page.locator("#said")).to_contain_text("Taken back: “none of these”")
+
+
+def test_good_enough_is_in_sight_and_accessible_and_who_stops_then_is_thanked(
+    look, tmp_path, sit_down, check, tools
+):
+    name, options = look
+    make_groups(tmp_path / "groups.db", 6)
+    with tools.serving(tmp_path / "groups.db") as address:
+        page = sit_down(address, **options)
+        page.goto(f"{address}/results")  # a result is there, and with it an estimate
+        expect(page.locator("svg.scatter")).to_be_visible()
+        page.goto(address)
+        stop = page.get_by_role("button", name="Good enough: stop now")
+        expect(stop).to_be_visible()
+        for viewport in (DESK, PHONE, options["viewport"]):
+            page.set_viewport_size(viewport)
+            assert in_sight(page) == 8, viewport
+        check(page, f"good-enough-{name}")
+        stop.click()
+        expect(page.locator(".thanks")).to_contain_text("Thank you, ann")
+        expect(page.locator(".sure")).to_contain_text("Good enough: you may stop now.")
 
 
 def test_a_long_touch_picks_a_group_and_does_not_answer(tmp_path, sit_down, tools):

@@ -63,3 +63,13 @@ def test_groups_that_nobody_named_get_names_of_their_typical_words(session):
     again = shown(session).groups
     assert [group.suggested is None for group in again] == [True, False, False]
     assert again[0].name == "Orchard"
+
+
+def test_typical_items_are_the_most_central_of_those_that_belong_most(session):
+    answer(session, 24)
+    for j, group in enumerate(shown(session).groups):
+        rows = [share.row for share in group.typical]
+        middle = session.result().clustering.centers[j]
+        gaps = np.abs(session.rows.base - middle).ravel()
+        mine = [row for row in range(24) if row // 8 == j]
+        assert rows == sorted(mine, key=lambda row: gaps[row])[:4]

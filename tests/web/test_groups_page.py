@@ -47,7 +47,24 @@ def test_every_page_about_groups_is_accessible(look, products, sit_down, check):
     check(page, f"guidelines-{name}")
     page.keyboard.press("Escape")
     page.locator(".basis summary").click()
-    check(page, f"why-go-on-{name}")
+    page.locator(".several summary").click()
+    check(page, f"why-go-on-{name}", full_page=True)
+    page.get_by_role("link", name="Rename garden").click()
+    check(page, f"rename-{name}")
+    page.goto(f"{address}/practice")
+    page.locator(".choices button").nth(1).click()
+    expect(page.locator("#said")).to_have_class("failed")
+    check(page, f"practice-wrong-{name}")
+    page.locator(".choices button").nth(0).click()
+    expect(page.locator("#said")).to_contain_text("Yes")
+    check(page, f"practice-right-{name}")
+    page.goto(f"{address}/find?q=set")
+    check(page, f"found-{name}")
+    for path, folds in (("groups", ".merge, .split"), ("results", ".rename")):
+        page.goto(f"{address}/{path}")
+        page.locator(folds).first.wait_for()
+        page.evaluate("document.querySelectorAll('details').forEach((each) => (each.open = true))")
+        check(page, f"{path}-unfolded-{name}", full_page=True)
 
 
 def test_a_group_is_renamed_on_the_card_and_the_question_stays(products, sit_down, tools):
@@ -164,18 +181,21 @@ def test_likely_groups_come_first_only_if_the_owner_lets_them_and_none_is_chosen
     expect(page.locator(".grouping")).to_contain_text("The likeliest groups come first.")
 
 
-def test_many_groups_are_found_by_typing(tmp_path, sit_down, tools):
+def test_many_groups_are_found_by_typing(look, tmp_path, sit_down, check, tools):
+    name, options = look
     path = tmp_path / "many.db"
     words = ["ants", "bees", "cats", "dogs", "eels", "foxes", "goats", "hens", "ibis", "jays",
              "kites", "llamas"]  # fmt: skip
     X = [[float(row % 12), float(row)] for row in range(48)]
     sessions.create(path, X, n_clusters=12, cluster_names=words, random_state=0).close()
     with tools.serving(path) as address:
-        page = sit_down(address)
+        page = sit_down(address, **options)
         page.wait_for_selector("#question[data-ready]", state="attached")
+        check(page, f"many-groups-{name}")
         page.keyboard.press("/")
         page.keyboard.type("lam")
         expect(page.locator(".choices li:visible")).to_have_count(1)
+        check(page, f"seek-{name}")
         page.keyboard.press("Enter")
         expect(page.locator("#said")).to_contain_text("Saved: “llamas”")
         expect(page.locator(".choices li:visible")).to_have_count(12)

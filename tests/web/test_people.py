@@ -1,5 +1,7 @@
 """Who did how much, how quickly, how far they agree, and about what they do not."""
 
+import re
+
 import pytest
 
 from askmeans.queries import Answer
@@ -102,3 +104,30 @@ def test_typical_items_are_links_only_for_those_who_may_follow_them(tmp_path, to
         page = client.get("/").text
         assert 'class="typical"' in page
         assert ('href="/items/' in page) == sees
+
+
+def test_everybody_sees_who_is_here_and_how_much_each_did(tmp_path, tools):
+    path = tmp_path / "fruit.db"
+    tools.make_fruit(path, strategy="auto").close()
+    with tools.using(create_app(path), "bob", "annotator") as client:
+        session = client.app.state.context.session
+        assert "with " not in shown_counts(client)
+        for name in ("cleo", "dora"):
+            session.tell(session.ask(annotator=name)[0].id, 0, annotator=name)
+        session.ask(annotator="cleo")
+        assert shown_counts(client).endswith("with cleo 1")
+        page = " ".join(client.get("/").text.split())
+        assert "Here now, with their answers: <b>bob 0</b>, <b>cleo 1</b>." in page
+        assert "Others so far: dora 1." in page
+        session.pseudonymize("cleo", annotator="ann")
+        assert shown_counts(client).endswith("with person 1 1")
+        session.ask(annotator="eve")
+        assert shown_counts(client).endswith("with eve 0 and person 1 1")
+        session.ask(annotator="finn")
+        assert shown_counts(client).endswith("with eve 0 and 2 others")
+
+
+def shown_counts(client):
+    """The line about progress, as people read it."""
+    part = re.search(r'<p class="counts">(.*?)</p>', client.get("/").text, re.DOTALL)[1]
+    return " ".join(re.sub(r"<[^>]+>", "", part).split())

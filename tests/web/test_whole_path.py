@@ -79,6 +79,26 @@ def test_large_pictures_come_as_small_copies_and_nothing_moves_after_a_card_is_p
         assert page.evaluate("window.shifts") == []
 
 
+def test_pictures_of_a_membership_have_their_places_before_they_come(tmp_path, sit_down, tools):
+    for place in range(8):
+        Image.new("RGB", (300 + 40 * place, 400)).save(tmp_path / f"{place}.png")
+    sessions.create(
+        tmp_path / "pictures.db", [[float(place % 2), place / 9.0] for place in range(8)],
+        n_clusters=2, items=[{"file": f"{place}.png", "size": place} for place in range(8)],
+        image="file", folder=tmp_path, ask="membership", random_state=0,
+    ).close()  # fmt: skip
+    heights = "[...document.querySelectorAll('article, .beside img')].map((e) => e.offsetHeight)"
+    with tools.serving(tmp_path / "pictures.db") as address:
+        page = sit_down(address)
+        page.wait_for_load_state("networkidle")
+        with_pictures = page.evaluate(heights)
+        page.route("**/image/**", lambda route: route.abort())
+        page.reload()
+        assert len(with_pictures) == 6  # two cards, an item and three typical ones
+        assert page.evaluate(heights) == with_pictures
+        assert min(with_pictures) > 90
+
+
 def state(reply):
     return re.search(r'data-state="([^"]+)" data-question="(\d*)" data-key="([^"]+)"', reply.text)
 

@@ -39,6 +39,11 @@ class ItemView:
         return self.cells[self.n_first :]
 
     @property
+    def speaks(self) -> bool:
+        """Whether what is shown says more than the name, which repeats it or is a mere label."""
+        return bool(self.text or self.image) or " = " in self.name
+
+    @property
     def line(self) -> str:
         """The item in a line, as an example of its group."""
         if self.text:

@@ -19,6 +19,7 @@ Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
 _TYPICAL = 4
+_LOOKED_AT = 500  # of a group's strongest items, for the most central ones
 _REVIEWED = 8
 _CHOICES = 3  # groups that an unsure item may be put into with one click
 _UNNAMED = re.compile("Group [A-Z]+")
@@ -82,7 +83,6 @@ def group_views(
     found = []
     for j, name in enumerate(result.cluster_names):
         mine = np.flatnonzero(own == j)  # what belongs elsewhere is not typical
-        strongest = mine[np.argsort(-U[mine, j], kind="stable")][:_TYPICAL]
         found.append(
             GroupView(
                 number=j,
@@ -94,7 +94,10 @@ def group_views(
                 share=float(U[:, j].mean()),
                 strip=drawn[j],
                 profile=profile[j],
-                typical=tuple(_share(session, int(row), float(U[row, j])) for row in strongest),
+                typical=tuple(
+                    _share(session, row, float(U[row, j]))
+                    for row in _typical(session, result, j, mine)
+                ),
                 suggested=suggested[j],
             )
         )
@@ -142,6 +145,20 @@ def _suggested(names: Sequence[str], profiles: Sequence[Profile]) -> list[str | 
         unnamed = _UNNAMED.fullmatch(name) is not None
         found.append(free[0].capitalize() if unnamed and free else None)
         taken |= {each.casefold() for each in free[:1]}
+    return found
+
+
+def _typical(session: Session, result: SessionResult, j: int, mine: Rows) -> list[int]:
+    """Items that show best what a group is: of those that belong to it most, the most central."""
+    values, X = result.memberships[mine, j], session.rows.base
+    order = np.argsort(-values, kind="stable")[:_LOOKED_AT]
+    rows, center = mine[order], result.clustering.centers[j]
+    gaps = np.full(len(rows), np.inf)
+    first = rows < len(X)  # not added since
+    if np.isfinite(center).all():
+        gaps[first] = np.linalg.norm(np.asarray(X[rows[first]], dtype=np.float64) - center, axis=1)
+    best = np.lexsort((gaps, -np.round(values[order], 1)))[:_TYPICAL]
+    found: list[int] = rows[best].tolist()
     return found
 
 
