@@ -55,5 +55,9 @@ def test_gold_answers_are_taken_in_and_told_of(askmeans, tmp_path, monkeypatch):
     told = json.loads(askmeans("gold", "gold.csv", "--json", cwd=tmp_path).stdout)
     assert (told["new"], told["there"]) == (0, 1)
     assert told["people"] == {"Ada": {"questions": 1, "difference": 1.0}}
+    (tmp_path / "odd.csv").write_text("id,group\n14,large\n")
+    odd = askmeans("gold", "odd.csv", cwd=tmp_path, ok=False).stderr
+    assert "columns item and value (a group)" in odd
+    assert "Got id, group instead" in odd
     monkeypatch.delenv("ASKMEANS_DB")
     assert askmeans("gold", cwd=tmp_path, ok=False).returncode == 2

@@ -127,7 +127,8 @@ class AnswerFile:
             raise DataError(f"{self.path} must be a CSV file of answers. Got '{error}'.") from error
         if not {"item", "value"} <= set(header):
             raise DataError(
-                f"{self.path} must have the columns item, cluster and value. "
+                f"{self.path} must have the columns item and value (a group), or item, cluster "
+                "(its number) and value (a membership). "
                 f"Got {', '.join(header)[:200] or 'none'} instead."
             )
         whole = text.endswith(("\n", "\r")) and text.count('"') % 2 == 0

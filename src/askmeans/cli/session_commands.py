@@ -755,7 +755,10 @@ def panel(
 def gold(
     words: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[DB] [FILE]", help="The database, and a CSV of known answers."),
+        typer.Argument(
+            metavar="[DB] [FILE]",
+            help="The database, and a CSV of known answers: item (an id) and value (a group).",
+        ),
     ] = None,
     feedback: Annotated[
         bool | None,
