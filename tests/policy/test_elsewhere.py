@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from sklearn.datasets import load_iris
 
 from askmeans import Stratified, oracles, run
 from askmeans.exceptions import MoreClustersWarning
@@ -60,6 +61,15 @@ def test_hidden_groups_are_noticed_counted_and_never_certain(k):
     new = found.predictor(X)
     assert new.shape == found.memberships.shape
     assert_allclose(new.sum(axis=1), 1.0)
+
+
+@pytest.mark.parametrize("hidden", [0, 1, 2])
+def test_a_single_group_that_is_missing_is_noticed_and_counted_once(hidden):
+    # Once it is clear what is elsewhere nobody is asked about it: few answers tell of it.
+    X, species = load_iris(return_X_y=True)
+    labels = np.array([(hidden + 1) % 3, (hidden + 2) % 3, hidden]).argsort()[species]
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    assert after(60, X, labels, 2).diagnostics.suggested_clusters == 3
 
 
 def test_where_everything_belongs_somewhere_no_more_groups_are_suggested():

@@ -322,7 +322,10 @@ class Belief:
     def many_unassigned(self) -> bool:
         """Whether a cluster may be missing: of k + 1 equal ones it would hold 1 / (k + 1)."""
         lost = int(self.elsewhere.sum())
-        return lost >= _SEVERAL and lost / self.n_told > 0.5 / (self.n_clusters + 1)
+        share = lost / max(self.n_told, 1)
+        if self.k > self.n_clusters and self.stack is not None:  # once it is clear nobody is asked
+            share = max(share, float(self.stack.pool[:, -1].mean()))
+        return lost >= _SEVERAL and share > 0.5 / (self.n_clusters + 1)
 
     @cached_property
     def suggested_clusters(self) -> int:
