@@ -134,6 +134,8 @@ def test_the_documented_proxy_lets_people_in_and_tells_who_they_are(proxied, dat
         assert (reply.status_code, reply.headers["location"]) == (303, "/")
         assert session.status().answered == 1
         assert session.audit()[-1].client == "page from 127.0.0.2"  # not what they sent
+        elsewhere = {"host": f"{NAME}:8443", "origin": f"https://{NAME}:8443"}  # another port
+        assert client.post("/renew", data=sent, headers=elsewhere).status_code == 204
     evil = client.get("/signin", headers={"host": "evil.example"})
     assert "askmeans" not in evil.text
     assert httpx.get(f"{proxied.direct}/signin", headers={"host": NAME}).status_code == 403
