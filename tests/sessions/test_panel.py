@@ -66,7 +66,7 @@ def test_the_result_is_better_for_a_good_model_and_the_report_says_so(session, t
     assert (report.items, report.people, report.audit_share) == (N, 40, 0.25)
     assert (score.answers, score.together) == (N, 40)
     assert 0.6 < score.agreement < 1.0
-    assert score.weight > 0.2
+    assert score.weight > 0.1
     assert score.decides == report.decided_by_models > 0.0
     assert score.audited >= 8
     assert score.audit_band[0] <= 0.2 <= score.audit_band[1]

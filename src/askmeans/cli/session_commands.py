@@ -705,9 +705,12 @@ def panel(
     ] = None,
     votes: Annotated[int, typer.Option(help="How often each item is asked about.")] = 1,
     max_cost: Annotated[
-        float | None, typer.Option(help="Money to spend at most; needs --prices.")
+        float | None,
+        typer.Option(help="Money to spend at most, earlier runs included; needs --prices."),
     ] = None,
-    max_tokens: Annotated[int | None, typer.Option(help="Tokens to use at most.")] = None,
+    max_tokens: Annotated[
+        int | None, typer.Option(help="Tokens to use at most, earlier runs included.")
+    ] = None,
     prices: Annotated[
         str | None, typer.Option(metavar="IN,OUT", help="What a million tokens cost.")
     ] = None,

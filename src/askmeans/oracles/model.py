@@ -27,10 +27,10 @@ __all__ = ["ModelOracle"]
 Floats = NDArray[np.float64]
 Value = float | tuple[float, ...]
 
-_WRITTEN = 200  # tokens that an answer may have, and more for shares over many groups
-_EACH = 12
-_USUAL = 10  # tokens that one has as a rule
-_WARM = 0.7  # temperature of several votes
+_WRITTEN = 200  # tokens that an answer may have: the longest valid one is far shorter
+_EACH = 12  # and more for each group: "A": 0.25 has about ten
+_USUAL = 10  # tokens that one has as a rule: {"group": "A"} has seven or so
+_WARM = 0.7  # temperature of several votes: as Wang et al. (2023), "Self-consistency", have it
 
 
 class ModelOracle:

@@ -14,14 +14,12 @@ from askmeans.policy.stacking import HeldOut, Stack, sharpened
 __all__ = ["consulted", "expected_by"]
 
 Floats = NDArray[np.float64]
-_APART = 0.25  # of a row that language models moved, which is doubtful for it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Rows:
-    """Rows of the pool before and after language models spoke; those of the answered, held out."""
+    """Rows of the pool after language models spoke; those of the answered, held out."""
 
-    before: Floats
     mean: Floats
     held: Floats
 
@@ -45,7 +43,9 @@ def consulted(
     mean = panel.applied(rows, before)
     sharpness = _sharpness(stack, training, held)
     panel = replace(panel, power=power, sharpness=sharpness)
-    return panel, _with_rows(stack, training, _Rows(before=before, mean=mean, held=held), sharpness)
+    found = _with_rows(stack, training, _Rows(mean=mean, held=held), sharpness)
+    # What to ask first is not a matter of models that nobody knows: one at chance would cost cards.
+    return panel, found if panel.is_proven else replace(found, doubt=stack.doubt)
 
 
 def expected_by(stack: Stack, panel: Panel, X: NDArray[np.floating]) -> Floats:
@@ -84,12 +84,11 @@ def _with_rows(stack: Stack, training: Training, rows: _Rows, sharpness: float) 
     Y, weight = training.Y, _weight(training)
     U, sharp = sharpened(rows.mean, sharpness), sharpened(rows.held, sharpness)
     errors = np.abs(sharp - Y).mean(axis=1)
-    doubt = _doubt(rows.before, rows.mean)
+    doubt = _doubt(rows.mean)
     if stack.answers_are_hard:
         expected = error_of_hard(rows.mean, U, training, rows.held, errors)
     else:
-        seen = _doubt(rows.before[training.rows], rows.held)
-        expected = error_by_doubt(seen, errors, weight, Y.shape[1])(doubt)
+        expected = error_by_doubt(_doubt(rows.held), errors, weight, Y.shape[1])(doubt)
     return replace(
         stack,
         pool=U,
@@ -101,8 +100,7 @@ def _with_rows(stack: Stack, training: Training, rows: _Rows, sharpness: float) 
     )
 
 
-def _doubt(before: Floats, mean: Floats) -> Floats:
-    """How unsure each row is: it has no winner, or what was expected of it was otherwise."""
-    open_ = 2.0 * (mean * (1.0 - mean)).mean(axis=1)
-    found: Floats = open_ + _APART * np.abs(mean - before).mean(axis=1) + 1e-9
+def _doubt(mean: Floats) -> Floats:
+    """How unsure each row is: where a model is, or contradicts another or the policy, none wins."""
+    found: Floats = 2.0 * (mean * (1.0 - mean)).mean(axis=1) + 1e-9
     return found
