@@ -3,11 +3,13 @@
 import re
 from contextlib import contextmanager
 
+import pytest
 from sqlalchemy import Engine, event
 
 from askmeans import sessions
 from askmeans.queries import Answer
 from askmeans.web import create_app
+from askmeans.web.answering import Assignments
 
 
 def test_the_known_answer_to_a_gold_question_is_told_where_the_owner_wants_it(tmp_path, tools):
@@ -97,3 +99,18 @@ def test_an_answer_and_the_next_card_take_a_dozen_statements(tmp_path, tools):
             assert "Saved" in reply.text
             counts.append(len(statements))
     assert max(counts[1:]) <= 13, statements
+
+
+@pytest.mark.parametrize(("options", "said"), [
+    ({}, "(it came late: another counts)"),
+    ({"strategy": "auto", "ask": "membership"}, "(it came late, but it counts)"),
+])  # fmt: skip
+def test_a_late_answer_is_told_whether_it_counts(tmp_path, tools, options, said):
+    session = tools.make_fruit(tmp_path / "late.db", **options)
+    assignments = Assignments(session, 0.0)
+    (question,) = session.ask(annotator="ann")
+    session.leave(annotator="ann")
+    assert session.ask(annotator="bob") == [question]
+    assert "late" not in assignments.give(question.id, "bob", "b", 0.25)
+    assert said in assignments.give(question.id, "ann", "a", 0.75)
+    session.close()

@@ -155,7 +155,9 @@ class Assignments:
         number = receipt.question
         if receipt.kind == "skip":
             return f"Skipped question {number}: it comes again later, or for somebody else."
-        late = " (it came late, and counts if nobody was quicker)" if receipt.late else ""
+        late = ""
+        if receipt.late:  # all answers are evidence, but for a plan of the paper
+            late = f" (it came late{', but it counts' if receipt.counts else ': another counts'})"
         again = ", as before" if receipt.repeated else ""
         value = say_fully(receipt.value, self.session.config.ask, self.session.group_names)
         known = ""
