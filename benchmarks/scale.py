@@ -8,7 +8,8 @@ variance): scikit-learn squares that, so its tol is 1e-8. Peers stop by other ru
 charged their time per iteration times the iterations that plain Lloyd needs to this one, from
 k-means++ seeds. (From their own, random memberships, all centres lie in the middle: they may stop
 there at once, or need several times as many.)
-`totals` and `powers` are CPU time on one thread, the rest is wall-clock time.
+`powers` is CPU time on one thread, `totals` that and wall-clock time on every core, the rest
+wall-clock time.
 """
 
 import os
@@ -34,14 +35,12 @@ from askmeans import ActiveFuzzyKMeans, FuzzyKMeans, oracles
 from askmeans.fuzzy import closed_form_memberships
 
 Floats = NDArray[np.floating]
+Clock = Callable[[], float]
 
 TOL = 1e-4
 ROUNDS = 3
 MIB = 2**20
 PARTS = 8  # of a Dask array; Dask's own advice is about 100 MB each
-
-
-Clock = Callable[[], float]
 
 
 def data_sets() -> dict[str, tuple[Floats, int]]:
