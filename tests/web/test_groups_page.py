@@ -4,6 +4,7 @@ import pytest
 from playwright.sync_api import expect
 
 from askmeans import sessions
+from askmeans.web import create_app
 
 
 @pytest.fixture
@@ -81,6 +82,24 @@ def test_a_group_is_renamed_on_the_card_and_the_question_stays(products, sit_dow
     assert names(path) == ["coffee", "plants", "bikes", "office"]
 
 
+def test_what_belongs_to_a_group_is_said_in_a_line_and_taken_back(products, tools):
+    _, path = products
+    with tools.using(create_app(path)) as client:
+        context = client.app.state.context
+        session = context.session
+        sent = {"token": tools.token_of(client), "session": context.assignments.mark,
+                "back": "/groups", "cluster": 1, "name": "garden"}  # fmt: skip
+        client.post("/rename", data=sent | {"about": "All that grows, and tools for it."})
+        assert [change.kind for change in session.changes()][2:] == ["describe"]  # and no rename
+        assert "All that grows, and tools for it." in client.get("/welcome").text
+        assert 'title="All that grows, and tools for it."' in client.get("/").text
+        assert 'value="All that grows, and tools for it."' in client.get("/groups").text
+        session.take_back(session.changes()[-1].event)
+        assert "All that grows" not in client.get("/welcome").text
+        client.post("/rename", data=sent | {"name": "plants", "about": ""})
+        assert session.cluster_names[1] == "plants"
+
+
 def test_a_new_group_takes_the_item_and_undo_takes_both_back(products, sit_down, tools):
     address, path = products
     page = sit_down(address)
@@ -136,7 +155,7 @@ def test_groups_are_merged_split_pinned_and_all_is_taken_back(products, sit_down
     page.locator(".changes li", has_text="added mugs").get_by_role("button").click()
     expect(page.locator("#said")).to_contain_text("Taken back.")
     first.get_by_label("New name of coffee").fill("drinks")
-    first.get_by_role("button", name="Rename").click()
+    first.get_by_role("button", name="Save").click()
     expect(page.locator("#said")).to_contain_text("The group is called drinks now.")
     page.locator(".changes button").first.click()
     expect(page.locator("#said")).to_contain_text("Taken back.")
@@ -151,7 +170,7 @@ def test_the_owner_tells_people_what_it_is_for(products, sit_down):
     page.get_by_label("What this is for").fill("For the catalogue.")
     page.get_by_label("Predicted groups come first").check()
     page.get_by_label("Show the known answer").check()
-    page.get_by_role("button", name="Save").click()
+    page.get_by_role("button", name="Save", exact=True).click()
     expect(page.locator("#said")).to_contain_text("Saved.")
     with sessions.open(path) as session:
         assert session.options["purpose"] == "For the catalogue."

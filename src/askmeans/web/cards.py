@@ -73,6 +73,7 @@ class Choice:
     color: str
     key: str  # that answers with it
     typical: tuple[ItemView, ...]
+    about: str  # what belongs there, in a line
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,6 +156,7 @@ class Cards:
                     color=color,
                     key=str(place + 1) if place < _KEYS else "",
                     typical=tuple(self.item(row) for row in rows),
+                    about=group.description,
                 )
             )
         return tuple(found)

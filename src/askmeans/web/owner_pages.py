@@ -49,9 +49,15 @@ def _add_groups(router: APIRouter, context: AppContext) -> None:
     @router.post("/rename")
     def rename(request: Request, form: SentForm) -> Response:
         def renamed(who: str) -> str:
-            name = group_name(form)
-            session.rename(form.whole("cluster"), name, annotator=who)
-            return f"The group is called {name} now."
+            group, name, about = form.whole("cluster"), group_name(form), form.get("about")
+            before = next((each for each in session.groups if each.number == group), None)
+            told = f"The group is called {name} now."
+            if before is None or before.name != name or about is None:
+                session.rename(group, name, annotator=who)
+            if before is not None and about is not None and about.strip() != before.description:
+                session.describe(group, about.strip(), annotator=who)
+                told += " What belongs there is saved."
+            return told
 
         return _done(context, request, form, renamed)
 

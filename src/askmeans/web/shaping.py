@@ -19,6 +19,7 @@ class ShapedGroup:
 
     number: int
     name: str
+    about: str  # what belongs there, in a line
     color: str
     examples: tuple[tuple[ItemView, bool], ...]  # with whether it is pinned
     placed: tuple[ItemView, ...]  # items that somebody placed in it, the newest first
@@ -43,6 +44,7 @@ def group_page_of(session: Session, cards: Cards, annotator: str) -> list[Shaped
             ShapedGroup(
                 number=group.number,
                 name=group.name,
+                about=group.description,
                 color=color,
                 examples=tuple((cards.item(row), row in pinned) for row in rows),
                 placed=tuple(cards.item(row) for row in dict.fromkeys(placed[group.number])),
