@@ -31,7 +31,7 @@ demo: $(READY)  ## cluster drawn faces by mood with 24 questions, draw a picture
 
 # A warning is an error. `make test` builds it without the gallery, and follows its links.
 docs: $(READY)  ## the documentation as a site: docs/_build/html (GALLERY=0 leaves out the gallery)
-	@echo "== docs: Sphinx, with the gallery's examples (about 90 seconds; GALLERY=0: about 20)"
+	@echo "== docs: Sphinx, with the gallery's examples (about 80 seconds; GALLERY=0: about 25)"
 	@GALLERY=$${GALLERY:-1} $(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 
