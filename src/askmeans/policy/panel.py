@@ -30,8 +30,8 @@ _SMOOTH = 5.0  # answers that "wrong as elsewhere" counts for, in each row of a 
 _UNASKED = (0.0, 0.1, 0.3)  # what an item counts that nobody was asked about, beside one asked
 _STEPS = 25  # of expectation maximisation; ten give the same to .01
 _ENOUGH = 8  # people's answers to the same items, from which on these decide
-# Standard errors by which a model must help. With 1.645 the error beside a good one is .72 of people
-# alone after 12 cards in place of .66, and .48 in place of .47 after 60; at chance it is the same.
+# Standard errors by which a model must help. With 1.645 the error beside a good one is .72 of that
+# of people alone after 12 cards, not .66, and .48, not .47, after 60; at chance it is the same.
 _SURE = 1.0
 _LEAST = 1e-4  # of a membership: nothing is impossible
 _HARDLY = 0.05  # weight below which that is told: of one at chance it is below that (tests)
