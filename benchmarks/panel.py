@@ -7,8 +7,8 @@ and three of four mistakes go from each group to the same other one; "chance" sa
 "hostile" names that other group in nine of ten items, "sly" does so in one half of the table only
 and is right in the other; "hard" is wrong where the features are misleading: in the fifth of the
 items that are nearest to another group's mean it names that group. The error is the share of items
-whose strongest group is wrong. The bars are those of issue 23; `--held-out` takes sets that no number
-was chosen by. Needs what benchmarks/labels.py needs.
+whose strongest group is wrong. The bars are those of issue 23; `--held-out` takes sets that no
+number was chosen by. Needs what benchmarks/labels.py needs.
 """
 
 import argparse
