@@ -29,6 +29,7 @@ def path(tmp_path):
 def test_pictures_of_the_next_cards_and_of_examples_are_made_before_anybody_asks(path, monkeypatch):
     with sessions.open(path) as session:
         ahead = Ahead(session)
+        ahead.look()
         for _ in range(6):
             ahead._worker.submit(int).result(timeout=60)  # all before it is done
             (question,) = session.ask(annotator="ann")
@@ -43,6 +44,14 @@ def test_pictures_of_the_next_cards_and_of_examples_are_made_before_anybody_asks
             session.tell(question.id, question.items[0] % 2, annotator="ann")
             ahead.look("ann")
         ahead.close()
+
+
+def test_a_server_makes_them_from_its_start(path, tools):
+    app = create_app(path)
+    assert not thumbnails_of(path).exists()
+    with tools.knocking(app):  # and asks for nothing
+        app.state.context.ahead._worker.submit(int).result(timeout=60)
+        assert len(list(thumbnails_of(path).iterdir())) > 5
 
 
 def test_a_session_without_pictures_has_no_thread_for_them(tmp_path, tools):

@@ -2,6 +2,7 @@
 
 import pytest
 from playwright.sync_api import expect
+from soaking import in_soak
 
 from askmeans import sessions
 from askmeans.web import create_app
@@ -118,7 +119,7 @@ def test_a_new_group_takes_the_item_and_undo_takes_both_back(products, sit_down,
     assert names(path) == ["coffee", "garden", "bikes", "office"]
 
 
-@pytest.mark.parametrize("script", [True, False])
+@pytest.mark.parametrize("script", [False, in_soak(True)])
 def test_groups_are_merged_split_pinned_and_all_is_taken_back(products, sit_down, script):
     address, path = products
     answers = answers_of(path, "ann")
@@ -220,7 +221,7 @@ def test_many_groups_are_found_by_typing(look, tmp_path, sit_down, check, tools)
         expect(page.locator(".choices li:visible")).to_have_count(12)
 
 
-@pytest.mark.parametrize("script", [True, False])
+@pytest.mark.parametrize("script", [False, in_soak(True)])
 def test_who_comes_in_first_learns_what_it_is_for_and_practises_before_real_cards(
     products, browser, tools, script
 ):

@@ -27,9 +27,8 @@ class Ahead:
         self._worker: ThreadPoolExecutor | None = None
         if session.rows.folder is not None:
             self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="pictures")
-            self.look(ME)
 
-    def look(self, annotator: str) -> None:
+    def look(self, annotator: str = ME) -> None:
         """Make those of the cards that somebody will likely get; returns at once."""
         if self._worker is None or self._waiting:
             return

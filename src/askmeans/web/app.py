@@ -94,6 +94,7 @@ def create_app(
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        context.ahead.look()  # not before: a server may fork after it made the application
         yield
         context.close()
 
