@@ -1,5 +1,6 @@
 """Examples pinned by hand, options, questions of one's own choice; every change told and undone."""
 
+import numpy as np
 import pytest
 
 from askmeans import TwoPhase, sessions
@@ -114,11 +115,40 @@ def test_somebody_asks_about_an_item_of_their_own_choice_though_the_budget_is_sp
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [(("pair", (0, 1)), SessionError), (("group", (6,)), ParameterError),
-     (("group", (0, 1)), ParameterError), (("group", (0,), 1), ParameterError)],
+     (("group", (0, 1)), ParameterError), (("group", (0,), 1), ParameterError),
+     (("membership", (0,)), ParameterError), (("membership", (0,), 2), ParameterError)],
 )  # fmt: skip
 def test_a_question_that_the_session_does_not_ask_is_refused(session, arguments, error):
     with pytest.raises(error, match="add_question"):
         session.add_question(*arguments)
+
+
+def test_a_session_takes_groups_and_memberships_whichever_it_asks_for(session):
+    asked = session.add_question("membership", (5,), 1)
+    session.tell(asked.id, 1.0)
+    session.tell(session.add_question("group", (0,)).id, "cats")
+    assert session.result().memberships[5].argmax() == 1
+    with reopened(session) as again:
+        assert [again.question(r.question).kind for r in again.history()] == ["membership", "group"]
+
+
+def test_a_session_that_compares_takes_every_kind_in_any_order(tmp_path):
+    labels = np.repeat([0, 1], 10)
+    points = np.random.default_rng(0).normal(size=(20, 1))  # features tell nothing
+    with sessions.create(
+        tmp_path / "s.db", points, n_clusters=2, ask="similarity", cluster_names=["cats", "dogs"],
+        random_state=0,
+    ) as made:  # fmt: skip
+        made.tell(made.add_question("group", (0,)).id, "cats")
+        made.tell(made.add_question("membership", (10,), 1).id, 1.0)
+        for row in range(1, 20):
+            if row != 10:
+                pair = made.add_question("pair", (row, 0))
+                assert pair.items == (0, row)
+                made.tell(pair.id, float(labels[row] == 0))
+        assert (made.result().memberships.argmax(axis=1) == labels).all()
+        with pytest.raises(ParameterError, match="different rows"):
+            made.add_question("triplet", (1, 1, 2))
 
 
 def test_the_error_curve_has_the_milestones_and_now_and_is_the_same_after_a_reopening(session):

@@ -14,6 +14,7 @@ from askmeans.sessions.log import Event, EventKind, check_annotator
 from askmeans.sessions.reports import Change, Question, Receipt
 from askmeans.sessions.runtime import AUDIT_SHARE
 from askmeans.sessions.splitting import Splitting
+from askmeans.spec import SIMILARITIES
 
 __all__ = ["OPTIONS", "Changes"]
 
@@ -21,6 +22,7 @@ OPTIONS: dict[str, type] = {"purpose": str, "guidelines": str, "predicted_first"
                            "gold_feedback": bool, "annotators_see_results": bool,
                            AUDIT_SHARE: float}  # fmt: skip
 _LONGEST = 20_000  # characters of guidelines
+_SIZES = {"membership": 1, "group": 1, "pair": 2, "triplet": 3, "relative": 3}  # items by kind
 
 
 class Changes(Splitting):
@@ -152,10 +154,11 @@ class Changes(Splitting):
 
         Parameters
         ----------
-        kind : {"membership", "group", "pair", "triplet"}
-            What is asked; the session must ask such questions.
+        kind : {"membership", "group", "pair", "triplet", "relative"}
+            What is asked. A session that compares items takes all kinds, another one memberships
+            and groups.
         items : tuple of int
-            Row numbers.
+            Row numbers, all different: one, two for a pair, else three.
         cluster : int or None, default=None
             The group, for a membership.
         annotator : str, default="me"
@@ -169,9 +172,9 @@ class Changes(Splitting):
         Raises
         ------
         SessionError
-            If a plan of the paper asks, or the session asks other questions.
+            If a plan of the paper asks, or the session takes no such questions.
         ParameterError
-            If there is no such item.
+            If there is no such item or group.
 
         Examples
         --------
@@ -182,21 +185,27 @@ class Changes(Splitting):
         >>> session.tell(question.id, "dogs").value
         (0.0, 1.0)
         """
-        if self.config.has_plan or kind != self.config.ask:
+        compares = self.config.ask in SIMILARITIES
+        taken = [name for name, size in _SIZES.items() if size == 1 or compares]
+        if self.config.has_plan or kind not in taken:
             raise SessionError(
-                "Session.add_question needs the default strategy, and a question of the kind that "
-                f"the session asks ({self.config.ask}). Got {kind!r:.40} instead."
+                "Session.add_question needs the default strategy, and a question that a session "
+                f"with ask={self.config.ask!r} takes: {', '.join(taken)}. Got {kind!r:.40} instead."
             )
         rows = tuple(int(row) for row in items)
-        if len(rows) != 1 or not 0 <= rows[0] < len(self.rows):
+        known = all(0 <= row < len(self.rows) for row in rows)
+        if len(set(rows)) != _SIZES[kind] or len(rows) != _SIZES[kind] or not known:
             raise ParameterError(
-                "The 'items' parameter of Session.add_question must be one row below "
-                f"{len(self.rows)}. Got {items!r:.60} instead."
+                "The 'items' parameter of Session.add_question must be so many different rows "
+                f"below {len(self.rows)}: {_SIZES[kind]}. Got {items!r:.60} instead."
             )
-        if (cluster is None) == (kind == "membership"):
+        if kind in ("pair", "triplet"):
+            rows = tuple(sorted(rows))
+        groups = self._runtime.groups.living if kind == "membership" else [None]
+        if cluster not in groups:
             raise ParameterError(
-                "The 'cluster' parameter of Session.add_question must be a group for a membership, "
-                f"else None. Got {cluster!r:.40} instead."
+                "The 'cluster' parameter of Session.add_question must be a group's number for a "
+                f"membership, else None. Got {cluster!r:.40} instead."
             )
         return self._assignment.hand_over(Asked(kind, rows, cluster), annotator)
 
