@@ -65,7 +65,7 @@ def test_every_change_is_told_and_taken_back(session):
     assert [change.text for change in session.changes()] == [
         "renamed cats to felines",
         "added birds",
-        "pinned x0 = 9.0 in dogs",
+        "pinned x0 = 9 in dogs",
         "changed purpose",
     ]
     assert session.changes()[0].annotator == "ann"

@@ -128,6 +128,12 @@ def test_half_a_character_is_refused_in_a_sentence(items, options):
         shown(items, **options)
 
 
+def test_numbers_in_a_name_have_few_digits():
+    frame = pd.DataFrame({"a": [0.12883614637495544, 1.0], "b": [3, 4], "c": [2.0, 2.0]})
+    one, _ = shown(frame)
+    assert one.label == "a = 0.1288, b = 3, c = 2"
+
+
 def test_a_picture_without_an_id_is_called_by_its_file():
     frame = pd.DataFrame({"size": [1, 2], "i": ["cats/tom.png", None]})
     one, two = shown(frame, image="i")
