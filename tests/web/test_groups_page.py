@@ -260,8 +260,12 @@ def test_practice_goes_by_keys(products, sit_down):
     page.keyboard.press("1")
     expect(page.locator("#said")).to_contain_text("Yes: it is coffee.")
     page.wait_for_load_state("load")
+    clicked = []
+    page.on("console", lambda message: clicked.append(message.text))
+    page.evaluate("document.addEventListener('click', (e) => console.log(e.target.tagName), true)")
     page.locator(".choices button").nth(1).press("Enter")  # not the next card, too
     expect(page.locator("#said")).to_contain_text("You said garden; others would say coffee.")
+    assert clicked == ["BUTTON"]
     page.wait_for_load_state("load")
     page.locator("h1").focus()
     page.keyboard.press("Enter")
