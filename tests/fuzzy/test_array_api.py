@@ -8,7 +8,7 @@ from sklearn.datasets import make_blobs
 
 from askmeans import ActiveFuzzyKMeans, FuzzyKMeans
 from askmeans.exceptions import DataError, ParameterError
-from askmeans.fuzzy.array_api import to_numpy
+from askmeans.fuzzy.array_api import RowsOf, to_numpy
 from askmeans.oracles import TableOracle
 
 
@@ -172,6 +172,47 @@ def test_questions_about_items_that_live_elsewhere(X):
     assert type(found) is type(xp.asarray(X))
     assert (to_numpy(found).argmax(axis=1) == labels).mean() > 0.95
     assert type(model.predict_proba(xp.asarray(X[:3]))) is type(found)
+
+
+def test_memberships_take_no_memory_until_they_are_looked_at(X, tmp_path, monkeypatch):
+    model = fit(xp.asarray(X))
+    made = []
+    monkeypatch.setattr(RowsOf, "whole", lambda self: made.append(self.shape))
+    model.write_memberships(tmp_path / "top.parquet", top=1)
+    assert made == []
+    _ = model.memberships_
+    assert made == [(400, 4)]
+
+
+def test_a_model_that_is_kept_has_its_memberships_and_not_the_items(X):
+    model = fit(xp.asarray(X))
+    state = model.__getstate__()
+    assert state["memberships_"].shape == (400, 4)
+    assert state["labels_"].shape == (400,)
+    assert state["_unseen"] == {}
+
+
+def test_a_later_fit_forgets_the_memberships_of_an_earlier_one(X):
+    model = fit(xp.asarray(X))
+    _ = model.memberships_
+    assert model.fit(xp.asarray(X[:300])).memberships_.shape == (300, 4)
+    assert model.fit(X[:200]).memberships_.shape == (200, 4)
+    with pytest.raises(AttributeError, match="no attribute 'nothing_'"):
+        _ = model.nothing_
+
+
+def test_parts_of_a_stream_are_of_the_host(X):
+    with pytest.raises(DataError, match="partial_fit must be an array of the host"):
+        FuzzyKMeans(4).partial_fit(xp.asarray(X))
+
+
+@pytest.mark.parametrize("spread", [5.0, 100.0])
+def test_tight_clusters_far_apart_keep_their_objective_in_single_precision(spread):
+    rng = np.random.default_rng(0)
+    near = spread * rng.normal(size=(4, 64))
+    items = (near[rng.integers(4, size=2000)] + rng.normal(size=(2000, 64))).astype(np.float32)
+    right = fit(items.astype(np.float64), init=near)
+    assert fit(xp.asarray(items), init=near).objective_ == pytest.approx(right.objective_, rel=1e-5)
 
 
 def test_memberships_are_written_from_where_they_are(X, tmp_path):

@@ -51,6 +51,7 @@ def assert_same(got, expected, tolerance):
 
 # every way a pass can go: few and more clusters in registers, shared by a block, matrix products
 SHAPES = [(8, 16), (3, 2), (1, 1), (16, 16), (5, 30), (32, 64), (20, 7), (100, 128), (90, 100)]
+SHAPES += [(100, 90), (60, 150), (40, 50), (90, 101)]  # shared: unaligned, clusters divided
 SHAPES += [(200, 40), (256, 8), (130, 7), (100, 256), (8, 768), (100, 768), (300, 5), (1000, 33)]
 
 
@@ -133,6 +134,43 @@ def test_tight_clusters_far_apart_keep_their_digits(k, d, spread):
     X, centers = problem(20_000, d, k, spread=spread)
     X = X.astype(np.float32)
     assert_same(on_card(X, centers, 2.0), truth(X, centers, 2.0), 1e-5)
+
+
+def test_two_tight_clusters_beside_wide_ones_keep_their_memberships():
+    rng = np.random.default_rng(0)
+    centers = rng.normal(size=(4, 16))
+    centers[1:3] = 30.0 * centers[1] / np.linalg.norm(centers[1])
+    centers[2] += 0.1 * centers[0] / np.linalg.norm(centers[0])
+    width = np.array([10.0, 0.01, 0.01, 10.0])
+    group = rng.integers(4, size=20_000)
+    X = (centers[group] + width[group, None] * rng.normal(size=(20_000, 16))).astype(np.float32)
+    assert_same(on_card(X, centers, 2.0), truth(X, centers, 2.0), 1e-5)
+
+
+@pytest.mark.parametrize("n", [100_000_000, 140_000_000])
+def test_a_hundred_million_equal_rows_do_not_drift(n):
+    import cupy
+
+    free = cupy.cuda.runtime.memGetInfo()[0] + cupy.get_default_memory_pool().free_bytes()
+    if free < 20 * n * 4:
+        pytest.skip("needs more memory on the card")
+    few, centers = problem(3, 16, 8)
+    few = few.astype(np.float32)
+    X = cupy.asarray(few)[cupy.arange(n) % 3]
+    right = [n / 3 * part for part in truth(few, centers, 2.0)]
+    assert_same(on_card(X, centers, 2.0), right, 2e-5)
+    del X
+    cupy.get_default_memory_pool().free_all_blocks()
+
+
+def test_a_single_cluster_of_tiny_numbers_has_its_score():
+    import cupy
+
+    X = (1e-9 * (5.0 + np.random.default_rng(0).normal(size=(2_000, 4)))).astype(np.float32)
+    from askmeans import FuzzyKMeans
+
+    score = FuzzyKMeans(1).fit(cupy.asarray(X)).score(cupy.asarray(X))
+    assert score == pytest.approx(FuzzyKMeans(1).fit(X).score(X), rel=1e-4)
 
 
 @pytest.mark.parametrize("spread", [3.0, 5.0, 9.0])
@@ -259,7 +297,7 @@ def test_iterations_over_the_hosts_data_run_on_the_card(kind, keep, tmp_path, mo
     monkeypatch.setattr(gpu, "accumulate", lambda *args: passes.append(len(args[0])) or step(*args))
     monkeypatch.setattr(gpu, "_SENT_NUMBERS", 300_000)
     if not keep:
-        monkeypatch.setattr(cupy.cuda.runtime, "memGetInfo", lambda: (0, 1))
+        monkeypatch.setattr(gpu, "_free_bytes", lambda: 0)
     mine = fitted(source, device="cuda")
     assert mine.objective_ == pytest.approx(right.objective_, rel=1e-5)
     np.testing.assert_allclose(mine.cluster_centers_, right.cluster_centers_, atol=1e-3)
@@ -278,7 +316,7 @@ def test_weights_of_the_hosts_data_count(keep, monkeypatch):
     weights = np.random.default_rng(1).integers(0, 4, len(X)).astype(float)
     monkeypatch.setattr(gpu, "_SENT_NUMBERS", 100_000)
     if not keep:
-        monkeypatch.setattr(cupy.cuda.runtime, "memGetInfo", lambda: (0, 1))
+        monkeypatch.setattr(gpu, "_free_bytes", lambda: 0)
     mine, right = fitted(X, weights, device="cuda"), fitted(X, weights)
     np.testing.assert_allclose(mine.cluster_centers_, right.cluster_centers_, atol=1e-6)
 

@@ -31,7 +31,7 @@ from askmeans.estimators.sources import (
     seen_in,
 )
 from askmeans.estimators.validation import as_generator, check_items, check_metric, check_new_items
-from askmeans.exceptions import CollapseWarning, ParameterError
+from askmeans.exceptions import CollapseWarning, DataError, ParameterError
 from askmeans.fuzzy.disk import as_bytes
 
 if TYPE_CHECKING:
@@ -204,8 +204,8 @@ class FuzzyKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
             found = self._fitted(engine, np.empty(0))
             centers = engine.own(found.centers)
             rows: tuple[Any, Any] = (
-                lazy_rows(engine, lloyd.memberships, centers, found.fuzzifier),
-                lazy_rows(engine, lloyd.nearest_centers, centers),
+                lazy_rows(engine, lloyd.memberships, centers, found.fuzzifier, unseen=True),
+                lazy_rows(engine, lloyd.nearest_centers, centers, unseen=True),
             )
         else:
             items, seen = check_items(self, X)
@@ -218,6 +218,19 @@ class FuzzyKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         self.__dict__.update(seen)
         self._keep(found, centers, *rows)
         return self
+
+    def __getattr__(self, name: str) -> Any:
+        """Memberships and labels of arrays that live elsewhere, when they are first looked at."""
+        if name not in self.__dict__.get("_unseen", {}):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        found = self.__dict__[name] = self._unseen.pop(name).whole()
+        return found
+
+    def __getstate__(self) -> Any:
+        """What is kept of it: what was not looked at yet is computed, the items are left out."""
+        for name in list(self.__dict__.get("_unseen", {})):
+            getattr(self, name)
+        return super().__getstate__()
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:  # noqa: ARG002 - scikit-learn's signature
         """Go on from what was seen so far with one more part of a stream.
@@ -256,6 +269,11 @@ class FuzzyKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         from askmeans.fuzzy import lloyd
 
         self._check_parameters()
+        if is_foreign(X):
+            raise DataError(
+                "X of FuzzyKMeans.partial_fit must be an array of the host. Got one of "
+                f"{type(X).__module__}; fit takes such arrays whole, or bring the part to the host."
+            )
         so_far = getattr(self, "_stream_weights", None)
         if so_far is None:
             items, seen = check_items(self, X)
@@ -316,7 +334,8 @@ class FuzzyKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         from askmeans.estimators.writing import write
 
         check_is_fitted(self)
-        rows = self.memberships_ if X is None else self.predict_proba(X)
+        unseen = self._unseen.get("memberships_")
+        rows = self.predict_proba(X) if X is not None else unseen or self.memberships_
         return write(rows, Path(path), top)
 
     def predict(self, X: Any) -> NDArray[np.int32]:
@@ -466,8 +485,12 @@ class FuzzyKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         """Set what was found."""
         self.cluster_centers_ = centers
         self.fuzzifier_ = found.fuzzifier
-        self.memberships_ = memberships
-        self.labels_ = labels
+        rows = {"memberships_": memberships, "labels_": labels}
+        self._unseen = {name: part for name, part in rows.items() if hasattr(part, "whole")}
+        for name, part in rows.items():
+            self.__dict__.pop(name, None)
+            if name not in self._unseen:
+                self.__dict__[name] = part
         self.objective_ = found.objective
         self.objective_history_ = found.history
         self.n_iter_ = found.n_iter

@@ -104,11 +104,14 @@ def seen_in(estimator: Any, engine: Any, *, reset: bool) -> dict[str, Any]:
     return seen
 
 
-def lazy_rows(engine: Any, function: Callable[..., Any], *parameters: Any) -> Any:
+def lazy_rows(
+    engine: Any, function: Callable[..., Any], *parameters: Any, unseen: bool = False
+) -> Any:
     """One row (or number) per item that function(items, centers, ...) gives, not computed yet."""
+    make = getattr(engine, "rows_of", engine.lazy) if unseen else engine.lazy
     if function.__name__ == "nearest_centers":
-        return engine.lazy(_ByItems(function, parameters), None, np.int32)
-    return engine.lazy(_ByItems(function, parameters), parameters[0].shape[0], engine.dtype)
+        return make(_ByItems(function, parameters), None, np.int32)
+    return make(_ByItems(function, parameters), parameters[0].shape[0], engine.dtype)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ Rules of this file:
 """
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,8 +19,9 @@ from askmeans.exceptions import DataError, MissingExtraError
 from askmeans.fuzzy import kernels, lloyd
 from askmeans.fuzzy.engines import FEW_FEATURES
 from askmeans.fuzzy.problem import Frame
+from askmeans.fuzzy.tight import are_tight, crowd
 
-__all__ = ["ArrayApiEngine", "to_numpy"]
+__all__ = ["ArrayApiEngine", "RowsOf", "to_numpy"]
 
 Array = Any
 Floats = NDArray[np.float64]
@@ -127,25 +129,12 @@ class ArrayApiEngine:
         return items, to_numpy(self.xp.take(self.weights, place)).astype(np.float64)
 
     def lazy(self, function: Callable[..., Any], width: int | None, dtype: Any) -> Array:
-        """What function(items, row numbers) makes of every row, as an array of the items' kind.
+        """What function(items, row numbers) makes of every row, as an array of the items' kind."""
+        return self.rows_of(function, width, dtype).whole()
 
-        What follows from centres is computed here and now; other functions see blocks on the host.
-        """
-        own = _ROWS.get(getattr(function, "function", None))
-        out = None
-        for start, rows, _ in self._blocks(self.n_features + (width or 1)):
-            if own is None:
-                numbers = np.arange(start, start + rows.shape[0])
-                found = np.asarray(function(to_numpy(rows), numbers), dtype)
-                part = self.xp.asarray(found, device=self.X.device)
-            else:
-                centers, *more = function.parameters  # type: ignore[attr-defined]
-                part = own(self, rows, to_numpy(centers).astype(np.float64), *more)
-            if out is None:
-                shape = (self.n_rows, *part.shape[1:])
-                out = self.xp.empty(shape, dtype=part.dtype, device=self.X.device)
-            out[start : start + rows.shape[0], ...] = part
-        return out
+    def rows_of(self, function: Callable[..., Any], width: int | None, dtype: Any) -> "RowsOf":
+        """The same, nothing computed yet."""
+        return RowsOf(self, function, width, np.dtype(dtype))
 
     def inner(self, rows: Array, frame: Frame) -> tuple[Array, Floats]:
         """Rows in inner coordinates, and how far off these are: the shift is rounded."""
@@ -176,6 +165,52 @@ class ArrayApiEngine:
             yield start, self.X[rows, :], None if self.weights is None else self.weights[rows]
 
 
+@dataclass(frozen=True, slots=True)
+class RowsOf:
+    """What a function makes of every row, a block at a time or as one array of the items' kind.
+
+    What follows from centres is computed where the items are; other functions see blocks on the
+    host.
+    """
+
+    engine: ArrayApiEngine
+    function: Callable[..., Any]
+    width: int | None
+    dtype: Any
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Rows, and columns if there are any."""
+        n_rows = self.engine.n_rows
+        return (n_rows,) if self.width is None else (n_rows, self.width)
+
+    def blocks(self) -> Iterator[tuple[int, NDArray[Any]]]:
+        """Parts in row order on the host, with the number of each first row."""
+        for start, part in self._parts():
+            yield start, to_numpy(part)
+
+    def whole(self) -> Array:
+        """All of it, where the items are."""
+        out, xp = None, self.engine.xp
+        for start, part in self._parts():
+            if out is None:
+                out = xp.empty(self.shape, dtype=part.dtype, device=self.engine.X.device)
+            out[start : start + part.shape[0], ...] = part
+        return out
+
+    def _parts(self) -> Iterator[tuple[int, Array]]:
+        engine = self.engine
+        own = _ROWS.get(getattr(self.function, "function", None))
+        for start, rows, _ in engine._blocks(engine.n_features + (self.width or 1)):
+            if own is None:
+                numbers = np.arange(start, start + rows.shape[0])
+                found = np.asarray(self.function(to_numpy(rows), numbers), self.dtype)
+                yield start, engine.xp.asarray(found, device=engine.X.device)
+            else:
+                centers, *more = self.function.parameters  # type: ignore[attr-defined]
+                yield start, own(engine, rows, to_numpy(centers).astype(np.float64), *more)
+
+
 def _counted(xp: Any, values: Array, weights: Array | None) -> Array:
     """Rows of weight 0 as zeros: they are left out, whatever is in them."""
     if weights is None:
@@ -204,17 +239,35 @@ def _accumulate(
     fuzzifier: float,
 ) -> tuple[Floats, Floats, float]:
     """One of Lloyd's iterations over a block, as kernels.accumulate."""
-    xp = engine.xp
     inner, away = engine.inner(rows, Frame(shift=shift, scale=scale))
-    inner = _counted(xp, inner, weights)
-    squared = engine.distances(inner, centers - away)
+    inner = _counted(engine.xp, inner, weights)
+    given = (engine, inner, weights, centers - away, fuzzifier)
+    exact = engine.dtype == np.float64 or crowd(centers)
+    moments, totals, objective = _sums(*given, exact=exact and engine.dtype == np.float32)
+    if not exact and are_tight(centers, totals, objective):
+        moments, totals, objective = _sums(*given, exact=True)
+    return moments + away * totals[:, None], totals, objective
+
+
+def _sums(
+    engine: ArrayApiEngine,
+    inner: Array,
+    weights: Array | None,
+    centers: Floats,
+    fuzzifier: float,
+    *,
+    exact: bool,
+) -> tuple[Floats, Floats, float]:
+    """Moments, totals and objective of a block in inner coordinates."""
+    xp = engine.xp
+    squared = engine.distances(inner, centers, exact=exact)
     nearest, ratio, shares, sums = _shares(engine, squared, fuzzifier)
     level = sums**-fuzzifier
     if weights is not None:
         level = level * weights[:, None]
     raised = shares * ratio * level
     totals = to_numpy(xp.sum(raised, axis=0)).astype(np.float64)
-    moments = to_numpy(raised.T @ inner).astype(np.float64) + away * totals[:, None]
+    moments = to_numpy(raised.T @ inner).astype(np.float64)
     return moments, totals, float(xp.sum(nearest * sums * level))
 
 

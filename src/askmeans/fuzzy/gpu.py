@@ -1,4 +1,4 @@
-"""One pass of fuzzy k-means over rows on a CUDA card, in the time of reading them about twice.
+"""One pass of fuzzy k-means over rows on a CUDA device, in the time of reading them a few times.
 
 `passes.cu` holds the kernels; CuPy compiles them for the card when they are first called. Which of
 three ways a pass goes follows from the shape: `narrow` and `wide` read each row once and write only
@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 
 from askmeans.exceptions import DeviceError, MissingExtraError
 from askmeans.fuzzy import kernels
-from askmeans.fuzzy.engines import FEW_FEATURES
+from askmeans.fuzzy.engines import FEW_FEATURES, watcher
+from askmeans.fuzzy.tight import are_tight, crowd
 
 __all__ = ["CardEngine", "accumulate", "blocks_on_card", "check_card", "on_card"]
 
@@ -31,7 +32,7 @@ _COPY_ROWS = 1 << 18  # rows that are copied at a time where the card's own do n
 _PRODUCT_BYTES = 1 << 29  # memory that a block of matrix products may take
 _SENT_NUMBERS = 1 << 26  # in a block that is sent to the card: 256 MiB of float32
 _COPY_THREADS = 8
-_TIGHT = 1e-2  # of the squared norms: mean distances below lose more than 1e-5 in float32
+_ADDED = 256  # tiles of rows that a thread adds up in float32 before float64 goes on
 _SMALLEST = 30.0  # decimal digits below 1 that sums in float32 may take
 _CROWDED = 16  # clusters a feature from which on passes are not fused (see FEW_FEATURES)
 
@@ -62,15 +63,18 @@ def accumulate(
     `tensor_float` takes products of 10 bits, as TF32 does: twice as quick, errors near 1e-3.
     Where clusters are tight and far apart float32 loses digits: that pass is taken in float64.
     """
-    k = len(centers)
+    k, d = centers.shape
     products = 1 if tensor_float else 3
     # u ** fuzzifier of an even row must not vanish in the float type
     double = X.dtype == np.float64 or fuzzifier * math.log10(k) > _SMALLEST
-    moments, totals, objective = _sums(X, weights, centers, frame, fuzzifier, products, double)
-    between = float(totals @ np.square(centers).sum(axis=1))
-    if not double and not tensor_float and objective < _TIGHT * between:
+    differences = k > _CROWDED * d and d <= FEW_FEATURES  # these lose nothing
+    exact = double or tensor_float or differences
+    if not exact and crowd(centers):
+        exact = double = True
+    found = _sums(X, weights, centers, frame, fuzzifier, products, double)
+    if not exact and are_tight(centers, found[1], found[2]):
         return _sums(X, weights, centers, frame, fuzzifier, products, double=True)
-    return moments, totals, objective
+    return found
 
 
 def _sums(
@@ -259,7 +263,10 @@ def _fused(X: Array, weights: Array | None, centers: Array, options: _Options) -
         ("PRODUCTS", options.products),
     )
     kernel, total = _compiled(X.device.id, plan, flags)
-    blocks = min(plan.most, -(-n // (8 * plan.rows * plan.warps)))
+    tiles = -(-n // (8 * plan.rows))  # each block adds few of them up: sums in float32 drift
+    blocks = min(
+        -(-tiles // plan.warps), plan.most * -(-tiles // (plan.most * plan.warps * _ADDED))
+    )
     parts, out = cupy.empty((blocks, plan.outputs), np.float32), cupy.empty(plan.outputs)
     arguments = (
         X,
@@ -274,7 +281,7 @@ def _fused(X: Array, weights: Array | None, centers: Array, options: _Options) -
     )
     kernel((blocks,), (plan.warps * 32,), arguments, shared_mem=plan.shared)
     sizes = (np.int32(blocks), np.int32(plan.outputs))
-    total((-(-plan.outputs // 64),), (64,), (parts, *sizes, out))
+    total((-(-plan.outputs // 2),), (64,), (parts, *sizes, out))  # a warp a sum
     sums = cupy.asnumpy(out)
     width = plan.features * 8
     moments = sums[: plan.clusters * 16 * width].reshape(-1, width)[:k, :d]
@@ -343,10 +350,14 @@ def check_card() -> None:
     cupy = _cupy()
     try:
         cupy.cuda.runtime.getDeviceCount()
-    except cupy.cuda.runtime.CUDARuntimeError as error:
+        cupy.cuda.compiler.compile_using_nvrtc(
+            'extern "C" __global__ void f() {}'
+        )  # needs the toolkit
+    except (cupy.cuda.runtime.CUDARuntimeError, RuntimeError) as error:
         raise DeviceError(
             f"There is no CUDA device that can be used ({error}). Check the driver with "
-            "nvidia-smi, or leave the work to the host (no 'device', --engine disk)."
+            "nvidia-smi and the toolkit (pip install 'cupy-cuda13x[ctk]'), or leave the work to "
+            "the host (no 'device', --engine disk)."
         ) from error
 
 
@@ -409,6 +420,13 @@ def _copy(source: NDArray[Any], target: NDArray[Any]) -> None:
         list(pool.map(part, range(0, len(source), step)))
 
 
+def _free_bytes() -> int:
+    """Memory on the card that nobody uses; what earlier fits had is CuPy's own."""
+    cupy = _cupy()
+    free = cupy.cuda.runtime.memGetInfo()[0] + cupy.get_default_memory_pool().free_bytes()
+    return int(free)
+
+
 class CardEngine:
     """Rows of the host's memory or disk, whose iterations run on the card.
 
@@ -421,7 +439,7 @@ class CardEngine:
         self.engine = engine
         self.n_rows, self.n_features = engine.n_rows, engine.n_features
         self.dtype = engine.dtype
-        free, _ = cupy.cuda.runtime.memGetInfo()
+        free = _free_bytes()
         weights = engine.weights
         self.weights = cupy.asarray(weights, self.dtype) if weights.size else None
         self.rows = getattr(engine, "block", max(4096, _SENT_NUMBERS // self.n_features))
@@ -438,10 +456,13 @@ class CardEngine:
             return found
         centers, shift, scale, fuzzifier = shared
         blocks = self._sent() if self.kept is None else [(0, self.kept)]
-        return [
-            accumulate(block, self._weights(start, block), centers, (shift, scale), fuzzifier)
-            for start, block in blocks
-        ]
+        watch, sums = watcher(), []
+        for start, block in blocks:
+            weights = self._weights(start, block)
+            sums.append(accumulate(block, weights, centers, (shift, scale), fuzzifier))
+            if watch is not None:
+                watch((start + len(block)) / self.n_rows)
+        return sums
 
     def map_numbered(self, function: Callable[..., Any], *shared: Any) -> list[Any]:
         """Passes on the host."""

@@ -1,7 +1,7 @@
 // One pass of fuzzy k-means over rows that live on the card; compiled at run time by gpu.py.
 //
 // narrow: every warp keeps all sums in registers (few clusters and features).
-// wide:   a block of eight warps shares them.
+// wide:   a block of four or eight warps shares them.
 // center, weigh: what matrix products need besides, for all that is larger, and for float64.
 //
 // Products run on tensor cores. A float32 is split into two numbers of 10 bits, and three products
@@ -416,11 +416,12 @@ extern "C" __global__ void weigh(REAL* __restrict__ S, long long rows, int k, co
 }
 #endif
 
-// The blocks' sums, in their order. A thread a sum.
+// The blocks' sums in double, always in the same order. A warp a sum.
 extern "C" __global__ void total(const float* __restrict__ parts, int blocks, int width, double* __restrict__ out) {
-  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  const int i = (blockIdx.x * blockDim.x + threadIdx.x) / 32;
   if (i >= width) return;
   double sum = 0;
-  _Pragma("unroll 16") for (int b = 0; b < blocks; b++) sum += parts[(long long)b * width + i];
-  out[i] = sum;
+  _Pragma("unroll 8") for (int b = threadIdx.x & 31; b < blocks; b += 32) sum += parts[(long long)b * width + i];
+  for (int o = 16; o; o /= 2) sum += __shfl_xor_sync(ALL, sum, o);
+  if ((threadIdx.x & 31) == 0) out[i] = sum;
 }

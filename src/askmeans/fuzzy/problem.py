@@ -36,7 +36,7 @@ class Frame:
         """A frame for given centres: what predicting needs, without a pass over the items."""
         mu = np.asarray(centers, dtype=np.float64)
         shift = mu.mean(axis=0)
-        return cls.around(shift, float(np.abs(mu - shift).max()))
+        return cls.around(shift, float(np.abs(mu - shift).max() or np.abs(mu).max()))
 
     def inner(self, points: Items) -> Floats:
         """Points in inner coordinates."""
