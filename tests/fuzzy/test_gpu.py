@@ -283,7 +283,6 @@ def test_estimators_take_arrays_of_the_card(library, fuzzifier):
 @pytest.mark.parametrize("keep", [True, False])
 @pytest.mark.parametrize("kind", ["array", "file"])
 def test_iterations_over_the_hosts_data_run_on_the_card(kind, keep, tmp_path, monkeypatch):
-    import cupy
 
     X, _ = problem(150_000, 10, 4, spread=3.0)
     X = X.astype(np.float32)
@@ -310,7 +309,6 @@ def test_iterations_over_the_hosts_data_run_on_the_card(kind, keep, tmp_path, mo
 
 @pytest.mark.parametrize("keep", [True, False])
 def test_weights_of_the_hosts_data_count(keep, monkeypatch):
-    import cupy
 
     X, _ = problem(60_000, 10, 4, spread=3.0)
     weights = np.random.default_rng(1).integers(0, 4, len(X)).astype(float)
