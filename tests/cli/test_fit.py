@@ -574,6 +574,7 @@ def test_fit_asks_which_of_two_is_more_alike_and_goes_on_where_it_stopped(askmea
     assert len(asked) == len(more) == 12  # none was asked again
 
 
+@pytest.mark.soak
 def test_answers_about_pairs_serve_another_number_of_clusters(askmeans, folder):
     pairs = "\n".join(["1", "0", "0.5"] * 40) + "\n"
     arguments = ("fit", "iris.csv", "--ask", "pairwise", "--seed", 3)

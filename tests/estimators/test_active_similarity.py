@@ -80,8 +80,8 @@ def test_pairwise_asks_pairs_only(data):
 
 
 @pytest.mark.filterwarnings("ignore::askmeans.exceptions.MissingClusterWarning")
-@pytest.mark.parametrize("budget", [56, 57, 80, 150, 400])
-@pytest.mark.parametrize("levels", [None, 101])
+@pytest.mark.parametrize("budget", [56, in_soak(57), in_soak(80), 150, in_soak(400)])
+@pytest.mark.parametrize("levels", [None, in_soak(101)])
 def test_a_budget_is_a_ceiling(data, budget, levels):
     model = fitted(*data["iris"], ask="similarity", budget=budget, levels=levels)
     assert model.n_queries_ <= budget
@@ -95,12 +95,12 @@ def test_a_small_budget_gives_a_result_and_loses_no_answer(data, levels):
     assert_allclose(model.memberships_.sum(axis=1), 1.0)
 
 
-def test_clusters_that_coincide_are_refused(data):
-    X, U = (array[::8] for array in data["iris"])
+@pytest.mark.parametrize("seed", [0, in_soak(1)])
+def test_clusters_that_coincide_are_refused(data, seed):
+    X, U = (array[::12] for array in data["iris"])
     split = np.column_stack([U[:, :2], U[:, 2] / 2, U[:, 2] / 2])
-    for seed in range(2):
-        with pytest.raises(RankError, match="ask for 3 clusters"):
-            fitted(X, split, ask="similarity", seed=seed)
+    with pytest.raises(RankError, match="ask for 3 clusters"):
+        fitted(X, split, ask="similarity", seed=seed)
 
 
 def test_one_cluster_needs_no_similarity(data):

@@ -62,6 +62,7 @@ def off(X, U, oracle, seed, **parameters):
     return metrics.membership_error(U, model.memberships_, how="mean"), model
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize(("target", "budget"), TARGETS)
 def test_repeats_within_the_same_budget_do_not_hurt(target, budget):
     X, U = target()
@@ -87,7 +88,8 @@ def test_more_answers_on_five_points_do_not_hurt(target, budget):
     assert thrice <= once
 
 
-@pytest.mark.parametrize("how", [in_soak("random"), "flipped"])
+@pytest.mark.soak
+@pytest.mark.parametrize("how", ["random", "flipped"])
 def test_one_hostile_annotator_in_ten_bends_little_and_is_found(how):
     X, U = cancer_fuzzy()
     errors, hostile_flags, honest_flags = [], [], []
@@ -125,7 +127,7 @@ def test_one_hostile_annotator_in_ten_bends_similarities_little(ask, sigma):
     assert bent <= 1.5 * clean + 0.02
 
 
-@pytest.mark.parametrize("ask", ["similarity", "pairwise"])
+@pytest.mark.parametrize("ask", [in_soak("similarity"), "pairwise"])
 def test_exact_similarities_asked_again_cost_what_they_must_and_change_nothing(ask):
     X = standardised(load_iris)
     U = fuzzy(X, 3)

@@ -66,6 +66,7 @@ def test_noise_is_that_of_the_other_oracle():
     assert RememberingOracle(NoisyOracle(table, std=0.1, clip=False)).noisy
 
 
+@pytest.mark.soak
 def test_another_number_of_clusters_asks_only_what_is_new():
     rng = np.random.default_rng(0)
     U = rng.dirichlet(np.ones(4), size=100)

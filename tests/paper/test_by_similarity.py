@@ -290,7 +290,7 @@ def test_a_budget_below_the_smallest_pool_is_refused_by_name(k, least):
 
 @pytest.mark.parametrize("noisy", [False, True])
 @pytest.mark.parametrize("k", [2, 3, 5, in_soak(8)])
-@pytest.mark.parametrize("times", [1.0, 1.2, 2.0, 5.0])
+@pytest.mark.parametrize("times", [1.0, in_soak(1.2), 2.0, in_soak(5.0)])
 def test_a_budget_is_a_ceiling_and_buys_the_pool_at_least(k, times, noisy):
     budget = int(times * least_questions(k))
     for seed in range(3):

@@ -49,7 +49,9 @@ def test_answers_on_a_scale_about_iris_give_new_rows_this_well(targets, levels, 
 
 
 @pytest.mark.parametrize("seeds", [range(4), in_soak(range(4, 20))])
-@pytest.mark.parametrize(("sigma", "bound"), [(0.01, 0.016), (0.05, 0.07), (0.1, 0.14)])
+@pytest.mark.parametrize(
+    ("sigma", "bound"), [in_soak(0.01, 0.016), (0.05, 0.07), in_soak(0.1, 0.14)]
+)
 def test_noisy_answers_about_even_memberships_give_new_rows_this_well(sigma, bound, seeds):
     for seed in seeds:
         U = np.random.default_rng(seed).dirichlet(np.ones(3), size=150)
@@ -66,7 +68,7 @@ def test_answers_that_carry_no_information_are_warned_of():
 
 @pytest.mark.parametrize("seeds", [range(2), in_soak(range(2, 12))])
 @pytest.mark.parametrize("name", ["iris", "wine"])
-@pytest.mark.parametrize("levels", [5, 11])
+@pytest.mark.parametrize("levels", [5, in_soak(11)])
 def test_coinciding_centers_on_a_scale_are_warned_of(targets, name, levels, seeds):
     U = targets[name]
     split = np.column_stack([U[:, :-1], U[:, -1] / 2, U[:, -1] / 2])

@@ -55,7 +55,7 @@ def test_a_stop_leaves_the_rows_that_the_answers_so_far_tell(start):
 
 
 @pytest.mark.parametrize("k", [3, in_soak(4)])
-@pytest.mark.parametrize("doubled", [False, True])
+@pytest.mark.parametrize("doubled", [in_soak(False), True])
 def test_triplets_before_a_stop_count_where_they_fix_the_memberships(k, doubled):
     exact = 0
     for seed in range(10):
@@ -115,7 +115,7 @@ def test_every_plan_stopped_after_any_number_of_answers_is_valid(name):
 
 
 @pytest.mark.parametrize("name", PLANS)
-@pytest.mark.parametrize("silent", [0.1, 0.3])
+@pytest.mark.parametrize("silent", [in_soak(0.1), 0.3])
 @pytest.mark.parametrize("noisy", [False, True])
 def test_every_plan_survives_what_nobody_can_say(name, silent, noisy):
     U = dirichlet(PLANS[name][1], seed=2, n=60)
@@ -126,8 +126,8 @@ def test_every_plan_survives_what_nobody_can_say(name, silent, noisy):
         assert np.isfinite(result.clustering.centers).all()
 
 
-@pytest.mark.parametrize("silent", [0.1, 0.3])
-@pytest.mark.parametrize("k", [5, 6])
+@pytest.mark.parametrize("silent", [0.1, in_soak(0.3)])
+@pytest.mark.parametrize("k", [5, in_soak(6)])
 def test_hard_rows_beside_silence_are_right_or_not_told(k, silent):
     for seed in range(5):
         U = np.eye(k)[np.random.default_rng(seed).permutation(120) % k]

@@ -565,6 +565,7 @@ def test_the_largest_inversion_is_that_of_the_answers(fuzzy_target, name, way):
     assert max(gaps) > 0.05  # this target has some in either order
 
 
+@pytest.mark.soak
 @of_the_paper
 def test_the_center_radius_covers_the_error_in_95_of_100_runs(name):
     cores = [150, 100, 50][: PLANS[name][1]]

@@ -8,6 +8,7 @@ from askmeans.reproduction.theorems import DELTA, THEOREMS, promise_kept
 SMALLEST = {1: 2.0**-25, 2: 2.0**-23, 3: 2.0**-11}
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("theorem", THEOREMS, ids=lambda theorem: f"theorem {theorem.number}")
 def test_the_promise_is_kept_at_twice_the_smallest_constant(theorem):
     assert promise_kept(theorem, 2 * SMALLEST[theorem.number], range(200)) >= 1 - DELTA

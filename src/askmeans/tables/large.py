@@ -23,9 +23,10 @@ _BATCH = 1 << 16  # rows that are read at a time
 
 
 def is_parquet(path: Path) -> bool:
-    """Whether it is a Parquet file or a folder of such."""
+    """Whether it is a Parquet file or a folder of nothing else (but for marks: _SUCCESS)."""
     if path.is_dir():
-        return next(path.glob("**/*.parquet"), None) is not None
+        files = [file for file in path.rglob("*") if file.is_file() and file.name[0] not in "._"]
+        return bool(files) and all(file.suffix == ".parquet" for file in files)
     return path.suffix in (".parquet", ".pq")
 
 
