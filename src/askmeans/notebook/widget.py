@@ -54,7 +54,7 @@ class AskWidget(anywidget.AnyWidget):
     ...     cluster_names=["cats", "dogs"], random_state=0)
     >>> widget = notebook.ask(session)
     >>> widget.shown["heading"]
-    ['To which group does ', 'x0 = 1.0', ' belong?']
+    ['To which group does ', 'x0 = 1', ' belong?']
     """
 
     _esm = _HERE / "widget.js"

@@ -178,7 +178,10 @@ class PanelAnswers(GoldAnswers):
 
         Examples
         --------
-        >>> sorted(open("fruit.db").audit_order())
+        >>> import askmeans.sessions
+        >>> session = askmeans.sessions.create("pets.db", [[1.0], [2.0], [8.0], [9.0]],
+        ...     n_clusters=2, cluster_names=["cats", "dogs"], random_state=0)
+        >>> sorted(session.audit_order())
         [0, 1, 2, 3]
         """
         self._check_panel()
