@@ -63,8 +63,8 @@ $(PROXIES): $(READY) tools/install-proxies.sh
 	@if tools/install-proxies.sh; then touch $@; fi
 
 unit: $(READY) $(BROWSER) $(POSTGRES) $(PROXIES)  ## pytest: tests, docstring examples, documentation
-	@echo "== tests: pytest, one process more than cores: browsers make them wait (about 8 minutes on two; the ten slowest are printed)"
-	@$(BIN)/python -m pytest -q -n $$(( $$(nproc) + 1 )) --dist worksteal --durations=10
+	@echo "== tests: pytest on every core (about 10 minutes on two; the ten slowest are printed)"
+	@$(BIN)/python -m pytest -q -n auto --dist worksteal --durations=10
 
 # Compiled code and matrix products round otherwise on another processor: nothing may hang on that.
 portable: $(READY)  ## documentation and strategies once more, as on another processor
