@@ -242,9 +242,10 @@ def _accumulate(
     inner, away = engine.inner(rows, Frame(shift=shift, scale=scale))
     inner = _counted(engine.xp, inner, weights)
     given = (engine, inner, weights, centers - away, fuzzifier)
-    exact = engine.dtype == np.float64 or crowd(centers)
-    moments, totals, objective = _sums(*given, exact=exact and engine.dtype == np.float32)
-    if not exact and are_tight(centers, totals, objective):
+    single = engine.dtype == np.float32
+    exact = single and crowd(centers)
+    moments, totals, objective = _sums(*given, exact=exact)
+    if single and not exact and are_tight(centers, totals, objective):
         moments, totals, objective = _sums(*given, exact=True)
     return moments + away * totals[:, None], totals, objective
 
