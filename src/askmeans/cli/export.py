@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from askmeans.cli.exchange import FORMATS, exchange_files, write_exchange
 from askmeans.cli.printing import say
 from askmeans.cli.sessions import opened, show_json
-from askmeans.cli.tables import write_text
+from askmeans.cli.tables import check_unused, write_text
 from askmeans.exceptions import DataError, ParameterError
 from askmeans.files import whole_file
 from askmeans.sessions import Session, SessionResult
@@ -86,12 +86,7 @@ def _check(files: list[Path], *, force: bool) -> None:
             f"{files[0].parent} must be a folder for the results. Got none; make it first, or use "
             "another --out."
         )
-    there = [path for path in files if path.exists()]
-    if there and not force:
-        raise DataError(
-            f"{there[0]} must not exist yet, or it would be overwritten. Got a file there; use "
-            "--out for another place, or --force."
-        )
+    check_unused(files, force=force)
 
 
 def _frame(table: Table) -> "pd.DataFrame":

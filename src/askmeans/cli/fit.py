@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from askmeans.checks import check_enough_items, check_name, check_number
 from askmeans.cli.answer_file import AnswerFile
 from askmeans.cli.printing import complain, say
-from askmeans.cli.tables import TableOptions, plain, write_frame, write_text
+from askmeans.cli.tables import TableOptions, check_unused, plain, write_frame, write_text
 from askmeans.driver import Oracle
 from askmeans.driver import run as drive
 from askmeans.estimators import FuzzyKMeans
@@ -161,13 +161,7 @@ class _Files:
                 "or use another --out."
             )
         files = [self.memberships, self.centers, self.summary] + [self.picture] * plot
-        there = [path for path in files if path.exists()]
-        if not there or force or self._stopped_before():
-            return
-        raise DataError(
-            f"{there[0]} must not exist yet, or it would be overwritten. Got a file there; use "
-            "--out for another place, or --force."
-        )
+        check_unused(files, force=force or self._stopped_before())
 
     def written(self, *, plot: bool) -> dict[str, str]:
         """Names of what was written."""

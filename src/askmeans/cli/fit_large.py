@@ -2,7 +2,6 @@
 
 import json
 import sys
-from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,9 +11,10 @@ from numpy.typing import NDArray
 
 from askmeans.checks import check_number
 from askmeans.cli.printing import complain, say
-from askmeans.cli.tables import TableOptions, write_frame, write_text
+from askmeans.cli.tables import TableOptions, check_unused, write_frame, write_text
+from askmeans.cli.workers import workers
 from askmeans.estimators import FuzzyKMeans
-from askmeans.exceptions import DataError, MissingExtraError, ParameterError
+from askmeans.exceptions import DataError, ParameterError
 from askmeans.fuzzy.disk import DEFAULT_MEMORY, as_bytes, columns_of, open_disk
 from askmeans.fuzzy.engines import watching
 from askmeans.fuzzy.even_rows import even_rows
@@ -62,17 +62,13 @@ def run_large(options: LargeOptions) -> None:
     """Cluster the rows of a file a block at a time; write memberships, centres and a summary."""
     _check(options)
     memory = as_bytes(options.memory or DEFAULT_MEMORY, "askmeans fit")
+    cluster = workers(options.engine, options.scheduler, memory=memory)
     stem = options.out or options.data.with_suffix("")
     files = {name: Path(f"{stem}.{name}") for name in
              ("memberships.parquet", "centers.csv", "summary.json")}  # fmt: skip
-    there = [path for path in files.values() if path.exists()]
-    if there and not options.force:
-        raise DataError(
-            f"{there[0]} must not exist yet, or it would be overwritten. Got a file there; use "
-            "--out for another place, or --force."
-        )
+    check_unused(list(files.values()), force=options.force)
     names, left_out = _columns(options)
-    with _cluster(options, memory), passes_bar() as watch, watching(watch):
+    with cluster, passes_bar() as watch, watching(watch):
         engine = _opened(options, names, memory)
         scalings = _scalings(engine, names, options.table.scale)
         engine = engine.prepared(Scaled(scalings))
@@ -110,11 +106,6 @@ def run_large(options: LargeOptions) -> None:
 def _check(options: LargeOptions) -> None:
     """Refuse what this engine has no use for."""
     check_number(options.n_clusters, "clusters", "askmeans fit", integer=True, minimum=1)
-    if options.scheduler is not None and options.engine != "dask":
-        raise ParameterError(
-            "The 'scheduler' parameter of askmeans fit must be left out without --engine dask. "
-            f"Got {options.scheduler!r} instead."
-        )
     if options.engine == "gpu":
         check_card()
     if options.engine == "dask" and options.data.suffix == ".npy":
@@ -164,19 +155,6 @@ def _opened(options: LargeOptions, names: list[str], memory: int) -> Any:
     from askmeans.fuzzy.dask_engine import open_with_dask
 
     return open_with_dask(options.data, columns=names, memory=memory)
-
-
-def _cluster(options: LargeOptions, memory: int) -> Any:
-    """The cluster that does the work, if there is one."""
-    if options.engine != "dask":
-        return nullcontext()
-    try:
-        from askmeans.fuzzy.dask_engine import connected
-    except ModuleNotFoundError as error:
-        raise MissingExtraError(
-            'askmeans fit --engine dask needs Dask: pip install "askmeans[dask]".'
-        ) from error
-    return connected(options.scheduler, memory=memory)
 
 
 def _scalings(engine: Any, names: list[str], how: str) -> tuple[Scaling, ...]:

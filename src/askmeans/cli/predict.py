@@ -16,9 +16,12 @@ from numpy.typing import NDArray
 from askmeans.checks import check_number
 from askmeans.cli.printing import complain, say
 from askmeans.cli.sessions import opened, show_json
-from askmeans.cli.tables import embed_option
+from askmeans.cli.tables import check_unused, embed_option
+from askmeans.cli.workers import workers
 from askmeans.estimators.candidates import candidate_rows
-from askmeans.exceptions import DataError, MissingExtraError, ParameterError
+from askmeans.estimators.writing import largest
+from askmeans.exceptions import DataError
+from askmeans.files import whole_file
 from askmeans.progress import work_bar
 from askmeans.results import without_traces
 from askmeans.tables import Recipe, apply_recipe
@@ -53,22 +56,13 @@ class Place:
     @contextmanager
     def table(self) -> Iterator[Any]:
         """The table of a Parquet file, read by the part; None for another kind of file."""
-        if self.engine != "dask":
-            if self.scheduler is not None:
-                raise ParameterError(
-                    "The 'scheduler' option must be left out without --engine dask. "
-                    f"Got {self.scheduler!r} instead."
-                )
-            yield ParquetTable(self.path) if is_parquet(self.path) else None
-            return
-        try:
-            from askmeans.fuzzy.dask_engine import DaskTable, connected
-        except ModuleNotFoundError as error:
-            raise MissingExtraError(
-                '--engine dask needs Dask: pip install "askmeans[dask]".'
-            ) from error
-        with connected(self.scheduler):
-            yield DaskTable(self.data)
+        with workers(self.engine, self.scheduler):
+            if self.engine == "dask":
+                from askmeans.fuzzy.dask_engine import DaskTable
+
+                yield DaskTable(self.data)
+            else:
+                yield ParquetTable(self.path) if is_parquet(self.path) else None
 
 
 def read_candidates(place: Place, id_column: str | None, seed: int) -> tuple[RawTable, str | None]:
@@ -133,11 +127,11 @@ class Predicted:
         ids = {"id": items.ids}
         if self.top is None:
             return pd.DataFrame(ids | {name: U[:, j] for j, name in enumerate(self.names)})
-        order = np.argsort(-U, axis=1, kind="stable")[:, : self.top]
+        groups, strongest = largest(U, self.top)
         columns: dict[str, Any] = {}
-        for place in range(order.shape[1]):
-            columns[f"group_{place + 1}"] = np.array(self.names, dtype=object)[order[:, place]]
-            columns[f"membership_{place + 1}"] = U[np.arange(len(U)), order[:, place]]
+        for place in range(groups.shape[1]):
+            columns[f"group_{place + 1}"] = np.array(self.names, dtype=object)[groups[:, place]]
+            columns[f"membership_{place + 1}"] = strongest[:, place]
         return pd.DataFrame(ids | columns)
 
 
@@ -164,11 +158,7 @@ def predict(options: PredictOptions) -> None:
         check_number(options.top, "top", "askmeans predict", integer=True, minimum=1)
     data = options.place.path
     out = options.out or data.with_name(f"{data.stem}.memberships.parquet")
-    if out.exists() and not options.force:
-        raise DataError(
-            f"{out} must not exist yet, or it would be overwritten. Got a file there; use --out "
-            "for another place, or --force."
-        )
+    check_unused([out], force=options.force)
     with closing(opened(options.database, options.name, as_json=options.as_json)) as session:
         function = _predicted(session, recipe_of(session.config, session.rows.columns), options)
         with options.place.table() as table:
@@ -200,7 +190,8 @@ def _write(table: Any, function: Predicted, data: Path, out: Path) -> int:
     """Write all rows, and tell how many there are."""
     if table is None:
         frame = read_table(data, function.id_column or function.recipe.id).frame
-        function(frame, 0).to_parquet(out, index=False)
+        with whole_file(out) as file:
+            function(frame, 0).to_parquet(file, index=False)
         return len(frame)
     with work_bar("rows", table.n_rows) as advance:
         table.write(function, out, advance)

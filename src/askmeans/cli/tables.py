@@ -18,7 +18,7 @@ from askmeans.text import as_csv
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["TableOptions", "embed_option", "plain", "write_frame", "write_text"]
+__all__ = ["TableOptions", "check_unused", "embed_option", "plain", "write_frame", "write_text"]
 
 _WILD = 100.0  # features whose spreads differ by more are worth a warning
 
@@ -112,6 +112,16 @@ def _scale_warning(items: Items, how: str) -> list[str]:
         f"{names[narrow]} by {spreads[narrow]:.3g}), so {names[wide]} decides alone; consider "
         "--scale robust."
     ]
+
+
+def check_unused(files: Sequence[Path], *, force: bool) -> None:
+    """Refuse to overwrite any of these, unless told to."""
+    there = [path for path in files if path.exists()]
+    if there and not force:
+        raise DataError(
+            f"{there[0]} must not exist yet, or it would be overwritten. Got a file there; use "
+            "--out for another place, or --force."
+        )
 
 
 def write_frame(frame: "pd.DataFrame", path: Path) -> None:

@@ -12,7 +12,7 @@ from askmeans.estimators.sources import is_foreign
 from askmeans.exceptions import ParameterError
 from askmeans.fuzzy.array_api import to_numpy
 
-__all__ = ["write"]
+__all__ = ["largest", "write"]
 
 Rows = NDArray[np.floating]
 
@@ -55,7 +55,7 @@ def _parts(memberships: Any) -> Iterator[Rows]:
             yield part
 
 
-def _largest(part: Rows, top: int) -> tuple[NDArray[np.int32], Rows]:
+def largest(part: Rows, top: int) -> tuple[NDArray[np.int32], Rows]:
     """Numbers and memberships of each row's strongest clusters, the largest first."""
     order = np.argsort(-part, axis=1, kind="stable")[:, :top]
     return order.astype(np.int32), np.take_along_axis(part, order, axis=1)
@@ -73,7 +73,7 @@ def _parquet(parts: Iterator[Rows], path: Path, shape: tuple[int, int], top: int
             if top is None:
                 columns = {f"cluster_{j}": part[:, j] for j in range(shape[1])}
             else:
-                clusters, values = _largest(part, top)
+                clusters, values = largest(part, top)
                 columns = {}
                 for place in range(top):
                     columns[f"cluster_{place + 1}"] = clusters[:, place]
@@ -102,7 +102,7 @@ def _npz(parts: Iterator[Rows], path: Path, shape: tuple[int, int], top: int | N
     """A sparse matrix, by rows."""
     from scipy.sparse import csr_array, save_npz
 
-    found = [_largest(part, top or shape[1]) for part in parts]
+    found = [largest(part, top or shape[1]) for part in parts]
     columns = np.concatenate([clusters for clusters, _ in found])
     values = np.concatenate([part for _, part in found])
     starts = np.arange(shape[0] + 1) * columns.shape[1]

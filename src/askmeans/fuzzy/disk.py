@@ -22,7 +22,15 @@ from askmeans.exceptions import DataError, ParameterError
 from askmeans.fuzzy.engines import pick, read_only, watcher
 from askmeans.fuzzy.threads import thread_limit
 
-__all__ = ["DiskEngine", "LazyRows", "as_bytes", "columns_of", "of_memory_map", "open_disk"]
+__all__ = [
+    "DiskEngine",
+    "LazyRows",
+    "as_bytes",
+    "columns_of",
+    "of_memory_map",
+    "open_disk",
+    "row_groups",
+]
 
 Items = NDArray[np.floating]
 Floats = NDArray[np.float64]
@@ -288,6 +296,11 @@ def open_disk(path: str | Path, *, memory: int, columns: list[str] | None = None
     return _of_parquet(files, columns, memory)
 
 
+def row_groups(path: str | Path) -> list[tuple[Path, int, int]]:
+    """The row groups of a Parquet file, or of all in a folder: file, number, and rows of each."""
+    return _groups(_files(Path(path)))
+
+
 def columns_of(path: str | Path) -> tuple[list[str], list[str]]:
     """Names of the columns of numbers, and of all others; of a .npy file "0", "1" and so on."""
     files = _files(Path(path))
@@ -352,24 +365,29 @@ def _of_parquet(files: list[Path], columns: list[str] | None, memory: int) -> Di
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    sources: list[Source] = []
-    schema = None
-    for file in files:
-        metadata = pq.read_metadata(file)
-        if schema is None:
-            schema = pq.read_schema(file)
-            names = columns or _number_columns(schema, files[0])
-        for group in range(metadata.num_row_groups):
-            rows = metadata.row_group(group).num_rows
-            if rows:
-                sources.append(RowGroup(file, group, tuple(names), rows))
+    schema = pq.read_schema(files[0])
+    names = columns or _number_columns(schema, files[0])
+    sources: list[Source] = [
+        RowGroup(file, group, tuple(names), rows) for file, group, rows in _groups(files) if rows
+    ]
     n = sum(source.n_rows for source in sources)
     if n == 0:
         raise DataError(f"{files[0]} must have rows. Got none.")
-    assert schema is not None
     single = all(schema.field(name).type == pa.float32() for name in names)
     dtype = np.float32 if single else np.float64
     return DiskEngine(sources, (n, len(names)), dtype, memory=memory, names=names)
+
+
+def _groups(files: list[Path]) -> list[tuple[Path, int, int]]:
+    """File, number and rows of each row group."""
+    import pyarrow.parquet as pq
+
+    found = [(file, pq.read_metadata(file)) for file in files]
+    return [
+        (file, group, metadata.row_group(group).num_rows)
+        for file, metadata in found
+        for group in range(metadata.num_row_groups)
+    ]
 
 
 def _number_columns(schema: Any, path: Path) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from askmeans.checks import check_number, check_text
 from askmeans.exceptions import ParameterError, SessionError
-from askmeans.queries import ME
+from askmeans.queries import KINDS, ME, ordered
 from askmeans.queries import Question as Asked
 from askmeans.sessions.log import Event, EventKind, check_annotator
 from askmeans.sessions.reports import Change, Question, Receipt
@@ -22,7 +22,6 @@ OPTIONS: dict[str, type] = {"purpose": str, "guidelines": str, "predicted_first"
                            "gold_feedback": bool, "annotators_see_results": bool,
                            AUDIT_SHARE: float}  # fmt: skip
 _LONGEST = 20_000  # characters of guidelines
-_SIZES = {"membership": 1, "group": 1, "pair": 2, "triplet": 3, "relative": 3}  # items by kind
 
 
 class Changes(Splitting):
@@ -186,21 +185,19 @@ class Changes(Splitting):
         (0.0, 1.0)
         """
         compares = self.config.ask in SIMILARITIES
-        taken = [name for name, size in _SIZES.items() if size == 1 or compares]
+        taken = [name for name, asked in KINDS.items() if asked.width == 1 or compares]
         if self.config.has_plan or kind not in taken:
             raise SessionError(
                 "Session.add_question needs the default strategy, and a question that a session "
                 f"with ask={self.config.ask!r} takes: {', '.join(taken)}. Got {kind!r:.40} instead."
             )
-        rows = tuple(int(row) for row in items)
+        rows, width = ordered(kind, map(int, items)), KINDS[kind].width
         known = all(0 <= row < len(self.rows) for row in rows)
-        if len(set(rows)) != _SIZES[kind] or len(rows) != _SIZES[kind] or not known:
+        if len(set(rows)) != width or len(rows) != width or not known:
             raise ParameterError(
                 "The 'items' parameter of Session.add_question must be so many different rows "
-                f"below {len(self.rows)}: {_SIZES[kind]}. Got {items!r:.60} instead."
+                f"below {len(self.rows)}: {width}. Got {items!r:.60} instead."
             )
-        if kind in ("pair", "triplet"):
-            rows = tuple(sorted(rows))
         groups = self._runtime.groups.living if kind == "membership" else [None]
         if cluster not in groups:
             raise ParameterError(

@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans.exceptions import DataError
+from askmeans.files import whole_file
+from askmeans.fuzzy.disk import row_groups
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,20 +36,11 @@ class ParquetTable:
     """A Parquet file, or a folder of such files with the same columns, in the order of names."""
 
     def __init__(self, path: Path) -> None:
-        import pyarrow.parquet as pq
-
-        files = sorted(path.glob("**/*.parquet")) if path.is_dir() else [path]
-        self.groups: list[tuple[Path, int]] = []
-        sizes = []
         try:
-            for file in files:
-                metadata = pq.read_metadata(file)
-                for group in range(metadata.num_row_groups):
-                    self.groups.append((file, group))
-                    sizes.append(metadata.row_group(group).num_rows)
+            self.groups = row_groups(path)
         except (OSError, ValueError) as error:  # pyarrow's own is a ValueError
             raise DataError(f"{path} must be a Parquet file. Got {error}.") from error
-        self.starts = [0, *accumulate(sizes)]
+        self.starts = [0, *accumulate(n_rows for _, _, n_rows in self.groups)]
         self.n_rows = self.starts[-1]
         if not self.n_rows:
             raise DataError(f"{path} must have rows. Got none.")
@@ -61,7 +54,7 @@ class ParquetTable:
         for group in sorted({bisect_right(self.starts, row) - 1 for row in rows.tolist()}):
             low, high = self.starts[group], self.starts[group + 1]
             inside = rows[(rows >= low) & (rows < high)] - low
-            file, number = self.groups[group]
+            file, number, _ = self.groups[group]
             with pq.ParquetFile(file) as opened:
                 parts.append(opened.read_row_group(number).take(inside).to_pandas())
         return pd.concat(parts, ignore_index=True)
@@ -71,27 +64,21 @@ class ParquetTable:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        part = path.with_name(f"{path.name}.part")
-        writer = None
-        try:
+        with whole_file(path) as file:
+            writer = None
             for start, frame in self._batches():
                 table = pa.Table.from_pandas(function(frame, start), preserve_index=False)
-                writer = writer or pq.ParquetWriter(part, table.schema)
+                writer = writer or pq.ParquetWriter(file, table.schema)
                 writer.write_table(table)
                 done(len(frame))
             assert writer is not None  # a table has rows
             writer.close()
-            part.replace(path)
-        finally:
-            if writer is not None:
-                writer.close()
-            part.unlink(missing_ok=True)
 
     def _batches(self) -> Iterator[tuple[int, "pd.DataFrame"]]:
         """All rows in order, with the number of the first."""
         import pyarrow.parquet as pq
 
-        for start, (file, group) in zip(self.starts, self.groups, strict=False):
+        for start, (file, group, _) in zip(self.starts, self.groups, strict=False):
             with pq.ParquetFile(file) as opened:
                 for batch in opened.iter_batches(_BATCH, row_groups=[group]):
                     yield start, batch.to_pandas()
