@@ -14,6 +14,7 @@ from askmeans.exceptions import SessionError
 from askmeans.paper.search_state import SearchState
 from askmeans.policy.adapter import _Replay
 from askmeans.policy.belief import Belief
+from askmeans.policy.stratified import StratifiedPolicy
 from askmeans.queries import Answer, MembershipQueries, Question
 from askmeans.sessions import SessionState
 from askmeans.sessions.config import Config
@@ -411,3 +412,25 @@ def test_an_interrupt_while_events_are_taken_in_loses_none(make, monkeypatch):
         session.tell(question.id, 0.5)
     assert [receipt.value for receipt in session.history()] == [0.5]
     assert session.ask() != [question]
+
+
+def test_who_asks_while_a_session_is_being_opened_waits_for_what_was_learnt(
+    make, again, kit, monkeypatch
+):
+    session = make(strategy="auto")
+    kit.answer(session, 12)
+    (expected,) = again(session)._runtime.propose(1, frozenset(), "bob")
+    opened, asked = again(session)._runtime, []
+    other = threading.Thread(target=lambda: asked.extend(opened.propose(1, frozenset(), "bob")))
+    learn = StratifiedPolicy.learn
+
+    def slowly(policy, answers):
+        if other.ident is None:
+            other.start()
+            other.join(0.3)  # long enough to be asked something, if that were possible by now
+        learn(policy, answers)
+
+    monkeypatch.setattr(StratifiedPolicy, "learn", slowly)
+    opened.warm_up()
+    other.join()
+    assert asked == [expected]

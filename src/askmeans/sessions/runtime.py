@@ -194,15 +194,18 @@ class Runtime:
                 X = self.rows.base if self.config.has_plan else self.rows.matrix
                 made_with = config, len(X)
                 answers = self._evidence().settled
-            if self._policy is None or self._made_with != made_with:
+            policy = self._policy
+            if policy is None or self._made_with != made_with:
                 policy, notes = quietly(partial(config.make_policy, X))
-                self._policy, self._made_with, self._taught = policy, made_with, None
+                self._taught = None
                 self._notes = [(0, note) for note in notes]
-            if isinstance(self._policy, StratifiedPolicy):
-                self._policy.audit = self.state.options.get(AUDIT_SHARE, 0.0)
+            if isinstance(policy, StratifiedPolicy):
+                policy.audit = self.state.options.get(AUDIT_SHARE, 0.0)
             if self._taught is not answers:
-                self._teach(self._policy, answers)
-            return self._policy
+                self._teach(policy, answers)
+            # Only now: whoever asks meanwhile waits, and is not asked what was answered long ago.
+            self._policy, self._made_with = policy, made_with
+            return policy
 
     def warm_up(self) -> None:
         """Do now what the first questions would wait for."""
