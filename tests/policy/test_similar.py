@@ -1,5 +1,6 @@
 """Comparisons as evidence: few questions, whatever the answers are, and every kind together."""
 
+import threading
 import warnings
 
 import numpy as np
@@ -171,6 +172,28 @@ def test_the_same_answers_give_the_same_proposals_whatever_came_in_between(ask):
     fresh.learn(result.history)
     assert used.propose(8) == fresh.propose(8)
     same_but_for_rounding(used.clustering().memberships, fresh.clustering().memberships)
+
+
+def test_who_asks_while_all_answers_are_being_learnt_waits_for_them(monkeypatch):
+    U = np.random.default_rng(0).dirichlet([0.6, 0.6, 0.6], size=12)
+    told = run(policy(U[:, :2], 3), TableOracle(U), budget=42).history  # every pair that is wanted
+    alone, late = policy(U[:, :2], 3), policy(U[:, :2], 3)
+    alone.learn(told)
+    late.learn(told)
+    asked = []
+    other = threading.Thread(target=lambda: asked.extend(late.propose(1)))
+    is_spent = type(late)._is_spent
+
+    def slowly(policy, ranking):
+        if other.ident is None:
+            other.start()
+            other.join(0.3)  # long enough to be asked something, if that were possible by now
+        return is_spent(policy, ranking)
+
+    monkeypatch.setattr(type(late), "_is_spent", slowly)
+    late.propose(1)
+    other.join()
+    assert asked == alone.propose(1)
 
 
 def test_pairs_alone_ask_no_triplets():

@@ -98,7 +98,7 @@ class StratifiedPolicy:
     def audit(self, share: float) -> None:
         if share != self.settings.audit:
             self.settings = replace(self.settings, audit=share)
-            self._ranking = self._ranked = None
+            self._ranked = None
 
     @default_float_errors()
     def propose(
@@ -312,8 +312,8 @@ class StratifiedPolicy:
                     reached = self._milestones(len(answers))[-1]
                     ranking = self._learn_from(answers.first(reached))
                     if self._is_spent(ranking) and reached < len(answers):
-                        self._learn_from(answers)
-                    self._ranked = answers
+                        ranking = self._learn_from(answers)
+                    self._ranking, self._ranked = ranking, answers
             finally:
                 self._learning.release()
         assert self._ranking is not None
@@ -325,11 +325,11 @@ class StratifiedPolicy:
 
     def _learn_from(self, answers: Answers) -> "Ranking":
         """Make the ranking that follows from these answers; that of the same belief is kept."""
-        belief = self._belief(answers)
-        if self._ranking is None or self._ranking.belief is not belief:
-            self._ranking = self._rank(belief)
-            self._errors[self._key(answers)] = belief.estimated_error, *belief.error_band
-        return self._ranking
+        belief, kept = self._belief(answers), self._ranking
+        if kept is not None and kept.belief is belief and kept.settings is self.settings:
+            return kept
+        self._errors[self._key(answers)] = belief.estimated_error, *belief.error_band
+        return self._rank(belief)
 
     def _rank(self, belief: Belief) -> "Ranking":
         """The ranking of questions that follows from a belief."""

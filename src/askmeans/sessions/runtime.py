@@ -194,8 +194,9 @@ class Runtime:
                 X = self.rows.base if self.config.has_plan else self.rows.matrix
                 made_with = config, len(X)
                 answers = self._evidence().settled
-            policy = self._policy
-            if policy is None or self._made_with != made_with:
+            if self._policy is not None and self._made_with == made_with:
+                policy = self._policy
+            else:
                 policy, notes = quietly(partial(config.make_policy, X))
                 self._taught = None
                 self._notes = [(0, note) for note in notes]
