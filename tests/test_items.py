@@ -21,6 +21,12 @@ def ranking_of(scores):
     return ArrayRanking(Scorer(centers=centers, order="distance"), np.asarray(scores, dtype=float))
 
 
+def order_of(ranking, cluster=0):
+    """All items from the best to the worst."""
+    ranks = np.arange(1, ranking.n + 1)
+    return ranking.select(np.full(ranking.n, cluster), ranks).tolist()
+
+
 # ---- what may be items ------------------------------------------------------------------------
 
 
@@ -101,17 +107,17 @@ def test_ranks_go_by_distance_or_by_relative_distance():
     X = np.array([[5.0], [-10.0], [0.0], [10.0]])
     centers = np.array([[0.0], [10.0]])
     nearest = ArrayItems(X).rank(Scorer(centers=centers, order="distance"))
-    assert nearest.orders[0].tolist() == [2, 0, 1, 3]
+    assert order_of(nearest) == [2, 0, 1, 3]
     # Note N1's example: the farther -10 belongs more to the centre at 0 than 5 does.
     relative = ArrayItems(X).rank(Scorer(centers=centers, order="relative"))
-    assert relative.orders[0].tolist() == [2, 1, 0, 3]
+    assert order_of(relative) == [2, 1, 0, 3]
 
 
 @given(st.lists(st.integers(0, 4), min_size=1, max_size=30))
 def test_equal_scores_keep_the_order_of_the_rows_note_n13(scores):
     ranking = ranking_of(np.array(scores)[:, None])
     expected = sorted(range(len(scores)), key=lambda row: (scores[row], row))
-    assert ranking.orders[0].tolist() == expected
+    assert order_of(ranking) == expected
 
 
 @given(seeds, st.integers(1, 20), st.integers(1, 3))
@@ -163,6 +169,25 @@ def test_links_are_applied_to_all_items_and_rows_sum_to_one():
     ]
     # By the links [1, .1], [.7, .1], [0, .1]; then shifted evenly.
     assert_allclose(ranking.memberships(links), [[0.95, 0.05], [0.8, 0.2], [0.45, 0.55]])
+
+
+def test_many_items_are_ranked_and_linked_like_few():
+    rng = np.random.default_rng(0)
+    scores = rng.normal(size=(30_000, 2)).round(3)
+    ranking = ranking_of(scores)
+    knots = np.sort(rng.normal(size=40))
+    links = [Link(knots=knots, values=np.linspace(0.1, 0.3, 40))] * 2
+    for j in (0, 1):
+        order = np.argsort(scores[:, j], kind="stable")
+        few = rng.choice(30_000, 200)
+        assert (ranking.ranks(j, order[few]) == few + 1).all()
+        assert (ranking.select(np.full(200, j), few + 1) == order[few]).all()
+        cuts = np.array([30_000, 20_000, 9_999, 9_999, 0])
+        within = np.arange(1, 30_001)[:, None] <= cuts
+        assert (ranking.levels(j, cuts)[order] == within.sum(axis=1)).all()
+    expected = np.interp(-scores, knots, links[0].values)
+    expected += (1.0 - expected.sum(axis=1, keepdims=True)) / 2.0
+    assert_allclose(ranking.memberships(links), expected, atol=1e-12)
 
 
 @pytest.mark.parametrize("fuzzifier", [1.0, 2.0])

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from askmeans.links import Link, largest_inversion, learn_link
+from askmeans.links import Link, interpolate, largest_inversion, learn_link
 
 coordinates = st.integers(0, 6).map(float)
 answers = st.one_of(st.just(float("nan")), st.floats(0.0, 1.0))
@@ -26,6 +26,18 @@ def test_a_link_is_straight_between_knots_and_constant_beyond_them():
 def test_a_link_without_knots_is_the_coordinate_cut_to_the_unit_interval():
     link = Link(knots=np.empty(0), values=np.empty(0))
     assert link(np.array([-1.0, 0.25, 7.0])).tolist() == [0.0, 0.25, 1.0]
+
+
+@given(
+    st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=20, unique=True),
+    st.lists(st.floats(), max_size=20),
+)
+def test_many_coordinates_are_interpolated_like_few(knots, x):
+    knots = np.sort(knots)
+    values = np.linspace(0.0, 1.0, len(knots))
+    x = np.concatenate([x, knots, knots[:-1] + np.diff(knots) / 3.0])
+    with np.errstate(all="ignore"):
+        assert_allclose(interpolate(x, knots, values), np.interp(x, knots, values), atol=1e-12)
 
 
 def test_answers_in_order_stand_as_given():

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from askmeans.checks import as_matrix, check_magnitude
 from askmeans.fuzzy import lloyd
 from askmeans.fuzzy.simplex import onto_simplex
-from askmeans.fuzzy.sorting import stable_order
+from askmeans.fuzzy.sorting import LazyOrder
+from askmeans.fuzzy.threads import RowThreads
 from askmeans.links import Link
 from askmeans.scores import Scorer
 
@@ -21,6 +22,8 @@ __all__ = ["ArrayItems", "ArrayRanking", "ItemSet", "Ranking", "as_items"]
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
+
+_BLOCK = 1 << 14  # rows
 
 
 class Ranking(Protocol):
@@ -102,21 +105,22 @@ class ArrayRanking:
     def __init__(self, scorer: Scorer, scores: Floats) -> None:
         self.scorer = scorer
         self.scores = scores
-        # Stable: equal scores keep the order of the rows (paper note N13).
         self.n, k = scores.shape
-        self.orders: Rows = np.empty((k, self.n), dtype=np.intp)
-        for j, column in enumerate(scores.T):
-            self.orders[j] = stable_order(column)
+        # Stable: equal scores keep the order of the rows (paper note N13).
+        with RowThreads(k, self.n) as threads:
+            runs = threads.map(_orders, (scores.T,))
+        self.orders = [order for run in runs for order in run]
 
     def select(self, clusters: Rows, ranks: Rows) -> Rows:
         """The item at each rank of each cluster's order."""
-        return self.orders[clusters, ranks - 1]
+        rows = np.empty(len(ranks), dtype=np.intp)
+        for j in np.unique(clusters):
+            rows[clusters == j] = self.orders[j].at(ranks[clusters == j] - 1)
+        return rows
 
     def ranks(self, cluster: int, rows: Rows) -> Rows:
         """The rank of items in a cluster's order."""
-        places = np.empty(self.n, dtype=np.intp)
-        places[self.orders[cluster]] = np.arange(1, len(places) + 1)
-        return places[rows]
+        return self.orders[cluster].places(rows) + 1
 
     def coordinates(self, cluster: int, rows: Rows) -> Floats:
         """Where items lie on a cluster's scale."""
@@ -124,21 +128,34 @@ class ArrayRanking:
 
     def levels(self, cluster: int, cuts: Rows) -> Rows:
         """For every item, how many of the cuts it is within."""
-        by_rank = np.bincount(np.minimum.accumulate(cuts), minlength=self.n + 1)
+        cuts = np.minimum.accumulate(cuts)
+        by_rank = np.bincount(cuts, minlength=self.n + 1)
         # The item at rank r has level s when r <= cut_s: count the cuts at r or after it.
         counts = np.cumsum(by_rank[::-1])[::-1][1:]
         levels = np.empty(len(counts), dtype=np.intp)
-        levels[self.orders[cluster]] = counts
+        levels[self.orders[cluster].cut_at(cuts)] = counts
         return levels
 
     def memberships(self, links: list[Link]) -> Floats:
         """The links applied to all items, rows made to sum to one."""
-        memberships = np.empty_like(self.scores)
+        memberships = np.empty(self.scores.shape)
+        with RowThreads(*self.scores.shape) as threads:
+            threads.map(_fill_linked, (self.scores, memberships), self.scorer, links)
+        return memberships
+
+
+def _orders(columns: Floats) -> list[LazyOrder]:
+    """The order of every column."""
+    return [LazyOrder(column) for column in columns]
+
+
+def _fill_linked(scores: Floats, out: Floats, scorer: Scorer, links: list[Link]) -> None:
+    """Write the links applied to these items, in blocks that stay in the cache."""
+    for start in range(0, len(scores), _BLOCK):
+        some = slice(start, start + _BLOCK)
         for j, link in enumerate(links):
-            # In the order of the scores: looking knots up is several times as quick.
-            order = self.orders[j]
-            memberships[order, j] = link(self.scorer.coordinates(self.scores[order, j]))
-        return onto_simplex(memberships)
+            out[some, j] = link(scorer.coordinates(scores[some, j]))
+        onto_simplex(out[some])
 
 
 def as_items(X: Any) -> ItemSet:

@@ -42,10 +42,10 @@ class Scorer:
         return np.inf if self.fuzzifier == 1.0 else 1.0 / (self.fuzzifier - 1.0)
 
     def scores(self, X: Items) -> Floats:
-        """Scores (n x k); the smaller, the more an item should belong."""
+        """Scores (n x k, by columns); the smaller, the more an item should belong."""
         if self.order == "distance" or len(self.centers) == 1:
-            return lloyd.distances(X, self.centers).astype(np.float64, copy=False)
-        out = np.empty((len(X), len(self.centers)))
+            return lloyd.distances(X, self.centers).astype(np.float64, order="F", copy=False)
+        out = np.empty((len(X), len(self.centers)), order="F")
         lloyd.fill(kernels.fill_scores, X, self.centers, out, self.exponent)
         return out
 

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 __all__ = ["ActiveFuzzyKMeans", "take_result"]
 
 _FIRST = 2  # clusters that "auto" starts from
+_BLOCK = 1 << 14  # rows at a time, which stay in the cache
 
 
 class ActiveFuzzyKMeans(
@@ -578,11 +579,15 @@ def _strongest(
     """The strongest cluster of each row; of several, the nearest (paper note N23)."""
     from askmeans.fuzzy import lloyd
 
-    labels: NDArray[np.int32] = memberships.argmax(axis=1).astype(np.int32)
-    best = memberships.max(axis=1, keepdims=True)
-    tied = np.flatnonzero((memberships >= best - 1e-12).sum(axis=1) > 1)
-    if len(tied):
-        distances = lloyd.distances(items[tied], centers).astype(np.float64)
-        distances[memberships[tied] < best[tied] - 1e-12] = np.inf
-        labels[tied] = distances.argmin(axis=1)
+    labels = np.empty(len(memberships), dtype=np.int32)
+    for start in range(0, len(labels), _BLOCK):
+        some = slice(start, start + _BLOCK)
+        U = memberships[some]
+        labels[some] = U.argmax(axis=1)
+        as_good = U.max(axis=1, keepdims=True) - 1e-12 <= U
+        tied = np.flatnonzero(as_good.sum(axis=1) > 1)
+        if len(tied):
+            distances = lloyd.distances(items[some][tied], centers)
+            distances[~as_good[tied]] = np.inf
+            labels[start + tied] = distances.argmin(axis=1)
     return labels

@@ -539,36 +539,6 @@ def add_seed(
 
 
 @compiled
-def radix_order(keys: NDArray[np.uint64]) -> NDArray[np.intp]:
-    """Positions of the keys in increasing order, equal ones as they stand; sorts keys, too."""
-    n = len(keys)
-    counts = np.zeros((6, 2048), dtype=np.int64)
-    for key in keys:
-        for digit in range(6):
-            counts[digit, (key >> np.uint64(11 * digit)) & np.uint64(2047)] += 1
-    order = np.arange(n)
-    moved_keys, moved_order = np.empty_like(keys), np.empty_like(order)
-    for digit in range(6):
-        if counts[digit].max() == n:  # all agree in these bits
-            continue
-        shift = np.uint64(11 * digit)
-        place = 0
-        for value in range(2048):  # where the next key with this digit goes
-            count = counts[digit, value]
-            counts[digit, value] = place
-            place += count
-        for i in range(n):
-            value = (keys[i] >> shift) & np.uint64(2047)
-            place = counts[digit, value]
-            moved_keys[place] = keys[i]
-            moved_order[place] = order[i]
-            counts[digit, value] = place + 1
-        keys, moved_keys = moved_keys, keys
-        order, moved_order = moved_order, order
-    return order
-
-
-@compiled
 def exponential(row: int, seed: int) -> float:
     """An exponential variable that hangs on the row's number and the seed alone (splitmix64)."""
     z = np.uint64(row + 1) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(seed)

@@ -3,11 +3,12 @@
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ROUNDING", "keep_answers", "onto_simplex", "within_bounds"]
+__all__ = ["ROUNDING", "keep_answers", "mean_power", "onto_simplex", "within_bounds"]
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
+_BLOCK = 1 << 14  # rows
 ROUNDING = 1e-12  # a row that sums to one but for this does sum to one
 
 
@@ -65,6 +66,14 @@ def keep_answers(memberships: Floats, rows: Rows, told: Floats) -> None:
         even = ~known[some] / (memberships.shape[1] - count)
         share = np.where(mass > 0.0, share / np.where(mass > 0.0, mass, 1.0), even)
         memberships[here] = given + left * share
+
+
+def mean_power(memberships: Floats, exponent: float) -> Floats:
+    """Each cluster's mean of the memberships to a power, in blocks that stay in the cache."""
+    sums = np.zeros(memberships.shape[1])
+    for start in range(0, len(memberships), _BLOCK):
+        sums += (memberships[start : start + _BLOCK] ** exponent).sum(axis=0)
+    return sums / len(memberships)
 
 
 def _project(rows: Floats) -> Floats:

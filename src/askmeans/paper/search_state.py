@@ -6,7 +6,7 @@ from scipy.optimize import linear_sum_assignment
 
 from askmeans.exceptions import MissingClusterWarning
 from askmeans.fuzzy.model import closed_form_memberships
-from askmeans.fuzzy.simplex import keep_answers, onto_simplex
+from askmeans.fuzzy.simplex import keep_answers, mean_power, onto_simplex
 from askmeans.items import ItemSet, Ranking
 from askmeans.links import largest_inversion, learn_link
 from askmeans.paper.known_memberships import KnownMemberships
@@ -207,8 +207,8 @@ class SearchState:
         assert self.scorer is not None
         estimates = self.estimates
         return Diagnostics(
-            beta=float(self.n_clusters * memberships.mean(axis=0).min()),
-            rho=float((memberships**self.fuzzifier).mean(axis=0).min()),
+            beta=float(self.n_clusters * mean_power(memberships, 1.0).min()),
+            rho=float(mean_power(memberships, self.fuzzifier).min()),
             notes=tuple(self.notes),
             largest_inversion=inversion,
             score_fuzzifier=self.scorer.fuzzifier if self.order == "relative" else None,
