@@ -6,7 +6,7 @@ import pytest
 from askmeans.fuzzy.even_rows import even_rows
 
 
-@pytest.mark.parametrize("n", [10_001, 25_000, 1_000_000])
+@pytest.mark.parametrize("n", [10_001, 25_000, 39_999, 40_000, 1_000_000, 1_000_000_000])
 def test_rows_are_bounded_ascending_and_spread_over_all(n):
     rows = even_rows(n, 10_000)
     assert len(rows) == 10_000

@@ -20,6 +20,7 @@ def in_blocks(X, size):
 def test_few_rows_are_all_looked_at_and_many_are_sampled():
     rng = np.random.default_rng(0)
     assert seeding_rows(50_000, 10, 8, rng) is None
+    assert len(seeding_rows(20_000, 200, 5, rng)) == 2_500
     rows = seeding_rows(1_000_000, 10, 8, rng)
     assert len(np.unique(rows)) == len(rows) == 65536
     assert (np.diff(rows) > 0).all()

@@ -60,9 +60,9 @@ class FuzzyKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
             (n_clusters, n_features), default="k-means++"
         Where to start. "k-means++" spreads seeds over the items by squared distance; "fuzzy++" by
         each item's part of the fuzzy objective; "random" takes items at random. Of more than
-        50,000 items these look at a random sample, iterate over it, and all items begin where that
-        ends; "k-means||" draws from all items, in five passes. An array is a warm start from these
-        centres.
+        50,000 items, or a million numbers, these look at a random sample, iterate over it, and all
+        items begin where that ends; "k-means||" draws from all items, in five passes. An array is
+        a warm start from these centres.
     n_init : int, default=1
         How many starts; the best by objective is kept. An array as `init` is one start.
     max_iter : int, default=300

@@ -14,6 +14,8 @@ __all__ = ["fuzzifier_bound", "merged_clusters", "sample_rows"]
 
 Floats = NDArray[np.float64]
 
+_SOME = 8  # every eighth item
+
 
 def sample_rows(n_items: int, width: int) -> NDArray[np.intp]:
     """Rows enough for the rules of thumb below: a matrix of them this wide takes at most 8 MiB."""
@@ -28,17 +30,19 @@ def merged_clusters(
     Two clusters count as merged when the memberships to them differ by less than `tolerance` of
     their sum, over all items.
     """
-    if weights.size:
-        memberships = memberships * weights[:, None]
-    sizes = memberships.sum(axis=0)
-    return [
-        (j, j + 1 + int(other))
-        for j in range(len(sizes) - 1)
-        for other in np.flatnonzero(
-            np.abs(memberships[:, j, None] - memberships[:, j + 1 :]).sum(axis=0)
-            < tolerance * (sizes[j] + sizes[j + 1 :])
-        )
-    ]
+    columns = np.ascontiguousarray(
+        (memberships * weights[:, None] if weights.size else memberships).T
+    )
+    sizes = columns.sum(axis=1)
+    merged = []
+    for j in range(len(sizes) - 1):
+        others = np.arange(j + 1, len(sizes))
+        # Sums over all items, or over some, differ less: they tell most clusters apart.
+        for some in (sizes[:, None], columns[:, ::_SOME], columns):
+            apart = np.abs(some[others] - some[j]).sum(axis=1)
+            others = others[apart < tolerance * (sizes[j] + sizes[others])]
+        merged += [(j, int(other)) for other in others]
+    return merged
 
 
 def fuzzifier_bound(problem: Problem) -> float:

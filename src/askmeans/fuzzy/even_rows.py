@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 __all__ = ["GOLDEN", "even_rows"]
 
 GOLDEN = (np.sqrt(5.0) - 1.0) / 2.0
-_MANY = 4_000_000
+_SEVERAL = 4  # from so many times as many rows on, no two multiples fall on one
 
 
 def even_rows(n_rows: int, size: int) -> NDArray[np.intp]:
@@ -18,6 +18,6 @@ def even_rows(n_rows: int, size: int) -> NDArray[np.intp]:
     """
     if n_rows <= size:
         return np.arange(n_rows)
-    if n_rows > _MANY:  # the same idea without an array as long as the data
-        return np.unique((np.arange(size) * GOLDEN % 1.0 * n_rows).astype(np.intp))
+    if n_rows >= _SEVERAL * size:
+        return np.sort((np.arange(size) * GOLDEN % 1.0 * n_rows).astype(np.intp))
     return np.sort(np.argpartition(np.arange(n_rows) * GOLDEN % 1.0, size)[:size])

@@ -18,8 +18,8 @@ __all__ = ["draw_far_rows", "far_rows", "scalable_seeds", "seeding_rows"]
 Items = NDArray[np.floating]
 Floats = NDArray[np.float64]
 
-MANY = 50_000  # rows above which a sample is enough to start from
-_PART, _LEAST, _MOST = 8, 1 << 13, 1 << 16  # an eighth of the rows, within these bounds
+MANY, WIDE = 50_000, 1 << 20  # rows, or numbers, above which a sample is enough to start from
+_PART, _LEAST, _MOST = 8, 1 << 11, 1 << 16  # an eighth of the rows, within these bounds
 _NUMBERS = 1 << 24  # in a sample: 128 MiB of float64
 _ROUNDS = 4  # of k-means||; five are usual (Bahmani et al., 2012), after a first row alone
 _OVERSAMPLING = 2  # rows in a round, by the number of clusters
@@ -29,7 +29,7 @@ def seeding_rows(
     n_rows: int, n_features: int, n_clusters: int, rng: np.random.Generator
 ) -> NDArray[np.intp] | None:
     """Numbers of the rows to start from, ascending; None for all."""
-    if n_rows <= MANY and n_rows * n_features <= _NUMBERS:
+    if n_rows <= MANY and n_rows * n_features <= WIDE:
         return None
     size = int(np.clip(n_rows // _PART, _LEAST, min(_MOST, max(_NUMBERS // n_features, _LEAST))))
     size = max(size, 50 * n_clusters)
