@@ -4,7 +4,7 @@ Rules of this file:
 - Only functions of the standard, in the array's own namespace and on its device.
 - Blocks of rows, so that no array of n_rows x n_clusters exists unless it is the result.
 - What goes to the host is sums of the size of the centres, and the rows that starts are drawn from
-  (all of them up to a million numbers); k-means|| sends blocks there, and so does what answers taught.
+  (all up to a million numbers); k-means|| sends blocks there, and so does what answers taught.
 - CUDA arrays take one fused pass (gpu.py) where CuPy is installed.
 """
 
