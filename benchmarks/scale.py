@@ -206,10 +206,15 @@ def iteration_seconds(
     fit: Callable[[int], object],
     rounds: int = 2,
     clock: Callable[[], float] = time.perf_counter,
+    counts: tuple[int, int] = (2, 22),
 ) -> float:
-    """Seconds of an iteration: eight iterations less two, the best of some rounds."""
-    few, many = (best(partial(fit, n), clock, rounds) for n in (2, 8))
-    return (many - few) / 6.0
+    """Seconds of an iteration: many iterations less few, in turns, the best of some rounds."""
+    found = dict.fromkeys(counts, np.inf)
+    for _ in range(rounds):
+        for n in counts:
+            found[n] = min(found[n], best(partial(fit, n), clock, 1))
+    few, many = counts
+    return float(found[many] - found[few]) / (many - few)
 
 
 def start_of(X: Floats) -> Floats:
@@ -240,7 +245,7 @@ def disk(n: int) -> None:
         del X
         reading = best(lambda: read_through(path)) / n
         with AnonymousPeak() as peak:
-            there = iteration_seconds(fit(path), rounds=1) / n
+            there = iteration_seconds(fit(path), rounds=1, counts=(2, 8)) / n
             model = FuzzyKMeans(4, random_state=0, memory="1GiB").fit(path)
         print(f"an iteration, per row: {there / here:.2f} x in memory ({in_memory:,} rows), "
               f"{there / reading:.2f} x reading the file")  # fmt: skip

@@ -8,12 +8,15 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
-from distributed import Client, LocalCluster
+from distributed import Client, Future, LocalCluster, wait
+from hypothesis import given
+from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from askmeans import ActiveFuzzyKMeans, FuzzyKMeans, oracles
 from askmeans.exceptions import DataError
-from askmeans.fuzzy.dask_engine import connected
+from askmeans.fuzzy import kernels
+from askmeans.fuzzy.dask_engine import DaskEngine, connected, moves
 from askmeans.fuzzy.engines import watching
 
 
@@ -59,6 +62,43 @@ def test_a_worker_killed_in_the_middle_does_not_fail_the_fit(blobs, cluster):
             found = FuzzyKMeans(3, random_state=1, tol=1e-8).fit(X)
     assert len(calls) > 25  # it went on after it
     assert_allclose(found.cluster_centers_, expected.cluster_centers_, atol=1e-6)
+
+
+def test_blocks_that_one_worker_holds_are_shared_with_others_once_passes_go_on(blobs, cluster):
+    with Client(cluster) as client:
+        first, second = client.nthreads()
+        X = client.persist(da.from_array(blobs, chunks=(500, 2)), workers=[first])
+        wait(X)
+        engine = DaskEngine(X)
+        sums = [
+            np.sum([part[0] for part in engine.map(kernels.first_moment, np.zeros(2))], axis=0)
+            for _ in range(4)
+        ]
+        copied = [block for block in engine._blocks if isinstance(block, Future)]
+        assert list(client.who_has(copied).values()) == [(second,)] * 3
+    assert_allclose(sums, [blobs.sum(axis=0)] * 4)
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from("abc"), st.integers(1, 9)), min_size=1, max_size=12),
+    st.tuples(*[st.integers(1, 3)] * 3),
+)
+def test_moves_leave_no_worker_with_a_block_more_than_another_could_take(held, n_threads):
+    where, sizes = map(list, zip(*held, strict=True))
+    threads = dict(zip("abc", n_threads, strict=True))
+
+    def loads(where):
+        found = dict.fromkeys(threads, 0.0)
+        for name, size in zip(where, sizes, strict=True):
+            found[name] += size / threads[name]
+        return found
+
+    after = list(where)
+    for t, name in moves(where, sizes, threads):
+        after[t] = name
+    least, most = (pick(loads(after).values()) for pick in (min, max))
+    assert most <= max(loads(where).values()) + 1e-9
+    assert 0.9 * most - least <= max(sizes) + 1e-9
 
 
 def test_a_scheduler_is_reached_by_its_address(blobs, cluster):

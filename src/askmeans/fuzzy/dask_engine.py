@@ -3,6 +3,8 @@
 Rules of this file:
 - Functions travel by name, items never: a task returns what its block adds up to.
 - One task per block and pass. What a lost worker held is computed again by Dask.
+- Blocks stay where they are. Where workers hold them unevenly, all wait for the one that holds
+  most: some of its blocks are copied to others, once, when passes go on.
 - Work runs on the current client's cluster, or on Dask's threads where there is none.
 """
 
@@ -30,6 +32,9 @@ Part = TypeVar("Part")
 
 _WORKERS = max(2, os.cpu_count() or 1)  # processes on this machine, one thread each
 _RETRIES = 3  # of a task that fails by itself; lost workers are Dask's own matter
+_EVEN_OUT_AT = 3  # the pass before which blocks are copied: a score or a prediction is over by then
+_WORTH = 0.9  # of the time of a pass, or less, must be left for a copy to pay
+_FULL = 0.6  # of its memory: a worker that gets no copies; Dask begins to spill there
 
 
 def as_dask_array(X: Any) -> tuple[da.Array, list[str] | None]:
@@ -63,6 +68,7 @@ class DaskEngine:
         if weights is not None:
             rows = da.asarray(weights).rechunk((X.chunks[0],)).astype(np.float64)
             self._weights = rows.to_delayed().ravel().tolist()
+        self._passes = 0
 
     def prepared(self, prepare: Callable[[Items], Items]) -> "DaskEngine":
         """The same rows, each block as this function makes it."""
@@ -114,11 +120,35 @@ class DaskEngine:
         self, function: Callable[..., Part], numbers: list[tuple[int, ...]], shared: tuple[Any, ...]
     ) -> list[Part]:
         """One task for every block."""
+        self._passes += 1
+        if self._passes == _EVEN_OUT_AT and (client := _client()) is not None:
+            self._even_out(client)
         blocks = zip(self._blocks, self._weights, numbers, strict=True)
         name, call = _name(function), dask.delayed(_call, pure=False)
         return self._compute(
             [call(name, block, weights, (*number, *shared)) for block, weights, number in blocks]
         )
+
+    def _even_out(self, client: Any) -> None:
+        """Copy blocks to workers that hold few of them, where all are in the workers' memory."""
+        from distributed import futures_of
+
+        held = {future.key: future for future in futures_of(self.X)}
+        blocks: list[Any] = [held.get(key) for row in self.X.__dask_keys__() for key in row]
+        if any(block is None or block.status != "finished" for block in blocks):
+            return
+        holders, threads = client.who_has(blocks), client.nthreads()
+        room = client.run(_room, on_error="ignore")
+        where = [next(iter(holders.get(block.key, ())), "") for block in blocks]
+        if not set(where) <= set(threads) <= set(room):  # one came or went
+            return
+        sizes = list(self.X.chunks[0])
+        for t, name in moves(where, sizes, threads):
+            room[name] -= sizes[t] * self.n_features * self.dtype.itemsize
+            if room[name] > 0:
+                self._blocks[t] = client.submit(
+                    _same, blocks[t], workers=[name], allow_other_workers=True, pure=False
+                )
 
     def _compute(self, tasks: list[Any]) -> list[Any]:
         """Results in order; on the cluster of the current client, or on threads."""
@@ -134,6 +164,39 @@ class DaskEngine:
                 watch(done / len(tasks))
         found: list[Any] = client.gather(futures)
         return found
+
+
+def moves(where: list[str], sizes: list[int], threads: dict[str, int]) -> Iterator[tuple[int, str]]:
+    """Which blocks to copy to which workers, so that none has much more than others to do."""
+    where = list(where)
+    loads = dict.fromkeys(threads, 0.0)
+    for name, size in zip(where, sizes, strict=True):
+        loads[name] += size / threads[name]
+    while True:
+        most, least = max(loads, key=loads.__getitem__), min(loads, key=loads.__getitem__)
+        smaller = [
+            t
+            for t, name in enumerate(where)
+            if name == most and loads[least] + sizes[t] / threads[least] < _WORTH * loads[most]
+        ]
+        if not smaller:
+            return
+        t = max(smaller, key=sizes.__getitem__)
+        loads[most] -= sizes[t] / threads[most]
+        loads[least] += sizes[t] / threads[least]
+        where[t] = least
+        yield t, least
+
+
+def _room(dask_worker: Any) -> float:
+    """How many bytes a worker can take."""
+    limit = dask_worker.memory_manager.memory_limit
+    return _FULL * limit - dask_worker.monitor.get_process_memory() if limit else np.inf
+
+
+def _same(items: Items) -> Items:
+    """A block, where a copy of it is wanted."""
+    return items
 
 
 def _prepared(items: Items, prepare: Callable[[Items], Items]) -> Items:
