@@ -18,13 +18,14 @@ _ROWS = 64  # that are quicker to go through than all at once
 class Strata:
     """Every item of the pool belongs to the stratum of the nearest item asked about."""
 
-    def __init__(self, Z: Floats) -> None:
+    def __init__(self, Z: Floats, rng: np.random.Generator) -> None:
         # The common scale has mean 0, so that little is lost by this form of the distance.
         Z = Z.astype(np.float32)
         norms = (Z**2).sum(axis=1)
         D = norms[:, None] - 2.0 * (Z @ Z.T) + norms
         np.fill_diagonal(D, 0.0)
         self.D = np.sqrt(np.maximum(D, 0.0, out=D), out=D)
+        self.turns = rng.permutation(len(Z)).tolist()
 
     def sizes(self, rows: Rows) -> Floats:
         """How many items are nearest to each of these."""
@@ -35,7 +36,8 @@ class Strata:
         """All other items one after the other, each bringing most of what is doubtful nearer.
 
         The gain of an item only falls while others are chosen, so old gains are upper bounds. Of
-        items with the same gain (twins, say) the first is chosen.
+        items with the same gain (twins, or where features have few values) a random one is chosen:
+        the order of a table is often that of its groups.
         """
         weight = doubt.astype(np.float32)
         far = self.D[:, asked].min(axis=1) if len(asked) else self.D.max(axis=1)
@@ -43,13 +45,14 @@ class Strata:
                  for start in range(0, len(far), _ROWS)]  # fmt: skip
         gains = without_last_bits(np.concatenate(parts))
         gains[asked] = -1.0
-        heap = [(-float(gain), item) for item, gain in enumerate(gains) if gain >= 0.0]
+        triples = zip(gains.tolist(), self.turns, range(len(gains)), strict=True)
+        heap = [(-gain, turn, item) for gain, turn, item in triples if gain >= 0.0]
         heapq.heapify(heap)
         while heap:
-            _, item = heapq.heappop(heap)
+            _, turn, item = heapq.heappop(heap)
             gain = float(without_last_bits(np.maximum(far - self.D[item], 0.0) @ weight))
-            if heap and heap[0] < (-gain, item):
-                heapq.heappush(heap, (-gain, item))
+            if heap and heap[0] < (-gain, turn, item):
+                heapq.heappush(heap, (-gain, turn, item))
                 continue
             yield item
             far = np.minimum(far, self.D[item])

@@ -301,7 +301,7 @@ class StratifiedPolicy:
         rng = np.random.default_rng(self.settings.seed)
         pool = Pool(self.items, n_clusters, self.settings.fuzzifier, rng, also=also)
         with one_thread():
-            return Ensemble(pool), Strata(pool.Z)
+            return Ensemble(pool), Strata(pool.Z, np.random.default_rng([self.settings.seed, 2]))
 
     def _current(self) -> "Ranking":
         """The ranking at the last milestone; the one before while another thread learns."""
