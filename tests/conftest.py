@@ -10,6 +10,7 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import pytest
+from browsers import FLAGS, REMEDY, find_browser
 from hypothesis import settings
 from missing_parts import need, pytest_terminal_summary  # noqa: F401 - a hook: pytest finds it here
 
@@ -51,6 +52,22 @@ def postgres_url(postgres):
     url = postgres.create()
     yield url
     postgres.drop(url)
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """A chromium, one for all tests of a process: a second playwright does not start beside it."""
+    from playwright.sync_api import Error, sync_playwright
+
+    part = "chromium, for the tests of the page and of notebooks"
+    path = need(find_browser(), part, REMEDY)
+    with sync_playwright() as playwright:
+        try:
+            made = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        except Error as error:  # playwright's own may lack libraries of the system
+            need(None, part, f"{path} does not start: {error.message.splitlines()[0]} {REMEDY}")
+        yield made
+        made.close()
 
 
 @pytest.fixture(scope="session")

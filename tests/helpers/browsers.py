@@ -8,7 +8,15 @@ import shutil
 import sys
 from pathlib import Path
 
-__all__ = ["find_browser"]
+__all__ = ["FLAGS", "REMEDY", "find_browser"]
+
+FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-quic",
+         "--no-first-run", "--disable-background-networking", "--disable-component-update",
+         "--disable-sync"]  # fmt: skip
+REMEDY = (
+    "tools/install-browser.sh .venv/axe gets what these tests need, from Debian for root, else for "
+    "you alone."
+)
 
 
 def find_browser():

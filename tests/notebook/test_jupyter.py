@@ -8,14 +8,11 @@ import time
 from pathlib import Path
 
 import pytest
-from browsers import find_browser
-from missing_parts import need
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import expect
 
 from askmeans import sessions
 
 PATIENCE = 60  # seconds: the machine may be busy
-FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
 PICTURES = Path(__file__).parents[2] / "screenshots"
 CELL = """from askmeans import notebook, sessions
 notebook.ask(sessions.open("fruit.db"), annotator="Ada")"""
@@ -69,38 +66,35 @@ def answer(page, key):
     expect(card).not_to_have_attribute("data-turn", turn)
 
 
-def test_keys_pressed_in_jupyterlab_are_in_the_database(lab, session):
-    path = need(find_browser(), "chromium, for the card in JupyterLab", "tools/install-browser.sh")
+def test_keys_pressed_in_jupyterlab_are_in_the_database(lab, session, browser):
     expect.set_options(timeout=1000 * PATIENCE)
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
-        page = browser.new_page(viewport={"width": 1280, "height": 900})
-        page.set_default_timeout(1000 * PATIENCE)
-        errors = []
-        page.on("pageerror", lambda error: errors.append(str(error)))
-        page.goto(lab)
-        # Before, the cell would ask for a kernel.
-        expect(page.locator(".jp-KernelName")).to_contain_text("ipykernel")
-        page.locator(".jp-Notebook .cm-content").first.click()
-        page.keyboard.press("Shift+Enter")
-        card = page.locator(".askmeans")
-        expect(card.locator("h2")).to_contain_text("To which group does this belong?")
-        expect(card.locator(".tile")).to_have_count(2)
-        card.locator("h2").click()  # gives it the focus
-        for key in ("1", "0", "c", "s", "z"):
-            answer(page, key)
-        expect(card).to_have_attribute("data-ready", "1")
-        page.keyboard.press("Shift+Digit1")
-        page.keyboard.press("Shift+Digit2")
-        expect(card.locator(".mix output")).to_have_text("50 % small, 50 % large")
-        answer(page, "Enter")
-        page.keyboard.press("?")
-        expect(card.locator(".keys")).to_be_visible()
-        expect(card.locator(".result li")).to_have_count(2)  # drawn beside it
-        PICTURES.mkdir(exist_ok=True)
-        page.screenshot(path=PICTURES / "notebook.png")
-        assert page.locator(".jp-Notebook .jp-Cell").count() <= 2  # c copied, z undid no cell
-        browser.close()
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page.set_default_timeout(1000 * PATIENCE)
+    errors = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.goto(lab)
+    # Before, the cell would ask for a kernel.
+    expect(page.locator(".jp-KernelName")).to_contain_text("ipykernel")
+    page.locator(".jp-Notebook .cm-content").first.click()
+    page.keyboard.press("Shift+Enter")
+    card = page.locator(".askmeans")
+    expect(card.locator("h2")).to_contain_text("To which group does this belong?")
+    expect(card.locator(".tile")).to_have_count(2)
+    card.locator("h2").click()  # gives it the focus
+    for key in ("1", "0", "c", "s", "z"):
+        answer(page, key)
+    expect(card).to_have_attribute("data-ready", "1")
+    page.keyboard.press("Shift+Digit1")
+    page.keyboard.press("Shift+Digit2")
+    expect(card.locator(".mix output")).to_have_text("50 % small, 50 % large")
+    answer(page, "Enter")
+    page.keyboard.press("?")
+    expect(card.locator(".keys")).to_be_visible()
+    expect(card.locator(".result li")).to_have_count(2)  # drawn beside it
+    PICTURES.mkdir(exist_ok=True)
+    page.screenshot(path=PICTURES / "notebook.png")
+    assert page.locator(".jp-Notebook .jp-Cell").count() <= 2  # c copied, z undid no cell
+    page.close()
     assert not errors
     with sessions.open(session.url) as kept:
         told = [(each.kind, each.value, each.annotator) for each in kept.history()]

@@ -4,14 +4,11 @@ import json
 from pathlib import Path
 
 import pytest
-from browsers import find_browser
-from missing_parts import need
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import expect
 
 import askmeans
 from askmeans import notebook, sessions
 
-FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
 SCRIPT = (Path(askmeans.__file__).parent / "notebook" / "widget.js").read_text()
 # A front end's model, as anywidget's contract has it: values, messages, who listens.
 MODEL = """([script, values]) => import(URL.createObjectURL(
@@ -28,15 +25,6 @@ MODEL = """([script, values]) => import(URL.createObjectURL(
   window.end = module.default.render({ model: window.model, el: document.body });
 })"""
 EVIL = '<img src="x" onerror="window.evil = 1">'
-
-
-@pytest.fixture(scope="module")
-def browser():
-    path = need(find_browser(), "chromium, for the card of a notebook", "tools/install-browser.sh")
-    with sync_playwright() as playwright:
-        made = playwright.chromium.launch(executable_path=path, args=FLAGS)
-        yield made
-        made.close()
 
 
 @pytest.fixture

@@ -12,9 +12,9 @@ import numpy as np
 import pandas as pd
 import pytest
 import uvicorn
-from browsers import find_browser
+from browsers import REMEDY
 from missing_parts import need
-from playwright.sync_api import Error, expect, sync_playwright
+from playwright.sync_api import expect
 from signing import become
 from sklearn.datasets import load_iris
 from soaking import in_soak
@@ -26,13 +26,6 @@ from askmeans.web import create_app
 ROOT = Path(__file__).parents[2]
 SCREENSHOTS = ROOT / "screenshots"
 AXE = Path(sys.prefix) / "axe" / "node_modules" / "axe-core" / "axe.min.js"
-FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-quic",
-         "--no-first-run", "--disable-background-networking", "--disable-component-update",
-         "--disable-sync"]  # fmt: skip
-REMEDY = (
-    "tools/install-browser.sh .venv/axe gets what these tests need, from Debian for root, else for "
-    "you alone."
-)
 FRUIT = ["plum", "cherry", "grape", "melon", "pumpkin", "papaya"]
 
 expect.set_options(timeout=20_000)  # the machine may be busy
@@ -173,19 +166,6 @@ def serving(path, **options):
 def address(database):
     with serving(database, settle_seconds=0.0) as found:
         yield found
-
-
-@pytest.fixture(scope="session")
-def browser():
-    part = "chromium, for the tests of the page"
-    path = need(find_browser(), part, REMEDY)
-    with sync_playwright() as playwright:
-        try:
-            made = playwright.chromium.launch(executable_path=path, args=FLAGS)
-        except Error as error:  # playwright's own may lack libraries of the system
-            need(None, part, f"{path} does not start: {error.message.splitlines()[0]} {REMEDY}")
-        yield made
-        made.close()
 
 
 @pytest.fixture(scope="session")
