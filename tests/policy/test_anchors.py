@@ -2,9 +2,15 @@
 
 import numpy as np
 
-from askmeans.policy.anchors import described, founders_of, outsiders_of, rows_beside
+from askmeans.policy.anchors import (
+    described,
+    founders_by_sides,
+    founders_of,
+    outsiders_of,
+    rows_beside,
+)
 from askmeans.policy.comparisons import compared_by
-from askmeans.queries import Answers, PairQueries
+from askmeans.queries import Answers, PairQueries, RelativeQueries
 
 
 def pairs(*answers):
@@ -27,6 +33,14 @@ def test_an_item_in_between_does_not_stand_for_a_group_where_another_first_item_
 def test_groups_that_somebody_named_keep_their_numbers():
     told = pairs(((0, 1), 0.0))
     assert founders_of(told, 2, {1: 0}) == {1: 0, 0: 1}
+
+
+def test_sides_found_groups_of_kinds_that_are_unlike_each_other():
+    three = RelativeQueries([(2, 0, 1), (3, 0, 1), (4, 1, 5)])
+    told = compared_by(Answers([(1, three, np.array([1.0, 0.0, 1.0]))]))
+    first, second = (int(told.items[place]) for place in founders_by_sides(told, 3))
+    assert first in {1, 3, 4}  # the most
+    assert second in {0, 2}  # nobody said that 5 is unlike them
 
 
 def test_rows_are_as_similar_as_the_founders_say():

@@ -4,11 +4,21 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from askmeans.fuzzy.simplex import keep_answers
 from askmeans.policy.comparisons import Comparisons
 
-__all__ = ["Compared", "described", "founders_of", "groups_outside", "outsiders_of", "rows_beside"]
+__all__ = [
+    "Compared",
+    "described",
+    "founders_by_sides",
+    "founders_of",
+    "groups_outside",
+    "outsiders_of",
+    "rows_beside",
+]
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -65,6 +75,27 @@ def founders_of(told: Comparisons, k: int, named: dict[int, int]) -> dict[int, i
         if len(best) == len(free):
             break
     return known | dict(zip(sorted(best), free, strict=False))
+
+
+def founders_by_sides(told: Comparisons, k: int) -> dict[int, int]:
+    """Items that stand for groups by what they were more like: those whose kind no other is of.
+
+    Whoever is more like one of two is of its kind, and of another kind than the other.
+    """
+    m, aside = len(told.items), told.relative_value != 0.5
+    chosen, value = told.relative[aside], told.relative_value[aside]
+    near = np.where(value > 0.5, chosen[:, 1], chosen[:, 2])
+    far = np.where(value > 0.5, chosen[:, 2], chosen[:, 1])
+    links = coo_array((np.ones(len(near)), (chosen[:, 0], near)), shape=(m, m))
+    kind = connected_components(links, directed=False)[1]
+    unlike = np.zeros((kind.max(initial=0) + 1,) * 2, dtype=bool)
+    for one in (chosen[:, 0], near):
+        unlike[kind[one], kind[far]] = unlike[kind[far], kind[one]] = True
+    founders: list[int] = []
+    for candidate in np.argsort(-np.bincount(kind), kind="stable").tolist():
+        if len(founders) < k and all(unlike[candidate, kind[founder]] for founder in founders):
+            founders.append(int(np.flatnonzero(kind == candidate)[0]))
+    return {place: group for group, place in enumerate(founders)}
 
 
 def rows_beside(told: Comparisons, founders: dict[int, int], k: int) -> Floats:

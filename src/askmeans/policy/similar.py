@@ -25,6 +25,7 @@ from askmeans.fuzzy.ties import without_last_bits
 from askmeans.policy.anchors import (
     Compared,
     described,
+    founders_by_sides,
     founders_of,
     groups_outside,
     outsiders_of,
@@ -233,6 +234,9 @@ class SimilarityPolicy(StratifiedPolicy):
             if row.max(initial=0.0) > 0.5
         }
         if self.settings.ask == "relative":  # nobody says that two are unlike
+            found = founders_by_sides(told, self.k)
+            if len(found) == self.k and not named:
+                return found
             ensemble, _ = self._ground(direct)
             typical = ensemble.pool.rows[ensemble.pool.typical].tolist()
             places = {item: place for place, item in enumerate(told.items.tolist())}
