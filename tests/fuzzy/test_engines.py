@@ -73,10 +73,16 @@ def test_who_watches_is_told_how_far_a_pass_is_and_nobody_else():
     assert watcher() is None
 
 
-def test_memberships_and_labels_in_one_pass_are_those_of_two():
+@pytest.mark.parametrize("fuzzifier", [1.7, 2.0])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_memberships_labels_and_objective_in_one_pass_are_those_of_three(fuzzifier, weighted):
     rng = np.random.default_rng(0)
     X, centers = rng.normal(size=(300, 3)).astype(np.float32), rng.normal(size=(4, 3))
-    memberships, labels = lloyd.assign(X, centers, 1.7)
-    assert memberships.dtype == np.float32
-    assert (memberships == lloyd.memberships(X, centers, 1.7)).all()
-    assert (labels == lloyd.nearest_centers(X, centers)).all()
+    weights = rng.random(300) if weighted else np.empty(0)
+    assigned = lloyd.Assigning(X, weights)
+    objective = assigned(centers, fuzzifier)
+    centers = centers.astype(np.float32)
+    assert assigned.memberships.dtype == np.float32
+    assert (assigned.memberships == lloyd.memberships(X, centers, fuzzifier)).all()
+    assert (assigned.labels == lloyd.nearest_centers(X, centers)).all()
+    assert objective == pytest.approx(lloyd.objective(X, centers, fuzzifier, weights))

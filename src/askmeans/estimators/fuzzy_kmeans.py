@@ -35,7 +35,7 @@ from askmeans.exceptions import CollapseWarning, DataError, ParameterError
 from askmeans.fuzzy.disk import as_bytes
 
 if TYPE_CHECKING:
-    from askmeans.fuzzy.lloyd import Fit
+    from askmeans.fuzzy.lloyd import Assigning, Fit
 
 __all__ = ["FuzzyKMeans"]
 
@@ -209,9 +209,10 @@ class FuzzyKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
             )
         else:
             items, seen = check_items(self, X)
-            found = self._fitted(items, as_weights(sample_weight, len(items)))
+            assigned = lloyd.Assigning(items, as_weights(sample_weight, len(items)))
+            found = self._fitted(items, assigned.weights, assigning=assigned)
             centers = found.centers.astype(items.dtype)
-            rows = lloyd.assign(items, centers, found.fuzzifier)
+            rows = assigned.memberships, assigned.labels
         # All is computed: from here on nothing can fail and leave half of it.
         for name in ("feature_names_in_", "_stream_weights"):
             self.__dict__.pop(name, None)
@@ -290,11 +291,13 @@ class FuzzyKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
             found = self._fitted(together, heavy, start=self._centers)
         centers = found.centers.astype(items.dtype)
         shares = lloyd.memberships(together, centers, found.fuzzifier).astype(np.float64)
+        assigned = lloyd.Assigning(items, np.empty(0))
+        assigned(found.centers, found.fuzzifier)
         if so_far is None:
             self.__dict__.pop("feature_names_in_", None)
         self.__dict__.update(seen)
         self._stream_weights = heavy @ shares if heavy.size else shares.sum(axis=0)
-        self._keep(found, centers, *lloyd.assign(items, centers, found.fuzzifier))
+        self._keep(found, centers, assigned.memberships, assigned.labels)
         return self
 
     def write_memberships(self, path: str | Path, *, X: Any = None, top: int | None = None) -> Path:
@@ -456,7 +459,11 @@ class FuzzyKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         return int(self.cluster_centers_.shape[0])
 
     def _fitted(
-        self, items: Any, weights: NDArray[np.float64], start: ArrayLike | None = None
+        self,
+        items: Any,
+        weights: NDArray[np.float64],
+        start: ArrayLike | None = None,
+        assigning: "Assigning | None" = None,
     ) -> "Fit":
         """What Lloyd's iterations find, with a warning where it is not what was hoped for."""
         from askmeans.fuzzy import lloyd
@@ -477,6 +484,7 @@ class FuzzyKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
                 rng=as_generator(self.random_state, "FuzzyKMeans"),
                 # Whether clusters are on their way to merge shows in how slowly Lloyd moves them.
                 mixing=self.algorithm == "auto" and self.fuzzifier != "auto",
+                assigning=assigning,
             )
         self._warn(found)
         return found

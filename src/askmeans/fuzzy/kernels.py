@@ -183,6 +183,23 @@ def normalize(shares: Floats, sums: Floats, m: int) -> None:
             share[b] /= sums[b]
 
 
+@compiled
+def parts(
+    sums: Floats, fuzzifier: float, weights: Floats, start: int, m: int, factor: Floats
+) -> None:
+    """Write each item's weight divided by the sum of its shares to the power alpha."""
+    if fuzzifier == 2.0:
+        for b in range(m):
+            factor[b] = 1.0 / (sums[b] * sums[b])
+    else:
+        for b in range(m):
+            factor[b] = 1.0 / sums[b]
+        powers(factor, fuzzifier, factor, m)
+    if weights.size:
+        for b in range(m):
+            factor[b] *= weights[start + b]
+
+
 @compiled_sums
 def add_moments(block: Floats, m: int, weights: Floats, moments: Floats) -> None:
     """Add the block's items, weighed by each cluster's row of weights, to its moments (k x d)."""
@@ -235,16 +252,7 @@ def accumulate(
         load(X, start, m, shift, scale, block)
         measure(block, m, centers, distances)
         soften(distances, m, fuzzifier, nearest, shares, sums)
-        if fuzzifier == 2.0:
-            for b in range(m):
-                factor[b] = 1.0 / (sums[b] * sums[b])
-        else:
-            for b in range(m):
-                factor[b] = 1.0 / sums[b]
-            powers(factor, fuzzifier, factor, m)
-        if weights.size:
-            for b in range(m):
-                factor[b] *= weights[start + b]
+        parts(sums, fuzzifier, weights, start, m, factor)
         for b in range(m):
             objective += nearest[b] * sums[b] * factor[b]
         for j in range(k):
@@ -281,17 +289,18 @@ def fill_memberships(
                 out[start + b, j] = shares[j, b]
 
 
-@compiled
+@compiled_sums
 def fill_both(
     X: Items,
+    weights: Floats,
     out: Items,
     labels: Labels,
     centers: Floats,
     shift: Floats,
     scale: float,
     fuzzifier: float,
-) -> None:
-    """Write memberships (n x k) and nearest centres of these items, in one pass."""
+) -> float:
+    """Write memberships (n x k) and nearest centres of these items; return their objective."""
     n, d = X.shape
     k = centers.shape[0]
     block = np.empty((d, WIDTH))
@@ -299,11 +308,16 @@ def fill_both(
     shares = np.empty((k, WIDTH))
     nearest = np.empty(BLOCK)
     sums = np.empty(BLOCK)
+    factor = np.empty(BLOCK)
+    objective = 0.0
     for start in range(0, n, BLOCK):
         m = min(BLOCK, n - start)
         load(X, start, m, shift, scale, block)
         measure(block, m, centers, distances)
         soften(distances, m, fuzzifier, nearest, shares, sums)
+        parts(sums, fuzzifier, weights, start, m, factor)
+        for b in range(m):
+            objective += nearest[b] * sums[b] * factor[b]
         normalize(shares, sums, m)
         for b in range(m):
             best = 0
@@ -312,6 +326,7 @@ def fill_both(
             labels[start + b] = best
             for j in range(k):
                 out[start + b, j] = shares[j, b]
+    return objective
 
 
 @compiled

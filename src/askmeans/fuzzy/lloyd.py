@@ -20,8 +20,8 @@ from askmeans.fuzzy.threads import RowThreads
 from askmeans.fuzzy.ties import first_lowest
 
 __all__ = [
+    "Assigning",
     "Fit",
-    "assign",
     "distances",
     "fill",
     "fit",
@@ -61,6 +61,27 @@ class Fit:
         return float(self.history[-1])
 
 
+class Assigning:
+    """Memberships and nearest centres of an array's items, made once centres are found."""
+
+    def __init__(self, X: Items, weights: Floats) -> None:
+        self.X, self.weights = X, weights
+        self.memberships: Items = np.empty((0, 0), X.dtype)
+        self.labels = np.empty(0, np.int32)
+
+    def __call__(self, centers: Floats, fuzzifier: float) -> float:
+        """Make them for these centres, in the items' float type; return the objective there."""
+        centers = centers.astype(self.X.dtype)
+        self.memberships = np.empty((len(self.X), len(centers)), dtype=self.X.dtype)
+        self.labels = np.empty(len(self.X), dtype=np.int32)
+        frame = Frame.of_centers(centers)
+        with RowThreads(len(self.X), centers.size) as threads:
+            per_row = read_only(self.X), self.weights, self.memberships, self.labels
+            inside = frame.inner(centers), frame.shift, frame.scale, fuzzifier
+            objective = sum(threads.map(kernels.fill_both, per_row, *inside))
+        return objective / frame.scale / frame.scale
+
+
 @default_float_errors()
 def fit(
     X: Items | Engine,
@@ -74,6 +95,7 @@ def fit(
     weights: Floats,
     rng: np.random.Generator,
     mixing: bool = False,
+    assigning: Assigning | None = None,
 ) -> Fit:
     """Iterate from `n_init` starts and keep the first with the lowest objective.
 
@@ -83,17 +105,30 @@ def fit(
     X is an array, or an engine that has its own weights. `mixing` is Anderson's, see mixing.py.
 
     Of many rows a random sample is iterated over first, and where that ends all rows begin; of
-    several starts the best on the sample is.
+    several starts the best on the sample is. `assigning` is done with what is found; it saves the
+    pass for the objective at the end.
     """
     if not isinstance(X, np.ndarray):
-        fitting = _Fitting(X, n_clusters, init, rng, mixing)
+        fitting = _Fitting(X, n_clusters, init, rng)
+        rule = _Rule(max_iter=max_iter, tol=tol, mixing=mixing)
         with fitting.threads:
-            return fitting.fit(fuzzifier, n_init, max_iter, tol)
+            return fitting.fit(fuzzifier, n_init, rule, assigning)
     with RowThreads(len(X), n_clusters * X.shape[1]) as threads:
         return fit(
             ArrayEngine(X, weights, threads), n_clusters, fuzzifier=fuzzifier, init=init,
             n_init=n_init, max_iter=max_iter, tol=tol, weights=weights, rng=rng, mixing=mixing,
+            assigning=assigning,
         )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Rule:
+    """How to iterate, and when to stop."""
+
+    max_iter: int
+    tol: float
+    mixing: bool
+    fuzzifier: float = 2.0
 
 
 class _Fitting:
@@ -105,10 +140,8 @@ class _Fitting:
         n_clusters: int,
         init: str | Items,
         rng: np.random.Generator,
-        mixing: bool,
     ) -> None:
-        self.engine, self.n_clusters = engine, n_clusters
-        self.init, self.rng, self.mixing = init, rng, mixing
+        self.engine, self.n_clusters, self.init, self.rng = engine, n_clusters, init, rng
         n, d = engine.n_rows, engine.n_features
         rows = seeding_rows(n, d, n_clusters, rng)
         self.is_sampled = rows is not None
@@ -123,31 +156,43 @@ class _Fitting:
         self.problem = Problem.of(engine, sample=self.sample.X if self.is_sampled else None)
 
     def fit(
-        self, fuzzifier: float | Literal["auto"], n_init: int, max_iter: int, tol: float
+        self,
+        fuzzifier: float | Literal["auto"],
+        n_init: int,
+        rule: _Rule,
+        assigning: Assigning | None,
     ) -> Fit:
         """The best of the starts; with "auto", less soft until no clusters merge."""
         if fuzzifier != "auto":
-            return self._best(fuzzifier, n_init, max_iter, tol)
+            return self._best(replace(rule, fuzzifier=fuzzifier), n_init, assigning)
         alpha = max(_AUTO_LOWEST, min(_AUTO_HIGHEST, fuzzifier_bound(self.problem)))
         while (
-            _too_soft(found := self._best(alpha, n_init, max_iter, tol), tol)
+            _too_soft(found := self._best(replace(rule, fuzzifier=alpha), n_init), rule.tol)
             and alpha > _AUTO_LOWEST
         ):
             alpha = max(_AUTO_LOWEST, 1.0 + _AUTO_FACTOR * (alpha - 1.0))
+        if assigning is not None:
+            assigning(found.centers, alpha)
         return found
 
-    def _best(self, alpha: float, n_init: int, max_iter: int, tol: float) -> Fit:
+    def _best(self, rule: _Rule, n_init: int, assigning: Assigning | None = None) -> Fit:
         """The best of the starts at this fuzzifier."""
-        iterate = partial(_iterate, fuzzifier=alpha, max_iter=max_iter, mixing=self.mixing)
+        alpha = rule.fuzzifier
         starts = self._starts(alpha, n_init)
         if self.is_sampled and isinstance(self.init, str):
             near = replace(self.problem, engine=self.sample)
-            on_sample = [iterate(near, start, tol=max(tol, _ON_SAMPLE)) for start in starts]
+            rough = replace(rule, tol=max(rule.tol, _ON_SAMPLE))
+            on_sample = [_iterate(near, start, rough) for start in starts]
             best = on_sample[first_lowest([run.objective for run in on_sample])]
             starts = [self.problem.frame.inner(best.centers)]
-        runs = [iterate(self.problem, start, tol=tol) for start in starts]
+        # Centres in single precision are others: the history is that of those iterated over.
+        exact = assigning is not None and assigning.X.dtype == np.float64
+        last = assigning if exact and len(starts) == 1 else None
+        runs = [_iterate(self.problem, start, rule, last) for start in starts]
         # Starts that lead to one optimum differ in the order of its clusters, and by rounding.
         best = runs[first_lowest([run.objective for run in runs])]
+        if assigning is not None and last is None:
+            assigning(best.centers, alpha)
         items, weights = self._few
         return replace(
             best, merged=merged_clusters(memberships(items, best.centers, alpha), weights)
@@ -180,14 +225,6 @@ class _Fitting:
 def _too_soft(found: Fit, tol: float) -> bool:
     """Whether clusters have merged, or are still on their way when the iterations ended."""
     return bool(found.merged) or (tol > 0.0 and not found.converged)
-
-
-def assign(X: Items, centers: Items, fuzzifier: float) -> tuple[Items, NDArray[np.int32]]:
-    """Memberships and nearest centres of items, in one pass."""
-    out = np.empty((len(X), len(centers)), dtype=X.dtype)
-    labels = np.empty(len(X), dtype=np.int32)
-    fill(kernels.fill_both, X, centers, (out, labels), fuzzifier)
-    return out, labels
 
 
 def memberships(X: Items, centers: Items, fuzzifier: float) -> Items:
@@ -238,20 +275,20 @@ def fill(
 
 
 def _iterate(
-    problem: Problem, start: Floats, *, fuzzifier: float, max_iter: int, tol: float, mixing: bool
+    problem: Problem, start: Floats, rule: _Rule, assigning: Assigning | None = None
 ) -> Fit:
     """Alternate equations (3) and (4) from these inner centres until they move no more.
 
     With mixing, a guess that raises the objective costs one pass: Lloyd's own step is taken
-    instead, and the history shows the objective as it was.
+    instead, and the history shows the objective as it was. What is found is assigned, if wanted.
     """
-    frame = problem.frame
+    frame, fuzzifier = problem.frame, rule.fuzzifier
     centers = start
     history: list[float] = []
     converged = False
     mixed = Mixing()
     plain: Floats | None = None  # Lloyd's step, while a guess is tried
-    while True:
+    while not converged and len(history) < rule.max_iter:
         moments, totals, objective = _pass(problem, centers, fuzzifier)
         objective = objective / frame.scale / frame.scale
         if plain is not None and not objective <= history[-1] * _ROUNDED:
@@ -260,22 +297,25 @@ def _iterate(
             history.append(history[-1])
             continue
         history.append(objective)
-        if converged or len(history) > max_iter:
-            break
         # A cluster whose weights all vanish (fuzzifiers near 1) stays where it is.
         moved = np.divide(moments, totals[:, None], out=centers.copy(), where=totals[:, None] > 0.0)
         step = np.sqrt(np.square(moved - centers).sum(axis=1).max())
-        converged = bool(step <= tol * problem.spread)
+        converged = bool(step <= rule.tol * problem.spread)
         guess = None
-        if mixing and not converged and len(history) < max_iter:
+        if rule.mixing and not converged and len(history) < rule.max_iter:
             guess = mixed.guess(centers, moved)
         plain = None if guess is None else moved
         centers = moved if guess is None else guess
+    found = frame.outer(centers)
+    if assigning is None:
+        objective = _pass(problem, centers, fuzzifier)[2] / frame.scale / frame.scale
+    else:
+        objective = assigning(found, fuzzifier)
     return Fit(
-        centers=frame.outer(centers),
+        centers=found,
         fuzzifier=fuzzifier,
-        history=np.array(history),
-        n_iter=len(history) - 1,
+        history=np.array([*history, objective]),
+        n_iter=len(history),
         converged=converged,
         merged=[],
     )
