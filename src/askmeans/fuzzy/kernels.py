@@ -2,8 +2,9 @@
 
 Rules of this file:
 - No validation and no objects: arrays in, arrays out. model.py is the truth they are tested by.
-- A block of items is transposed while it is read, so that every inner loop runs over items and
-  vectorises; no array of n_items x n_clusters exists unless it is the result.
+- A block of items is transposed while it is read (unless items are wide, see wide.py), so that
+  every inner loop runs over items and vectorises; no array of n_items x n_clusters exists unless
+  it is the result.
 - Coordinates inside are (x - shift) * scale. The shift keeps data that lies far out exact, the
   scale (a power of two) keeps squares of very small or large data from vanishing or overflowing.
 - All arithmetic is in float64, whatever the items are stored in.
@@ -17,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans.fuzzy.compiled import compiled, compiled_sums
+from askmeans.fuzzy.wide import WIDE, add_moments_of_rows, load_rows, measure_rows
 
 Items = NDArray[np.floating]
 Floats = NDArray[np.float64]
@@ -108,8 +110,17 @@ def as_halves(exponent: float) -> int:
 
 
 @compiled
+def new_block(d: int) -> Floats:
+    """Where a block of items is read to: into columns, or into rows where they are wide."""
+    return np.empty((BLOCK, d) if d >= WIDE else (d, WIDTH))
+
+
+@compiled
 def load(X: Items, start: int, m: int, shift: Floats, scale: float, block: Floats) -> None:
-    """Read m items into the columns of the block, in inner coordinates."""
+    """Read m items into the block, in inner coordinates."""
+    if X.shape[1] >= WIDE:
+        load_rows(X, start, m, shift, scale, block)
+        return
     for b in range(m):
         for c in range(X.shape[1]):
             block[c, b] = (X[start + b, c] - shift[c]) * scale
@@ -117,8 +128,11 @@ def load(X: Items, start: int, m: int, shift: Floats, scale: float, block: Float
 
 @compiled_sums
 def measure(block: Floats, m: int, centers: Floats, distances: Floats) -> None:
-    """Squared distances of the block's items (columns) to the centres (rows)."""
+    """Squared distances of the block's items to the centres (rows)."""
     k, d = centers.shape
+    if d >= WIDE:
+        measure_rows(block, m, centers, distances)
+        return
     even = d - d % 4
     for j in range(k):
         row = distances[j]
@@ -204,6 +218,9 @@ def parts(
 def add_moments(block: Floats, m: int, weights: Floats, moments: Floats) -> None:
     """Add the block's items, weighed by each cluster's row of weights, to its moments (k x d)."""
     k, d = moments.shape
+    if d >= WIDE:
+        add_moments_of_rows(block, m, weights, moments)
+        return
     even = d - d % 4
     for j in range(k):
         weight = weights[j]
@@ -238,7 +255,7 @@ def accumulate(
     """
     n, d = X.shape
     k = centers.shape[0]
-    block = np.empty((d, WIDTH))
+    block = new_block(d)
     distances = np.empty((k, WIDTH))
     shares = np.empty((k, WIDTH))
     nearest = np.empty(BLOCK)
@@ -273,7 +290,7 @@ def fill_memberships(
     """Write the closed-form memberships of these items (n x k)."""
     n, d = X.shape
     k = centers.shape[0]
-    block = np.empty((d, WIDTH))
+    block = new_block(d)
     distances = np.empty((k, WIDTH))
     shares = np.empty((k, WIDTH))
     nearest = np.empty(BLOCK)
@@ -303,7 +320,7 @@ def fill_both(
     """Write memberships (n x k) and nearest centres of these items; return their objective."""
     n, d = X.shape
     k = centers.shape[0]
-    block = np.empty((d, WIDTH))
+    block = new_block(d)
     distances = np.empty((k, WIDTH))
     shares = np.empty((k, WIDTH))
     nearest = np.empty(BLOCK)
@@ -334,7 +351,7 @@ def fill_distances(X: Items, out: Items, centers: Floats, shift: Floats, scale: 
     """Write the Euclidean distances of these items to the centres (n x k)."""
     n, d = X.shape
     k = centers.shape[0]
-    block = np.empty((d, WIDTH))
+    block = new_block(d)
     distances = np.empty((k, WIDTH))
     for start in range(0, n, BLOCK):
         m = min(BLOCK, n - start)
@@ -350,7 +367,7 @@ def fill_labels(X: Items, out: Labels, centers: Floats, shift: Floats, scale: fl
     """Write the nearest centre of each of these items, the lowest index on ties."""
     n, d = X.shape
     k = centers.shape[0]
-    block = np.empty((d, WIDTH))
+    block = new_block(d)
     distances = np.empty((k, WIDTH))
     for start in range(0, n, BLOCK):
         m = min(BLOCK, n - start)
@@ -376,7 +393,7 @@ def fill_scores(
     """
     n, d = X.shape
     k = centers.shape[0]
-    block = np.empty((d, WIDTH))
+    block = new_block(d)
     distances = np.empty((k, WIDTH))
     for start in range(0, n, BLOCK):
         m = min(BLOCK, n - start)
@@ -514,7 +531,7 @@ def seed_totals(
     """
     n, d = X.shape
     t = candidates.shape[0]
-    block = np.empty((d, WIDTH))
+    block = new_block(d)
     distances = np.empty((t, WIDTH))
     totals = np.zeros(t)
     for start in range(0, n, BLOCK):
@@ -542,7 +559,7 @@ def add_seed(
 ) -> None:
     """Bring `nearest` and `sums` (see seed_totals) of these items up to date for a new seed."""
     n, d = X.shape
-    block = np.empty((d, WIDTH))
+    block = new_block(d)
     distances = np.empty((1, WIDTH))
     for start in range(0, n, BLOCK):
         m = min(BLOCK, n - start)
@@ -581,7 +598,7 @@ def smallest_keys(
     """
     n, d = X.shape
     k = centers.shape[0]
-    block = np.empty((d, WIDTH))
+    block = new_block(d)
     distances = np.empty((k, WIDTH))
     keys = np.full(count, math.inf)
     rows = np.zeros(count, dtype=np.int64)
@@ -614,7 +631,7 @@ def count_nearest(
     """What the items weigh together whose nearest centre is each of these."""
     n, d = X.shape
     k = centers.shape[0]
-    block = np.empty((d, WIDTH))
+    block = new_block(d)
     distances = np.empty((k, WIDTH))
     counts = np.zeros(k)
     for start in range(0, n, BLOCK):
