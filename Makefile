@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help env demo docs test lint types unit portable soak bench questions clean
+.PHONY: help env demo docs test lint types kernels unit portable soak bench questions clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -11,6 +11,9 @@ READY := $(VENV)/.installed
 BROWSER := $(VENV)/.browser
 POSTGRES := $(VENV)/.postgres
 PROXIES := $(VENV)/.proxies
+
+# Processes that tests start read what the first has compiled, wherever the shell forbids that.
+unexport PYTHONDONTWRITEBYTECODE
 
 # An environment whose interpreter is gone (an upgrade, a moved folder) is made anew.
 ifneq ($(shell $(BIN)/python -c 'print(1)' 2>/dev/null),1)
@@ -35,7 +38,11 @@ docs: $(READY)  ## the documentation as a site: docs/_build/html (GALLERY=0 leav
 	@GALLERY=$${GALLERY:-1} $(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 
-test: lint types unit portable  ## everything CI checks: lint, types, tests (some minutes)
+# mypy has one core, what is compiled and lint have another; then the tests have all.
+test: $(READY)  ## everything CI checks: lint, types, tests (some minutes)
+	@$(MAKE) --no-print-directory --output-sync=target -j2 types kernels lint
+	@$(MAKE) --no-print-directory unit
+	@$(MAKE) --no-print-directory portable
 	@echo "All checks passed."
 
 lint: $(READY)  ## ruff, import directions, docstrings
@@ -48,6 +55,14 @@ lint: $(READY)  ## ruff, import directions, docstrings
 types: $(READY)  ## mypy, strict
 	@echo "== types: mypy --strict (about 20 seconds)"
 	@$(BIN)/mypy
+
+# Compiled code and matrix products round otherwise on another processor: nothing may hang on that.
+PORTABLE := NUMBA_CPU_NAME=generic NUMBA_CACHE_DIR=$(CURDIR)/$(VENV)/numba-generic OPENBLAS_CORETYPE=Haswell
+
+kernels: $(READY)
+	@echo "== kernels: compiled once for all tests (about 40 seconds; nothing where they are)"
+	@$(BIN)/python tools/compile_kernels.py
+	@$(PORTABLE) $(BIN)/python tools/compile_kernels.py quick
 
 # The tests of the page run in a real chromium, with axe-core looking for what shuts people out.
 # What is missing is told, and its tests are skipped; with CI=true they fail.
@@ -66,11 +81,9 @@ unit: $(READY) $(BROWSER) $(POSTGRES) $(PROXIES)  ## pytest: tests, docstring ex
 	@echo "== tests: pytest on every core (about 10 minutes on two; the ten slowest are printed)"
 	@$(BIN)/python -m pytest -q -n auto --dist worksteal --durations=10
 
-# Compiled code and matrix products round otherwise on another processor: nothing may hang on that.
 portable: $(READY)  ## documentation and strategies once more, as on another processor
 	@echo "== portable: documentation and strategies as on another processor (about 45 seconds on two cores)"
-	@NUMBA_CPU_NAME=generic NUMBA_CACHE_DIR=$(CURDIR)/$(VENV)/numba-generic OPENBLAS_CORETYPE=Haswell \
-		$(BIN)/python -m pytest -q -n auto --dist worksteal tests/test_documentation.py tests/test_strategies.py tests/paper/test_every_plan.py
+	@$(PORTABLE) $(BIN)/python -m pytest -q -n auto --dist worksteal tests/test_documentation.py tests/test_strategies.py tests/paper/test_every_plan.py
 
 soak: $(READY) $(BROWSER) $(POSTGRES)  ## what takes long: clients killed 200 times, 20 annotators on the page, long sequences (some minutes)
 	@echo "== soak: sessions under kills, crowds and long sequences, two servers under removals, all that is marked soak, the page under load (about 20 minutes)"
