@@ -8,7 +8,6 @@ from itertools import combinations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import mannwhitneyu
 
 from askmeans.checks import as_memberships, check_number
 from askmeans.exceptions import DataError
@@ -255,6 +254,8 @@ def _is_worse(theirs: Floats, others: Floats, n_annotators: int) -> bool:
         return False
     if theirs.mean() < _WORSE * max(others.mean(), _LEAST_SCALE):
         return False
+    from scipy.stats import mannwhitneyu  # slow to load, and seldom needed
+
     chance = float(mannwhitneyu(theirs, others, alternative="greater").pvalue)
     return chance < _SIGNIFICANT / n_annotators
 
