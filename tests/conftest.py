@@ -14,17 +14,22 @@ from browsers import FLAGS, REMEDY, find_browser
 from hypothesis import settings
 from missing_parts import need, pytest_terminal_summary  # noqa: F401 - a hook: pytest finds it here
 
+LONGEST = ("tests/test_site.py", "tests/notebook/test_jupyter.py", "tests/cli/test_reproduce.py")
+
 # No test depends on the clock (compiling may fall into an example), and every run tries the same.
 settings.register_profile("askmeans", deadline=None, derandomize=True)
 settings.load_profile("askmeans")
 
 
 def pytest_collection_modifyitems(config, items):
-    """Leave what is marked `soak` to `make soak`."""
+    """Leave what is marked `soak` to `make soak`; what takes longest goes first.
+
+    Or one process would end with it while others wait.
+    """
     if not os.environ.get("ASKMEANS_SOAK"):
-        soak = [item for item in items if item.get_closest_marker("soak")]
-        items[:] = [item for item in items if item not in soak]
-        config.hook.pytest_deselected(items=soak)
+        config.hook.pytest_deselected(items=[i for i in items if i.get_closest_marker("soak")])
+        items[:] = [item for item in items if not item.get_closest_marker("soak")]
+    items.sort(key=lambda item: not item.nodeid.startswith(LONGEST))
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
+from soaking import in_soak
 
 from askmeans.driver import run
 from askmeans.exceptions import (
@@ -471,7 +472,9 @@ def script(tmp_path):
     return write
 
 
-@pytest.mark.parametrize("forced", [{}, {"FORCE_COLOR": "1"}, {"TTY_COMPATIBLE": "1"}])
+@pytest.mark.parametrize(
+    "forced", [in_soak({}), in_soak({"FORCE_COLOR": "1"}), {"TTY_COMPATIBLE": "1"}]
+)
 def test_progress_is_silent_in_a_pipe(script, forced):
     done = subprocess.run(
         [sys.executable, script(9)], env=os.environ | forced,
@@ -493,7 +496,7 @@ def in_a_terminal(command):
     return shown
 
 
-@pytest.mark.parametrize(("budget", "end"), [(9, "4/9"), (3, "3/3"), (None, "4/?")])
+@pytest.mark.parametrize(("budget", "end"), [(9, "4/9"), in_soak(3, "3/3"), in_soak(None, "4/?")])
 def test_progress_shows_a_bar_of_answers_in_a_terminal(script, budget, end):
     shown = in_a_terminal([sys.executable, script(budget)])
     assert "answers" in shown

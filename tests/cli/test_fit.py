@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pexpect
 import pytest
+from soaking import in_soak
 
 COMMAND = Path(sys.executable).parent / "askmeans"
 
@@ -548,7 +549,7 @@ def test_a_picture_is_not_overwritten_either(askmeans, folder):
     assert (folder / "iris.png").read_text() == "mine"
 
 
-@pytest.mark.parametrize("ask", ["similarity", "pairwise"])
+@pytest.mark.parametrize("ask", ["similarity", in_soak("pairwise")])
 def test_similarities_find_the_classes_and_their_names(askmeans, folder, ask):
     askmeans(
         "fit", "iris.csv", "-k", 3, "--expert", "labels:species", "--ask", ask, "--id", "flower",

@@ -61,7 +61,7 @@ def test_a_five_point_scale_of_similarities_loses_little(data, name):
     assert mean_error(X, U, ask="similarity", levels=5, oracle=rough) < by_memberships + 0.06
 
 
-@pytest.mark.parametrize("name", LOADERS)
+@pytest.mark.parametrize("name", ["iris", in_soak("wine"), in_soak("breast cancer")])
 def test_only_pairs_and_triplets_are_asked_and_the_diagnostics_count_them(data, name):
     model = fitted(*data[name], ask="similarity")
     kinds = [answer.kind for answer in model.history_]

@@ -1,6 +1,6 @@
 """The default strategy with noisy answers: the bounds of benchmarks/noise.py on fewer targets.
 
-`make test` looks at one target of each, `make soak` at all.
+All in `make soak`; tests/estimators/test_active_noisy.py is the quick part.
 """
 
 import numpy as np
@@ -8,13 +8,14 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.mixture import GaussianMixture
 from sklearn.preprocessing import StandardScaler
-from soaking import in_soak
 
 from askmeans import ActiveFuzzyKMeans, FuzzyKMeans, metrics
 from askmeans.contradictions import find_suspects
 from askmeans.oracles import CrowdOracle, HostileOracle, NoisyOracle, QuantizedOracle, TableOracle
 
 SEEDS = range(3)
+
+pytestmark = pytest.mark.soak
 
 
 def standardised(load):
@@ -36,24 +37,13 @@ def cancer_fuzzy():
     return X, fuzzy(X, 2)
 
 
-def cancer_part():
-    """A third of the items: what `make test` has time for."""
-    X, U = cancer_fuzzy()
-    return X[::3], U[::3]
-
-
 def wine_mixture():
     X = standardised(load_wine)
     model = GaussianMixture(3, covariance_type="diag", n_init=3, random_state=0).fit(X)
     return X, model.predict_proba(X)
 
 
-TARGETS = [
-    (cancer_part, 100),
-    in_soak(cancer_fuzzy, 200),
-    in_soak(wine_hidden, 200),
-    in_soak(wine_mixture, 200),
-]
+TARGETS = [cancer_fuzzy, wine_hidden, wine_mixture]
 
 
 def off(X, U, oracle, seed, **parameters):
@@ -62,33 +52,29 @@ def off(X, U, oracle, seed, **parameters):
     return metrics.membership_error(U, model.memberships_, how="mean"), model
 
 
-@pytest.mark.soak
-@pytest.mark.parametrize(("target", "budget"), TARGETS)
-def test_repeats_within_the_same_budget_do_not_hurt(target, budget):
+@pytest.mark.parametrize("target", TARGETS)
+def test_repeats_within_the_same_budget_do_not_hurt(target):
     X, U = target()
     errors = []
     for seed in SEEDS:
         oracle = NoisyOracle(TableOracle(U), std=0.1, random_state=seed)
-        errors.append([off(X, U, oracle, seed, repeats=r, budget=budget)[0] for r in (1, 3)])
+        errors.append([off(X, U, oracle, seed, repeats=r, budget=200)[0] for r in (1, 3)])
     once, thrice = np.mean(errors, axis=0)
     assert thrice <= once + 0.005
 
 
-@pytest.mark.parametrize(
-    ("target", "budget"), [(cancer_part, 30), in_soak(cancer_fuzzy, 60), in_soak(wine_mixture, 60)]
-)
-def test_more_answers_on_five_points_do_not_hurt(target, budget):
+@pytest.mark.parametrize("target", [cancer_fuzzy, wine_mixture])
+def test_more_answers_on_five_points_do_not_hurt(target):
     X, U = target()
     errors = []
     for seed in SEEDS:
         oracle = QuantizedOracle(NoisyOracle(TableOracle(U), std=0.1, random_state=seed), levels=5)
-        few = off(X, U, oracle, seed, levels=5, budget=budget)[0]
-        errors.append([few, off(X, U, oracle, seed, levels=5, repeats=3, budget=3 * budget)[0]])
+        few = off(X, U, oracle, seed, levels=5, budget=60)[0]
+        errors.append([few, off(X, U, oracle, seed, levels=5, repeats=3, budget=180)[0]])
     once, thrice = np.mean(errors, axis=0)
     assert thrice <= once
 
 
-@pytest.mark.soak
 @pytest.mark.parametrize("how", ["random", "flipped"])
 def test_one_hostile_annotator_in_ten_bends_little_and_is_found(how):
     X, U = cancer_fuzzy()
@@ -113,7 +99,6 @@ def test_one_hostile_annotator_in_ten_bends_little_and_is_found(how):
 @pytest.mark.filterwarnings("ignore::askmeans.exceptions.AskmeansWarning")
 @pytest.mark.parametrize("ask", ["similarity", "pairwise"])
 @pytest.mark.parametrize("sigma", [0.0, 0.1])
-@pytest.mark.soak
 def test_one_hostile_annotator_in_ten_bends_similarities_little(ask, sigma):
     X = standardised(load_iris)[::2]
     U = fuzzy(X, 3)
@@ -127,7 +112,7 @@ def test_one_hostile_annotator_in_ten_bends_similarities_little(ask, sigma):
     assert bent <= 1.5 * clean + 0.02
 
 
-@pytest.mark.parametrize("ask", [in_soak("similarity"), "pairwise"])
+@pytest.mark.parametrize("ask", ["similarity", "pairwise"])
 def test_exact_similarities_asked_again_cost_what_they_must_and_change_nothing(ask):
     X = standardised(load_iris)
     U = fuzzy(X, 3)

@@ -504,7 +504,7 @@ def test_a_model_that_obeys_an_item_is_refused_where_it_leaves_the_format():
 
 # --- a real server that fails --------------------------------------------------------------------
 
-CARDS = 1000
+CARDS = 1000 if os.environ.get("ASKMEANS_SOAK") else 300
 
 
 def faulty(request, before):
@@ -537,7 +537,7 @@ oracle.answer(GroupQueries(np.arange(n), 2))
 """
 
 
-def test_a_thousand_cards_with_a_fifth_failing_killed_and_resumed(tmp_path, monkeypatch):
+def test_many_cards_with_a_fifth_failing_killed_and_resumed(tmp_path, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-secret-123")
     cache = tmp_path / "replies.db"
     paths = os.pathsep.join([str(Path(__file__).parents[1] / "helpers"), *sys.path])
@@ -546,7 +546,7 @@ def test_a_thousand_cards_with_a_fifth_failing_killed_and_resumed(tmp_path, monk
             [sys.executable, "-c", WORKER, server.url, str(cache), str(CARDS)],
             env={**os.environ, "PYTHONPATH": paths},
         )
-        while server.served < 300 and worker.poll() is None:
+        while server.served < 0.3 * CARDS and worker.poll() is None:
             time.sleep(0.01)
         worker.send_signal(signal.SIGKILL)
         assert worker.wait() == -signal.SIGKILL

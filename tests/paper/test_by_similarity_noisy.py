@@ -32,7 +32,9 @@ def noisy_error(U, oracle, seed):
 
 
 @pytest.mark.parametrize("seeds", [range(4), in_soak(range(4, 20))])
-@pytest.mark.parametrize(("sigma", "bound"), [(0.01, 0.012), (0.05, 0.045), (0.1, 0.09)])
+@pytest.mark.parametrize(
+    ("sigma", "bound"), [in_soak(0.01, 0.012), (0.05, 0.045), in_soak(0.1, 0.09)]
+)
 def test_noisy_answers_about_iris_give_new_rows_this_well(targets, sigma, bound, seeds):
     U = targets["iris"]
     for seed in seeds:
@@ -41,7 +43,7 @@ def test_noisy_answers_about_iris_give_new_rows_this_well(targets, sigma, bound,
 
 
 @pytest.mark.parametrize("seeds", [range(4), in_soak(range(4, 20))])
-@pytest.mark.parametrize(("levels", "bound"), [(11, 0.04), (5, 0.08)])
+@pytest.mark.parametrize(("levels", "bound"), [in_soak(11, 0.04), (5, 0.08)])
 def test_answers_on_a_scale_about_iris_give_new_rows_this_well(targets, levels, bound, seeds):
     U = targets["iris"]
     for seed in seeds:
@@ -67,7 +69,7 @@ def test_answers_that_carry_no_information_are_warned_of():
 
 
 @pytest.mark.parametrize("seeds", [range(2), in_soak(range(2, 12))])
-@pytest.mark.parametrize("name", ["iris", "wine"])
+@pytest.mark.parametrize("name", ["iris", in_soak("wine")])
 @pytest.mark.parametrize("levels", [5, in_soak(11)])
 def test_coinciding_centers_on_a_scale_are_warned_of(targets, name, levels, seeds):
     U = targets[name]
@@ -119,7 +121,7 @@ def test_who_cannot_say_anything_of_triplets_gets_what_pairs_tell_and_a_warning(
 
 
 @pytest.mark.parametrize("seeds", [range(8), in_soak(range(8, 40))])
-@pytest.mark.parametrize(("name", "bound"), [("iris", 0.002), ("wine", 0.015)])
+@pytest.mark.parametrize(("name", "bound"), [("iris", 0.002), in_soak("wine", 0.015)])
 def test_pairs_alone_in_a_large_pool_give_rows_this_well_and_say_how_well(
     targets, name, bound, seeds
 ):

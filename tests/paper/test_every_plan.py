@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from last_bits import same_but_for_rounding
 from numpy.testing import assert_allclose
+from soaking import in_soak
 from strange_oracles import Nobody, Silent
 
 from askmeans import FuzzyKMeans, Sequential, Stratified, TwoClusters, TwoPhase, metrics, run
@@ -211,7 +212,7 @@ def test_the_same_seed_asks_the_same_and_another_does_not(target, name, way):
 
 
 @every_plan_and_way
-@pytest.mark.parametrize("share", [0.0, 0.2, 1.0])
+@pytest.mark.parametrize("share", [in_soak(0.0), 0.2, in_soak(1.0)])
 def test_stopping_after_any_number_of_answers_gives_a_valid_clustering(target, name, way, share):
     X, U = target[name]
     n, k = U.shape
@@ -276,7 +277,7 @@ def test_a_silent_oracle_is_not_asked_for_ever(target, name):
 
 
 @every_plan_of_ours
-@pytest.mark.parametrize("budget", [None, 5, 25])
+@pytest.mark.parametrize("budget", [None, in_soak(5), 25])
 def test_answers_stand_in_the_result_exactly_as_given(fuzzy_target, name, way, budget):
     for seed in range(3 if name in OURS else 10):
         X, U = fuzzy_target(80, PLANS[name][1], seed=seed)

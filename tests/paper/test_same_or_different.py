@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from sklearn.datasets import load_wine
+from soaking import in_soak
 
 from askmeans import ActiveFuzzyKMeans, TwoPhase, run
 from askmeans.exceptions import LittleInformationWarning, MoreClustersWarning, StopAsking
@@ -171,7 +172,7 @@ def test_similarity_to_the_item_that_stands_for_a_cluster_is_taken_for_a_members
     assert set(np.unique(found[[0, 1, 2, 3, 4]])) == {0.0, 1.0}
 
 
-@pytest.mark.parametrize("soft", [[], [0], [7], range(N)])
+@pytest.mark.parametrize("soft", [in_soak([]), in_soak([0]), [7], in_soak(range(N))])
 def test_a_stop_after_any_answer_gives_a_result(soft):
     U = np.eye(3)[labels_of(3)]
     U[list(soft)] = dirichlet(3)[list(soft)]

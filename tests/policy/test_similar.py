@@ -49,6 +49,7 @@ def test_pairs_that_are_the_same_or_different_sort_items_whose_features_tell_not
     assert matched_accuracy(y, result.clustering.memberships.argmax(axis=1)) == 1.0
 
 
+@pytest.mark.soak
 def test_answers_in_between_by_mistake_do_not_throw_it():
     X, y = shapes(0)
     oracle = Slipping(TableOracle.from_labels(y), 0.05, 0)
@@ -73,6 +74,7 @@ def test_one_answer_in_between_changes_nothing_in_how_it_goes_on():
     assert membership_error(U, result.clustering.memberships, how="mean") < 0.01
 
 
+@pytest.mark.soak
 def test_few_comparisons_on_five_points_are_nearly_as_good_as_memberships():
     rng = np.random.default_rng(0)
     centers = np.array([[0.0, 0.0], [3.0, 0.0], [0.0, 3.0]])

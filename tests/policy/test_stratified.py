@@ -11,6 +11,7 @@ from last_bits import same_but_for_rounding
 from numpy.testing import assert_allclose
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.preprocessing import scale
+from soaking import in_soak
 from strange_oracles import Nobody, Silent
 
 from askmeans import ActiveFuzzyKMeans, FuzzyKMeans, Stratified, run
@@ -73,7 +74,7 @@ def test_a_stopped_run_goes_on_from_its_ledger_as_if_never_stopped(target):
     assert_allclose(rest.clustering.memberships, whole.clustering.memberships, atol=0.0)
 
 
-@pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
+@pytest.mark.parametrize("share", [in_soak(0.0), 0.3, in_soak(1.0)])
 def test_stopping_after_any_number_of_answers_gives_a_valid_clustering(target, share):
     X, U = target
     oracle = Silent(U, share)
@@ -160,7 +161,7 @@ def test_an_entry_is_not_asked_when_nothing_of_its_row_is_left_but_in_a_few_whol
     assert len(whole) <= 3 + sum(map(len, known.values())) // 25  # for the annotator's scale
 
 
-@pytest.mark.parametrize("d", [20, 300])
+@pytest.mark.parametrize("d", [20, in_soak(300)])
 @pytest.mark.parametrize("hard", [True, False])
 def test_what_items_do_not_tell_is_estimated_as_such(d, hard):
     rng = np.random.default_rng(0)

@@ -230,7 +230,7 @@ STEPS = st.lists(STEP, min_size=10, max_size=30)
 
 
 # In soak every run tries others: one of them found that asking could go round for ever.
-@settings(max_examples=400 if SOAK else 60, derandomize=not SOAK)
+@settings(max_examples=400 if SOAK else 40, derandomize=not SOAK)
 @given(kind=KIND, steps=STEPS)
 def test_any_sequence_ends_where_the_log_folded_from_nothing_does(
     templates, memory, end_leases, kind, steps
@@ -250,7 +250,7 @@ def copies(templates, postgres):
     return made
 
 
-@settings(max_examples=200 if SOAK else 12, derandomize=not SOAK)
+@settings(max_examples=200 if SOAK else 8, derandomize=not SOAK)
 @given(kind=KIND, steps=STEPS)
 def test_any_sequence_in_postgresql_ends_there_too(copies, postgres, end_leases, kind, steps):
     url = postgres.create(template=copies[kind])

@@ -9,6 +9,7 @@ import pytest
 from last_bits import same_but_for_rounding
 from numpy.testing import assert_array_equal
 from sklearn.datasets import load_iris, load_wine
+from soaking import in_soak
 
 from askmeans import ActiveFuzzyKMeans, TwoPhase, sessions
 from askmeans.exceptions import (
@@ -28,7 +29,7 @@ from askmeans.sessions.tables import memberships_table
 
 
 @pytest.mark.parametrize("ask", ["membership", "similarity", "pairwise"])
-@pytest.mark.parametrize("budget", [None, 90])
+@pytest.mark.parametrize("budget", [in_soak(None), 90])
 def test_a_session_asks_and_finds_exactly_what_a_run_does(make, kit, ask, budget):
     session = make(ask=ask, budget=budget)
     asked = kit.answer(session)

@@ -4,6 +4,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from soaking import in_soak
 from starlette.testclient import TestClient
 
 from askmeans import TwoPhase, sessions
@@ -28,7 +29,9 @@ class Arrivals:
         await self.app(scope, receive, send)
 
 
-@pytest.mark.parametrize("path", ["/api/result", "/results", "/items/0", "/export/all.json"])
+@pytest.mark.parametrize(
+    "path", ["/api/result", "/results", in_soak("/items/0"), in_soak("/export/all.json")]
+)
 def test_answers_pass_while_many_wait_for_a_slow_result(database, tools, monkeypatch, path):
     monkeypatch.setattr(api, "_WAIT", 600.0)
     monkeypatch.setattr(result_pages, "_WAIT", 600.0)
