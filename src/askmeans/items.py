@@ -24,6 +24,7 @@ Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
 _BLOCK = 1 << 14  # rows
+_WORK = 16  # multiplications, or so, that it takes to place a score, or to link it
 
 
 class Ranking(Protocol):
@@ -107,7 +108,7 @@ class ArrayRanking:
         self.scores = scores
         self.n, k = scores.shape
         # Stable: equal scores keep the order of the rows (paper note N13).
-        with RowThreads(k, self.n) as threads:
+        with RowThreads(k, _WORK * self.n) as threads:
             runs = threads.map(_orders, (scores.T,))
         self.orders = [order for run in runs for order in run]
 
@@ -139,7 +140,7 @@ class ArrayRanking:
     def memberships(self, links: list[Link]) -> Floats:
         """The links applied to all items, rows made to sum to one."""
         memberships = np.empty(self.scores.shape)
-        with RowThreads(*self.scores.shape) as threads:
+        with RowThreads(self.n, _WORK * len(links)) as threads:
             threads.map(_fill_linked, (self.scores, memberships), self.scorer, links)
         return memberships
 

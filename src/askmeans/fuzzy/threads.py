@@ -20,8 +20,8 @@ __all__ = ["RowThreads"]
 
 Part = TypeVar("Part")
 
-# Below so many multiplications a pass is over before a second thread has started.
-_WORTHWHILE = 1 << 20
+# Below so many multiplications (a millisecond) a pass is over before a second thread has got going.
+_WORTHWHILE = 1 << 22
 
 
 class RowThreads:
