@@ -126,7 +126,7 @@ def test_the_command_serves_is_healthy_logs_json_and_stops_when_told(served):
     assert process.poll() is None, log.read_text()
     assert check_health(port) == 0
     process.send_signal(getattr(signal, only("STOPSIGNAL")))
-    assert process.wait(30) == 0
+    assert process.wait(60) == 0
     lines = [line for line in log.read_text().splitlines() if line.startswith("{")]
     assert json.loads(lines[0])["path"] == "/healthz"
     assert check_health(port) != 0

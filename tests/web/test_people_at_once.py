@@ -25,6 +25,8 @@ def test_nobody_waits_before_the_budget_is_handed_out(people, tmp_path, sit_down
     sessions.create(path, X, n_clusters=3, budget=budget, random_state=0).close()
     with tools.serving(path, settle_seconds=0.0) as address, sessions.open(path) as session:
         pages = {name: sit_down(address, name, "annotator") for name in map(str, range(people))}
+        for page in pages.values():  # everybody holds a card before anybody answers
+            page.wait_for_selector("#question[data-ready]", state="attached")
         asked, answering = set(), dict(pages)
         while answering:
             for name, page in list(answering.items()):
