@@ -55,6 +55,17 @@ def test_repeats_lessen_the_error_of_the_default_strategy_too(ask):
     assert max(answer.repeat for answer in thrice.history_) >= 1
 
 
+def test_answers_given_again_alike_are_believed_where_features_tell_otherwise():
+    rng, groups = np.random.default_rng(0), np.arange(60) % 3
+    items = np.array([[0.0, 0.0], [6.0, 0.0], [0.0, 6.0]])[groups] + rng.normal(size=(60, 2))
+    U = np.eye(3)[groups]
+    U[:9] = 0.5 * U[:9] + 0.5 * np.roll(U[:9], 1, axis=1)  # between two, and nothing shows it
+    oracle = QuantizedOracle(NoisyOracle(TableOracle(U), std=0.1, random_state=0), levels=5)
+    model = ActiveFuzzyKMeans(3, oracle=oracle, levels=5, repeats=3, budget=150, random_state=0)
+    found = model.fit(items).memberships_
+    assert membership_error(U[:9], found[:9], how="mean") < 0.2  # a third, if they were slips
+
+
 @pytest.mark.filterwarnings("ignore:Pairs alone:askmeans.exceptions.LittleInformationWarning")
 @pytest.mark.parametrize("ask", [ASKS[0], *map(in_soak, ASKS[1:])])
 def test_levels_work_with_every_question(ask):

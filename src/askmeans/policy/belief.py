@@ -37,6 +37,7 @@ _UNSEEN = 0.25  # of a mistake, which may be among those not asked about
 _ALIKE = 0.35  # how far models may be wrong all alike, as a logarithm
 _NOTHING = 1e-9  # of an error; no smaller one is told
 _EIGHTY = 1.28  # standard deviations that hold 80 %
+_MEAN = 0.8  # of a normal error's standard deviation, its mean
 _CHUNK = 100_000
 
 
@@ -127,8 +128,9 @@ class Belief:
                 self.likely = min([self.likely, *ensemble.sketch(training)], key=self._misfit)
                 training = self._training()
                 assert training is not None
-        stack = stack_models(ensemble.learn(training), training)
-        belief = self._weight(training.Y, stack.pool[training.rows])[:, 0]
+        self.stack = stack = stack_models(ensemble.learn(training), training)
+        rows = np.isin(self.asked, training.rows)
+        belief = self._weight(training.Y, stack.pool[training.rows], rows)
         if (belief < 0.5).any():  # once more, without those that are hardly believed
             weight = np.maximum(training.sample_weight * belief, 1e-3)
             training = replace(training, sample_weight=weight)
@@ -160,12 +162,20 @@ class Belief:
             self.asked[some], U[some], weight[some], size, told_or_nothing_left[some]
         )
 
-    def _weight(self, told: Floats, predicted: Floats) -> Floats:
-        """How far each row of noisy answers is believed; one far from what is predicted is not."""
-        away = np.abs(told - predicted).mean(axis=1, keepdims=True)
-        if self.scale.noise == 0.0 or not len(away):
-            return np.ones_like(away)
-        usual = max(float(np.median(away)) / 0.6745, 1e-12)  # of normal errors, robustly
+    def _weight(self, told: Floats, predicted: Floats, rows: NDArray[np.bool_]) -> Floats:
+        """How far some rows of noisy answers are believed; one far from what is predicted is not.
+
+        Far is what is unusual beside the error expected of the row: where models are unsure they
+        often err, and answers are right. So are those that were given again.
+        """
+        off, noise = np.abs(told - predicted), self.noise()
+        if self.scale.noise == 0.0 or noise == 0.0 or self.stack is None:
+            return np.ones(len(off))
+        confirmed = self.told.confirmed(self.noise(averaged=False))[rows]
+        asked = off * self.told.asked[rows]
+        open_ = (asked * ~confirmed).sum(axis=1) / np.maximum(asked.sum(axis=1), 1e-12)
+        away = off.mean(axis=1) * open_
+        usual = np.hypot(self.stack.expected[self.asked[rows]] / _MEAN, noise)
         weight: Floats = np.square(np.clip(1.0 - np.square(away / (_FAR * usual)), 0.0, None))
         return weight  # Tukey's biweight
 
@@ -184,15 +194,16 @@ class Belief:
             counts = np.bincount(self.told.place * self.k + self.told.cluster)
             repeats = float(counts[counts > 0].mean()) if averaged else 1.0
             return max(known, math.sqrt(within / repeats))
-        # Never asked twice: half of what nothing predicts may be noise.
-        return max(known, math.sqrt(0.5 * self.stack.misfit) if self.stack else 0.0)
+        # Never asked twice: half of what nothing else explains may be noise.
+        misfit = self.stack.misfit if self.stack else 0.0
+        return math.sqrt(known**2 + 0.5 * max(misfit - known**2, 0.0))
 
-    def _own_share(self) -> float:
-        """How much an item's own answers count in its row: all, unless they are noisy."""
-        variance = self.noise() ** 2
-        if variance == 0.0 or self.stack is None:
+    def _own_share(self, variance: float) -> float:
+        """How much an item's own answers, of this variance, count in its row."""
+        if variance <= 0.0 or self.stack is None:
             return 1.0
-        predicted = max(self.stack.misfit - variance, 0.1 * variance)
+        noise = self.noise() ** 2
+        predicted = max(self.stack.misfit - noise, 0.1 * noise)
         return predicted / (predicted + variance)
 
     @cached_property
@@ -226,8 +237,10 @@ class Belief:
         nameless = 2.0 / self.k * min(nameless, 1.0 / (self.n_told + 2.0))
         expected = self.stack.expected + nameless
         left = self.told.left
-        # What noise leaves in rows that were answered; a normal error is .8 of it on average.
-        own = 0.8 * min(self.noise() * math.sqrt(self._own_share()), math.sqrt(self.stack.misfit))
+        # What noise leaves in rows that were answered.
+        noise = self.noise()
+        own = noise * math.sqrt(self._own_share(noise**2))
+        own = _MEAN * min(own, math.sqrt(self.stack.misfit))
         error = float((expected[asked] * left + own * (left < 1.0)).sum())
         unasked = np.delete(expected, asked) if len(asked) < len(self.pool) else expected
         even = 2.0 * (self.k - 1.0) / self.k**2  # the error of even rows, where answers are hard
@@ -296,15 +309,16 @@ class Belief:
             U = np.concatenate([self._expected(rows) for rows in self.chunks()])
         items, values, levels = self.told.items, self.told.values, self.scale.levels
         told = U[items]
-        if levels is not None and self.scale.noise == 0.0 and not self.told.differ:
-            half = 0.5 / (levels - 1)  # an answer on a scale is an interval
+        if levels is None:
+            keep_answers(told, np.arange(len(items)), values)
+        else:  # an answer on a scale is an interval, and several are a smaller one
+            half = 0.5 / (levels - 1) / np.sqrt(np.maximum(self.told.times, 1))
             low = np.clip(np.nan_to_num(values - half, nan=0.0), 0.0, 1.0)
             high = np.clip(np.nan_to_num(values + half, nan=1.0), 0.0, 1.0)
-            U[items] = self._hedged(within_bounds(told, low, high))
-            return U
-        keep_answers(told, np.arange(len(items)), values)
+            told = within_bounds(told, low, high)
         told = self._hedged(told)
-        share = self._own_share() * self._weight(told, U[items])
+        own = self._own_share(self.noise() ** 2 - self.scale.rounding**2)
+        share = (own * self._weight(told, U[items], np.ones(len(items), dtype=bool)))[:, None]
         U[items] = share * told + (1.0 - share) * U[items]
         return U
 

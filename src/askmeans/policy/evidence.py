@@ -22,6 +22,8 @@ _AT_END = 0.02  # as near as that to 0 or 1 an answer is at the end of the scale
 _CHEAP = 2  # questions that an answer that was cut off is worth
 _SHARE = 0.2  # of the answers that whole rows may cost more at once
 
+_AGREE = 3.5  # standard deviations by which answers differ that are alike
+
 NOTHING = 0.05  # a row of which no more was told says that the item is in none of these
 
 
@@ -117,11 +119,23 @@ class Told:
     @property
     def differ(self) -> bool:
         """Whether a question that was asked again was answered otherwise."""
+        return bool((self._ranges() > ROUNDING).any())
+
+    def confirmed(self, noise: float) -> NDArray[np.bool_]:
+        """Which entries were answered again alike, but for so much noise: these are no slips."""
+        counts = np.zeros(self.values.shape)
+        np.add.at(counts, (self.place, self.cluster), 1.0)
+        found: NDArray[np.bool_] = (counts > 1.0) & (self._ranges() <= _AGREE * noise + ROUNDING)
+        return found
+
+    def _ranges(self) -> Floats:
+        """How far the answers to each entry are from each other; -inf where there are none."""
         low = np.full(self.values.shape, np.inf)
         high = -low
         np.minimum.at(low, (self.place, self.cluster), self.value)
         np.maximum.at(high, (self.place, self.cluster), self.value)
-        return bool((high - low > ROUNDING).any())
+        ranges: Floats = high - low
+        return ranges
 
     def spread(self) -> tuple[float, float]:
         """Variance of single answers to the same question; its degrees of freedom."""

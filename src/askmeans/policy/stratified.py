@@ -423,6 +423,7 @@ class Ranking:
             return
         yield from self._unnamed() if self.belief.is_naming else self._open(REST, 1.0)
         yield from self._again(doubted=True)
+        yield from self._noise_checks()
         room = self.room
         yield from islice(self._new(), room)
         if room is None or room >= len(self.belief.pool) - len(self.belief.asked):
@@ -581,6 +582,20 @@ class Ranking:
             yield self._about(
                 told.items[place], int(cluster), repeat=int(told.times[place, cluster])
             )
+
+    def _noise_checks(self) -> Iterator[Question]:
+        """Some answers to ask again, whatever they are: only that tells noise from models' errors.
+
+        One in ten, of items asked about from first to last, until enough are known.
+        """
+        belief, told = self.belief, self.belief.told
+        if self.settings.repeats == 1 or belief.stack is None:
+            return
+        wanted = min(_REPEATS, len(told.value) // _REPEATS) - int(told.spread()[1])
+        places, clusters = np.nonzero(told.times == 1)
+        if wanted > 0 and len(places):
+            for one in np.linspace(0, len(places) - 1, wanted + 2).astype(np.intp)[1:-1]:
+                yield self._about(told.items[places[one]], int(clusters[one]), repeat=1)
 
 
 def _different(questions: Iterator[Question]) -> Iterator[Question]:
