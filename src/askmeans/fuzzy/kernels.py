@@ -2,9 +2,8 @@
 
 Rules of this file:
 - No validation and no objects: arrays in, arrays out. model.py is the truth they are tested by.
-- A block of items is transposed while it is read (unless items are wide, see wide.py), so that
-  every inner loop runs over items and vectorises; no array of n_items x n_clusters exists unless
-  it is the result.
+- A block of items is transposed while it is read, so that every inner loop runs over items and
+  vectorises; no array of n_items x n_clusters exists unless it is the result.
 - Coordinates inside are (x - shift) * scale. The shift keeps data that lies far out exact, the
   scale (a power of two) keeps squares of very small or large data from vanishing or overflowing.
 - All arithmetic is in float64, whatever the items are stored in.
@@ -110,17 +109,8 @@ def as_halves(exponent: float) -> int:
 
 
 @compiled
-def new_block(d: int) -> Floats:
-    """Where a block of items is read to: into columns, or into rows where they are wide."""
-    return np.empty((BLOCK, d) if d >= WIDE else (d, WIDTH))
-
-
-@compiled
 def load(X: Items, start: int, m: int, shift: Floats, scale: float, block: Floats) -> None:
-    """Read m items into the block, in inner coordinates."""
-    if X.shape[1] >= WIDE:
-        load_rows(X, start, m, shift, scale, block)
-        return
+    """Read m items into the columns of the block, in inner coordinates."""
     for b in range(m):
         for c in range(X.shape[1]):
             block[c, b] = (X[start + b, c] - shift[c]) * scale
@@ -128,11 +118,8 @@ def load(X: Items, start: int, m: int, shift: Floats, scale: float, block: Float
 
 @compiled_sums
 def measure(block: Floats, m: int, centers: Floats, distances: Floats) -> None:
-    """Squared distances of the block's items to the centres (rows)."""
+    """Squared distances of the block's items (columns) to the centres (rows)."""
     k, d = centers.shape
-    if d >= WIDE:
-        measure_rows(block, m, centers, distances)
-        return
     even = d - d % 4
     for j in range(k):
         row = distances[j]
@@ -218,9 +205,6 @@ def parts(
 def add_moments(block: Floats, m: int, weights: Floats, moments: Floats) -> None:
     """Add the block's items, weighed by each cluster's row of weights, to its moments (k x d)."""
     k, d = moments.shape
-    if d >= WIDE:
-        add_moments_of_rows(block, m, weights, moments)
-        return
     even = d - d % 4
     for j in range(k):
         weight = weights[j]
@@ -244,6 +228,47 @@ def add_moments(block: Floats, m: int, weights: Floats, moments: Floats) -> None
 
 
 @compiled_sums
+def weigh(shares: Floats, ratios: Floats, factor: Floats, m: int, totals: Floats) -> None:
+    """Turn shares into what items weigh in each cluster, in place, and add that to the totals."""
+    for j in range(shares.shape[0]):
+        weight, ratio = shares[j], ratios[j]
+        total = 0.0
+        for b in range(m):
+            weight[b] = weight[b] * ratio[b] * factor[b]
+            total += weight[b]
+        totals[j] += total
+
+
+@compiled_sums
+def accumulate_wide(
+    X: Items, weights: Floats, centers: Floats, shift: Floats, scale: float, fuzzifier: float
+) -> tuple[Floats, Floats, float]:
+    """What `accumulate` returns, by loops over features; see wide.py."""
+    n, d = X.shape
+    k = centers.shape[0]
+    block = np.empty((BLOCK, d))
+    distances = np.empty((k, WIDTH))
+    shares = np.empty((k, WIDTH))
+    nearest = np.empty(BLOCK)
+    sums = np.empty(BLOCK)
+    factor = np.empty(BLOCK)
+    moments = np.zeros((k, d))
+    totals = np.zeros(k)
+    objective = 0.0
+    for start in range(0, n, BLOCK):
+        m = min(BLOCK, n - start)
+        load_rows(X, start, m, shift, scale, block)
+        measure_rows(block, m, centers, distances)
+        soften(distances, m, fuzzifier, nearest, shares, sums)
+        parts(sums, fuzzifier, weights, start, m, factor)
+        for b in range(m):
+            objective += nearest[b] * sums[b] * factor[b]
+        weigh(shares, distances, factor, m, totals)
+        add_moments_of_rows(block, m, shares, moments)
+    return moments, totals, objective
+
+
+@compiled_sums
 def accumulate(
     X: Items, weights: Floats, centers: Floats, shift: Floats, scale: float, fuzzifier: float
 ) -> tuple[Floats, Floats, float]:
@@ -254,8 +279,10 @@ def accumulate(
     entry and one per item suffice, and an item's part of the objective is D_min * sums^(1 - alpha).
     """
     n, d = X.shape
+    if d >= WIDE:
+        return accumulate_wide(X, weights, centers, shift, scale, fuzzifier)
     k = centers.shape[0]
-    block = new_block(d)
+    block = np.empty((d, WIDTH))
     distances = np.empty((k, WIDTH))
     shares = np.empty((k, WIDTH))
     nearest = np.empty(BLOCK)
@@ -272,13 +299,7 @@ def accumulate(
         parts(sums, fuzzifier, weights, start, m, factor)
         for b in range(m):
             objective += nearest[b] * sums[b] * factor[b]
-        for j in range(k):
-            weight, ratio = shares[j], distances[j]
-            total = 0.0
-            for b in range(m):
-                weight[b] = weight[b] * ratio[b] * factor[b]
-                total += weight[b]
-            totals[j] += total
+        weigh(shares, distances, factor, m, totals)
         add_moments(block, m, shares, moments)
     return moments, totals, objective
 
@@ -290,7 +311,7 @@ def fill_memberships(
     """Write the closed-form memberships of these items (n x k)."""
     n, d = X.shape
     k = centers.shape[0]
-    block = new_block(d)
+    block = np.empty((d, WIDTH))
     distances = np.empty((k, WIDTH))
     shares = np.empty((k, WIDTH))
     nearest = np.empty(BLOCK)
@@ -320,7 +341,7 @@ def fill_both(
     """Write memberships (n x k) and nearest centres of these items; return their objective."""
     n, d = X.shape
     k = centers.shape[0]
-    block = new_block(d)
+    block = np.empty((d, WIDTH))
     distances = np.empty((k, WIDTH))
     shares = np.empty((k, WIDTH))
     nearest = np.empty(BLOCK)
@@ -351,7 +372,7 @@ def fill_distances(X: Items, out: Items, centers: Floats, shift: Floats, scale: 
     """Write the Euclidean distances of these items to the centres (n x k)."""
     n, d = X.shape
     k = centers.shape[0]
-    block = new_block(d)
+    block = np.empty((d, WIDTH))
     distances = np.empty((k, WIDTH))
     for start in range(0, n, BLOCK):
         m = min(BLOCK, n - start)
@@ -367,7 +388,7 @@ def fill_labels(X: Items, out: Labels, centers: Floats, shift: Floats, scale: fl
     """Write the nearest centre of each of these items, the lowest index on ties."""
     n, d = X.shape
     k = centers.shape[0]
-    block = new_block(d)
+    block = np.empty((d, WIDTH))
     distances = np.empty((k, WIDTH))
     for start in range(0, n, BLOCK):
         m = min(BLOCK, n - start)
@@ -393,7 +414,7 @@ def fill_scores(
     """
     n, d = X.shape
     k = centers.shape[0]
-    block = new_block(d)
+    block = np.empty((d, WIDTH))
     distances = np.empty((k, WIDTH))
     for start in range(0, n, BLOCK):
         m = min(BLOCK, n - start)
@@ -531,7 +552,7 @@ def seed_totals(
     """
     n, d = X.shape
     t = candidates.shape[0]
-    block = new_block(d)
+    block = np.empty((d, WIDTH))
     distances = np.empty((t, WIDTH))
     totals = np.zeros(t)
     for start in range(0, n, BLOCK):
@@ -559,7 +580,7 @@ def add_seed(
 ) -> None:
     """Bring `nearest` and `sums` (see seed_totals) of these items up to date for a new seed."""
     n, d = X.shape
-    block = new_block(d)
+    block = np.empty((d, WIDTH))
     distances = np.empty((1, WIDTH))
     for start in range(0, n, BLOCK):
         m = min(BLOCK, n - start)
@@ -598,7 +619,7 @@ def smallest_keys(
     """
     n, d = X.shape
     k = centers.shape[0]
-    block = new_block(d)
+    block = np.empty((d, WIDTH))
     distances = np.empty((k, WIDTH))
     keys = np.full(count, math.inf)
     rows = np.zeros(count, dtype=np.int64)
@@ -631,7 +652,7 @@ def count_nearest(
     """What the items weigh together whose nearest centre is each of these."""
     n, d = X.shape
     k = centers.shape[0]
-    block = new_block(d)
+    block = np.empty((d, WIDTH))
     distances = np.empty((k, WIDTH))
     counts = np.zeros(k)
     for start in range(0, n, BLOCK):
