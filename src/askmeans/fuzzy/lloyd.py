@@ -182,7 +182,8 @@ class _Fitting:
         if self.is_sampled and isinstance(self.init, str):
             near = replace(self.problem, engine=self.sample)
             rough = replace(rule, tol=max(rule.tol, _ON_SAMPLE))
-            on_sample = [_iterate(near, start, rough) for start in starts]
+            alone = _not_needed if len(starts) == 1 else None
+            on_sample = [_iterate(near, start, rough, alone) for start in starts]
             best = on_sample[first_lowest([run.objective for run in on_sample])]
             starts = [self.problem.frame.inner(best.centers)]
         # Centres in single precision are others: the history is that of those iterated over.
@@ -193,15 +194,23 @@ class _Fitting:
         best = runs[first_lowest([run.objective for run in runs])]
         if assigning is not None and last is None:
             assigning(best.centers, alpha)
-        items, weights = self._few
-        return replace(
-            best, merged=merged_clusters(memberships(items, best.centers, alpha), weights)
-        )
+        if assigning is None:
+            items, weights = self._few
+            U = memberships(items, best.centers, alpha)
+        else:
+            U, weights = assigning.memberships[self._few_rows], assigning.weights
+            weights = weights[self._few_rows] if weights.size else weights
+        return replace(best, merged=merged_clusters(U, weights))
+
+    @property
+    def _few_rows(self) -> NDArray[np.intp]:
+        """Rows enough to see which clusters have merged."""
+        return sample_rows(self.engine.n_rows, self.n_clusters)
 
     @cached_property
     def _few(self) -> tuple[Items, Floats]:
-        """Items enough to see which clusters have merged."""
-        return self.engine.take(sample_rows(self.engine.n_rows, self.n_clusters))
+        """These rows."""
+        return self.engine.take(self._few_rows)
 
     def _starts(self, alpha: float, n_init: int) -> list[Floats]:
         """Where iterations begin, in inner coordinates."""
@@ -274,13 +283,22 @@ def fill(
         threads.map(kernel, per_row, inner, frame.shift, frame.scale, *parameters)
 
 
+def _not_needed(centers: Floats, fuzzifier: float) -> float:  # noqa: ARG001 - as Assigning
+    """The objective of what a single start leads to on a sample."""
+    return np.nan
+
+
 def _iterate(
-    problem: Problem, start: Floats, rule: _Rule, assigning: Assigning | None = None
+    problem: Problem,
+    start: Floats,
+    rule: _Rule,
+    last: Callable[[Floats, float], float] | None = None,
 ) -> Fit:
     """Alternate equations (3) and (4) from these inner centres until they move no more.
 
     With mixing, a guess that raises the objective costs one pass: Lloyd's own step is taken
-    instead, and the history shows the objective as it was. What is found is assigned, if wanted.
+    instead, and the history shows the objective as it was. The objective of what is found is what
+    `last` returns; without it, a pass is made.
     """
     frame, fuzzifier = problem.frame, rule.fuzzifier
     centers = start
@@ -307,10 +325,10 @@ def _iterate(
         plain = None if guess is None else moved
         centers = moved if guess is None else guess
     found = frame.outer(centers)
-    if assigning is None:
+    if last is None:
         objective = _pass(problem, centers, fuzzifier)[2] / frame.scale / frame.scale
     else:
-        objective = assigning(found, fuzzifier)
+        objective = last(found, fuzzifier)
     return Fit(
         centers=found,
         fuzzifier=fuzzifier,
