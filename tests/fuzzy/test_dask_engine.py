@@ -3,6 +3,7 @@
 import os
 import signal
 
+import dask
 import dask.array as da
 import dask.dataframe as dd
 import numpy as np
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from askmeans import ActiveFuzzyKMeans, FuzzyKMeans, oracles
-from askmeans.exceptions import DataError
+from askmeans.exceptions import DataError, ParameterError
 from askmeans.fuzzy import kernels
 from askmeans.fuzzy.dask_engine import DaskEngine, connected, moves
 from askmeans.fuzzy.engines import watching
@@ -107,6 +108,15 @@ def test_a_scheduler_is_reached_by_its_address(blobs, cluster):
         found = FuzzyKMeans(3, random_state=1).fit(da.from_array(blobs, chunks=(1000, 2)))
     here = FuzzyKMeans(3, random_state=1).fit(blobs)
     assert_allclose(found.cluster_centers_, here.cluster_centers_, atol=1e-6)
+
+
+def test_an_address_where_no_scheduler_listens_is_refused():
+    with (
+        dask.config.set({"distributed.comm.timeouts.connect": "200ms"}),
+        pytest.raises(ParameterError, match="must be the address of a Dask scheduler that runs"),
+        connected("tcp://127.0.0.1:9"),
+    ):
+        pass
 
 
 def test_what_questions_taught_is_predicted_on_the_cluster(blobs, cluster):

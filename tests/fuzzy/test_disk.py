@@ -56,6 +56,12 @@ def test_rows_of_lazy_memberships_are_those_of_the_array(blobs, tmp_path):
         model.memberships_[9000]
 
 
+def test_lazy_memberships_show_what_they_are_and_no_numbers(blobs, tmp_path):
+    np.save(tmp_path / "X.npy", blobs)
+    shown = repr(FuzzyKMeans(3, random_state=1).fit(tmp_path / "X.npy").memberships_)
+    assert shown == "LazyRows(shape=(9000, 3), dtype=float32; indexing computes rows)"
+
+
 def test_a_block_is_a_small_share_of_the_memory_allowed(blobs, tmp_path):
     path = stored(np.repeat(blobs, 20, axis=0), tmp_path, "npy")
     engine = open_disk(path, memory=2**21)

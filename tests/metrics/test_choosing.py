@@ -61,6 +61,11 @@ def test_the_same_seed_gives_the_same_indices_and_a_table():
     assert a.to_frame().index.tolist() == [2, 3, 4]
 
 
+def test_what_is_shown_is_the_verdict():
+    found = choose_n_clusters(blobs(3), [2, 3, 4], random_state=1)
+    assert repr(found) == f"ClusterNumbers(n_clusters=(2, 3, 4): {found.summary})"
+
+
 def test_resampling_may_be_left_out_and_few_items_have_none():
     assert "stability" not in choose_n_clusters(blobs(3), [2], n_resamples=0).indices
     found = choose_n_clusters([[0.0], [1.0], [9.0], [10.0]], [2, 3])

@@ -21,7 +21,7 @@ import dask.array as da
 import numpy as np
 from numpy.typing import NDArray
 
-from askmeans.exceptions import DataError
+from askmeans.exceptions import DataError, ParameterError
 from askmeans.fuzzy.engines import pick, read_only, watcher
 
 __all__ = ["DaskEngine", "DaskTable", "as_dask_array", "connected", "open_with_dask"]
@@ -31,6 +31,7 @@ Floats = NDArray[np.float64]
 Part = TypeVar("Part")
 
 _WORKERS = max(2, os.cpu_count() or 1)  # processes on this machine, one thread each
+_LIBRARIES = 2**29  # bytes that a worker takes before it has any data
 _RETRIES = 3  # of a task that fails by itself; lost workers are Dask's own matter
 _EVEN_OUT_AT = 3  # the pass before which blocks are copied: a score or a prediction is over by then
 _WORTH = 0.9  # of the time of a pass, or less, must be left for a copy to pay
@@ -234,9 +235,15 @@ def connected(address: str | None, *, memory: int | None = None) -> Iterator[Any
     from distributed import Client
 
     if address is not None:
-        client = Client(address)
+        try:
+            client = Client(address)
+        except (OSError, ValueError) as error:
+            raise ParameterError(
+                "The 'scheduler' parameter must be the address of a Dask scheduler that runs, such "
+                f"as tcp://host:8786. Got {address!r} instead: {error}."
+            ) from error
     else:
-        limit = "auto" if memory is None else memory // _WORKERS
+        limit = "auto" if memory is None else memory // _WORKERS + _LIBRARIES
         client = Client(
             n_workers=_WORKERS, threads_per_worker=1, processes=True, memory_limit=limit,
             dashboard_address=None,

@@ -253,6 +253,9 @@ class LazyRows:
     def __len__(self) -> int:
         return self.shape[0]
 
+    def __repr__(self) -> str:
+        return f"LazyRows(shape={self.shape}, dtype={self.dtype}; indexing computes rows)"
+
     def __getitem__(self, key: Any) -> Any:
         rows, *rest = key if isinstance(key, tuple) else (key,)
         if isinstance(rows, slice):

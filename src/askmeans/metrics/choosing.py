@@ -68,6 +68,9 @@ class ClusterNumbers:
     indices: dict[str, Floats]
     merged: tuple[bool, ...]
 
+    def __repr__(self) -> str:
+        return f"ClusterNumbers(n_clusters={self.n_clusters}: {self.summary})"
+
     @property
     def votes(self) -> dict[str, int | None]:
         """The number each index prefers; None where it says nothing."""
