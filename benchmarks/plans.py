@@ -1,4 +1,4 @@
-"""The two-phase plan on a million items, beside the sorting that it cannot do without."""
+"""The two-phase plan on a million items, beside sorting all of them for every cluster."""
 
 import time
 import warnings
