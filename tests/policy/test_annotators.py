@@ -70,6 +70,16 @@ def test_a_compressed_scale_is_stretched(k):
     assert_allclose(found.values, rows, atol=0.03)
 
 
+@pytest.mark.parametrize("k", [3, 5])
+def test_a_compressed_scale_is_found_in_noisy_answers(k):
+    rows = nearly_hard(60, k)
+    noise = np.random.default_rng(1).normal(0.0, 0.03, size=rows.shape)
+    found = told(0.2 + 0.6 * rows + noise)
+    scale = found.annotators["me"].scale
+    assert abs(scale.gain - 0.6) < 0.1
+    assert abs(scale.offset - 0.2) < 0.03
+
+
 def test_rows_that_all_lack_the_same_are_scaled_but_a_single_one_is_in_none_of_the_clusters():
     rows = nearly_hard(40, 3)
     assert told(0.6 * rows).annotators["me"].scale.gain == pytest.approx(0.6, abs=0.01)

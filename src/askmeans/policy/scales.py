@@ -14,7 +14,7 @@ from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaln
+from scipy.special import betaln, ndtri
 
 __all__ = ["IDENTITY", "AnswerScale", "fit_scale"]
 
@@ -25,6 +25,7 @@ _NOTHING = 0.05  # a row of which no more was told is in none of the clusters
 _END = 1e-9  # nearer than this to 0 or 1 an answer may be cut off there
 _SMALL = 0.01  # row sums wrong by less are not worth a correction
 _PILE = 0.02  # answers as near as that to the end of a scale are at it
+_NOISY = 1.5  # or as near as so many standard deviations, of answers that are noisy
 _PILED = 0.5  # share of rows at the low end from which it is one
 _BONUS = 0.05  # what such an end is worth, in errors of row sums
 _ODD = 0.002  # what each way costs in which a scale is not as usual, in the same
@@ -98,20 +99,40 @@ def _best(values: Floats, times: Floats) -> AnswerScale:
     """The scale that contradicts the rows least; one that has an end where rows have theirs."""
     lowest = np.nanmin(values, axis=1, keepdims=True)
     n_whole = max(1, int((~np.isnan(values)).all(axis=1).sum()))  # part of a row hardly speaks
+    noise = _noise(values, times)
 
     def badness(scale: AnswerScale) -> float:
         low, high = scale.bounds(values, times)
-        at_low = ((low < _PILE) & (high > -_PILE) & (values <= lowest)).any(axis=1).mean()
-        at_top = ((low < 1.0 + _PILE) & (high > 1.0 - _PILE)).any(axis=1).mean()
+        pile = max(_PILE, _NOISY * noise / scale.gain)
+        less = _too_low(noise, values.shape[1]) / scale.gain
+        ends = (low + less < pile) & (high + less > -pile) & (values <= lowest)
+        at_low = ends.any(axis=1).mean()
+        at_top = ((low < 1.0 + pile) & (high > 1.0 - pile)).any(axis=1).mean()
         bonus = _BONUS * sum(share for share in (at_low, at_top) if share >= _PILED)
         odd = (scale.gain != 1.0) + (scale.drift != 0.0) + 2 * (scale.offset < 0.0)
         return float(scale.misfit(values, times).sum() / n_whole - bonus + _ODD * odd)
 
     # The identity first, and the first of equals.
-    return min([IDENTITY, *_candidates(values, times)], key=badness)
+    return min([IDENTITY, *_candidates(values, times, noise)], key=badness)
 
 
-def _candidates(values: Floats, times: Floats) -> Iterator[AnswerScale]:
+def _noise(values: Floats, times: Floats) -> float:
+    """Standard deviation of one answer, by how much sums of rows differ that are not cut off."""
+    inside = ((values > _END) & (values < 1.0 - _END)).all(axis=1)  # NaN is neither
+    if inside.sum() < FEWEST:
+        return 0.0
+    sums, when = values[inside].sum(axis=1), times[inside].mean(axis=1)
+    start, slope = _lines(when, sums)[-1]
+    apart = np.median(np.abs(sums - start - slope * when))
+    return float(apart / 0.6745 / np.sqrt(values.shape[1]))  # of normal errors, robustly
+
+
+def _too_low(noise: float, k: int) -> float:
+    """By how much the lowest answer of a row is too low, if all but one should be the same."""
+    return noise * float(ndtri((k - 1.375) / (k - 0.75)))  # the least of k - 1, by Blom's formula
+
+
+def _candidates(values: Floats, times: Floats, noise: float) -> Iterator[AnswerScale]:
     """Scales through some of the rows: by their sums, by their lowest answers."""
     k = values.shape[1]
     whole = ~np.isnan(values).any(axis=1)
@@ -126,6 +147,8 @@ def _candidates(values: Floats, times: Floats) -> Iterator[AnswerScale]:
     at = np.take_along_axis(times[several], lowest, axis=1)[:, 0]
     if len(low):
         lines.append((float(np.quantile(low, 0.1)), 0.0))
+        if noise > 0.0:  # one in ten is lower still by about as much
+            lines.append((lines[-1][0] + noise + _too_low(noise, k), 0.0))
         some = np.unique(np.linspace(0, len(low) - 1, _POINTS).astype(int))
         span = np.ptp(at) / 4.0
         for i, j in combinations(some[np.argsort(at[some], kind="stable")], 2):
