@@ -1,5 +1,7 @@
 """Weights by training, sharpness by absolute error."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -88,3 +90,11 @@ def test_the_stack_is_no_worse_held_out_than_the_unsupervised_fit(study):
     assert found.expected[24:].mean() < 0.1
     assert error < 3 * found.expected.mean()
     assert_allclose(found.predict(pool.X), found.pool, atol=1e-6)
+
+
+def test_an_answer_that_stands_for_many_items_weighs_models_like_any_other(study):
+    pool, training, _ = study
+    fitted = Ensemble(pool).learn(training)
+    sizes = np.where(np.arange(len(training.rows)) == 0, 1000.0, 1.0)
+    found = stack_models(fitted, replace(training, stratum_size=sizes))
+    assert_allclose(found.weights, stack_models(fitted, training).weights)

@@ -18,12 +18,12 @@ Floats = NDArray[np.float64]
 # on label distributions, our own targets and real labels, by leaving out one after the other.
 SOFT = {
     "unsupervised": 0.3, "local optimum": 0.3, "scaled": 0.3, "metric": 0.3, "mixture": 0.3,
-    "discriminant": 0.3, "logistic 30": 0.3, "smooth": 1.0, "graph": 1.0, "ridge": 1.0,
-    "typical": 1.0, "forest": 1.0,
+    "discriminant": 0.3, "logistic 30": 0.1, "smooth": 1.0, "graph": 3.0, "ridge": 1.0,
+    "typical": 2.0, "forest": 1.0,
 }  # fmt: skip
 HARD = {
     "unsupervised": 1.0, "local optimum": 0.6, "scaled": 1.0, "mixture": 1.0, "discriminant": 1.0,
-    "logistic 30": 1.0, "smooth": 0.5, "graph": 0.5, "forest": 1.0,
+    "logistic 30": 1.0, "smooth": 0.5, "graph": 0.5, "forest": 2.0,
 }  # fmt: skip
 # How near to the prior weights stay: by the loss of so many items of the best model; for hard
 # answers by what luck may do while they are few, for soft ones by how little is explained.
@@ -34,7 +34,7 @@ _UNSUPPORTED = 1e-6  # the weight of the others
 _LEAST = 0.03  # a model with less weight is left out
 _DIGITS = 4  # of a weight
 _NEWTON = 50  # steps at most
-_SHARPNESS = (0.75, 1.0, 1.4, 2.0, 3.0, 5.0, 10.0, 50.0)
+_SHARPNESS = (0.75, 1.0, 1.2, 1.4, 1.7, 2.0, 3.0, 5.0, 10.0, 50.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,8 +166,10 @@ def stack_models(fitted: list[Fitted], training: Training) -> Stack:
     weight = weight / weight.mean()
     outs, pools = np.stack([f.held_out for f in fitted]), np.stack([f.pool for f in fitted])
     supported = training.is_supported
-    few = supported.sum() < _SUPPORTED
-    fair = weight if few else np.where(supported, weight, _UNSUPPORTED)
+    # Models are weighed by answers as they are: those that stand for many items are few, and luck.
+    fair = training.sample_weight / training.sample_weight.mean()
+    if supported.sum() >= _SUPPORTED:
+        fair = np.where(supported, fair, _UNSUPPORTED)
     held = HeldOut(outs=outs, Y=Y, known=training.known, weight=fair, prior=prior, hard=hard)
     w, sharpness = held.stack()
     held_out, plain = np.tensordot(w, outs, 1), np.tensordot(w, pools, 1)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
 from askmeans.fuzzy.simplex import onto_simplex
-from askmeans.policy.models.training import Fitted, Training
+from askmeans.policy.models.training import MANY, Fitted, Training
 from askmeans.policy.pool import Pool, Standard, quick_distances
 
 __all__ = ["best_process", "prior_mean", "ridge", "smooth"]
@@ -82,10 +82,10 @@ def best_process(
 
 
 def prior_mean(training: Training) -> Floats:
-    """What is expected far from all answers: their mean, drawn to evenness."""
-    k = training.Y.shape[1]
+    """What is expected far from all answers: their mean, drawn to evenness if they tell little."""
+    n, k = training.Y.shape
     mass = (training.sample_weight * training.stratum_size) @ training.Y
-    share = len(training.Y) / (len(training.Y) + k)
+    share = n / (n + k) if training.is_hard or n < MANY else 1.0
     mean: Floats = share * mass / max(mass.sum(), 1e-12) + (1 - share) / k
     return mean
 
