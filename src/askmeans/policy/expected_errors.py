@@ -19,7 +19,7 @@ _USUAL_POWER = 1.4  # mistakes come where nobody doubts, too
 _CALIBRATIONS = np.geomspace(0.2, 10.0, 40)  # powers of memberships that may be probabilities
 _SPREAD = 0.3  # of the power's logarithm around 0, before answers speak
 _SURPRISE = 1e-3  # how often anything may be true, whatever the models say
-_SCALE, _BY_ANSWERS, _ENOUGH = 2.6, -0.25, 100  # a power of so many answers at most
+_SCALE, _BY_ANSWERS, _ENOUGH = 2.75, -0.25, 100  # a power of so many answers at most
 _NOISE, _STEEPER = 0.12, 0.3  # errors from which on more answers change little; a power below
 
 
