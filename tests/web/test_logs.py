@@ -34,7 +34,7 @@ def test_an_answer_is_told_by_its_path_alone_and_its_event_knows_where_it_came_f
         client.get("/?token=secret-token")
         client.get("/")
         form = {"token": token, "session": mark, "annotator": "Ada Lovelace", "question": "1",
-                "key": "k-1", "value": "0.75"}  # fmt: skip
+                "key": "k-1", "value": "0.4321"}  # fmt: skip
         assert client.post("/answer", data=form).status_code == 303
     told = lines()
     assert [(line["method"], line["path"], line["status"]) for line in told[-2:]] == [
@@ -43,7 +43,7 @@ def test_an_answer_is_told_by_its_path_alone_and_its_event_knows_where_it_came_f
     assert set(told[-1]) == {"at", "level", "logger", "message", "method", "path", "status", "ms",
                              "address"}  # fmt: skip
     whole = json.dumps(told)
-    for secret in ("0.75", "Lovelace", token, "secret-token", "k-1"):
+    for secret in ("0.4321", "Lovelace", token, "secret-token", "k-1"):
         assert secret not in whole
     with sessions.open(database) as session:
         assert session.audit()[-1].client == "page from 127.0.0.1"
@@ -52,10 +52,10 @@ def test_an_answer_is_told_by_its_path_alone_and_its_event_knows_where_it_came_f
 def test_of_an_error_its_type_and_place_are_told_and_not_what_it_says(database, tools, lines):
     with tools.using(create_app(database)) as client:
         session = client.app.state.context.session
-        with mock.patch.object(session, "history", side_effect=ZeroDivisionError("answer 0.75")):
+        with mock.patch.object(session, "history", side_effect=ZeroDivisionError("answer 0.4321")):
             assert client.get("/history").status_code == 500
     (failure,) = [line for line in lines() if line["level"] == "error"]
     assert failure["error"] == "ZeroDivisionError"
     assert any("pages.py" in place for place in failure["where"])
-    assert "0.75" not in json.dumps(failure)
+    assert "0.4321" not in json.dumps(failure)
     assert any(line.get("status") == 500 for line in lines())
