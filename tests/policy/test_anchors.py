@@ -7,6 +7,7 @@ from askmeans.policy.anchors import (
     founders_by_sides,
     founders_of,
     outsiders_of,
+    parts_of,
     rows_beside,
 )
 from askmeans.policy.comparisons import compared_by
@@ -21,18 +22,27 @@ def pairs(*answers):
 
 def test_the_first_items_that_are_unlike_each_other_found_the_groups():
     told = pairs(((0, 1), 1.0), ((0, 2), 0.0), ((0, 3), 0.0), ((2, 3), 0.0))
-    assert founders_of(told, 3, {}) == {0: 0, 2: 1, 3: 2}
+    assert founders_of(told, 3, {}) == [{0: 0, 2: 1, 3: 2}]
 
 
 def test_an_item_in_between_does_not_stand_for_a_group_where_another_first_item_finds_more():
     told = pairs(((0, 1), 0.5), ((0, 2), 0.5), ((1, 2), 0.0), ((0, 3), 0.0), ((1, 3), 0.0),
                  ((2, 3), 0.0))  # fmt: skip
-    assert set(founders_of(told, 3, {})) == {1, 2, 3}
+    assert [set(found) for found in founders_of(told, 3, {})] == [{1, 2, 3}]
 
 
 def test_groups_that_somebody_named_keep_their_numbers():
     told = pairs(((0, 1), 0.0))
-    assert founders_of(told, 2, {1: 0}) == {1: 0, 0: 1}
+    assert founders_of(told, 2, {1: 0}) == [{1: 0, 0: 1}]
+
+
+def test_founders_that_answers_contradict_are_followed_by_others_that_explain_more():
+    # By a slip 0 is unlike 1; 1 and 2 are like the rest of their group, 0 is in between nowhere.
+    told = pairs(((0, 1), 0.0), ((0, 2), 1.0), ((1, 2), 1.0), ((0, 3), 0.0), ((2, 3), 0.0),
+                 ((1, 3), 0.0), ((2, 4), 1.0), ((1, 4), 1.0), ((0, 4), 1.0))  # fmt: skip
+    found = founders_of(told, 2, {})
+    assert found[0] == {0: 0, 1: 1}
+    assert {0: 0, 3: 1} in found[1:] or {2: 0, 3: 1} in found[1:]
 
 
 def test_sides_found_groups_of_kinds_that_are_unlike_each_other():
@@ -71,3 +81,16 @@ def test_the_purest_items_are_anchors_and_those_outside_are_none():
     found = described(told, U, np.array([False, False, False, True]))
     assert found.anchors == [[2, 0], [1]]
     assert found.asked[2].tolist() == [True, False]
+
+
+def test_who_is_like_nobody_is_an_anchor_only_after_those_who_are_like_others_of_the_group():
+    told = pairs(((0, 1), 0.0), ((1, 2), 0.0), ((1, 3), 0.0), ((2, 3), 1.0))
+    U = np.array([[1.0, 0.0], [0.0, 1.0], [0.9, 0.1], [0.8, 0.2]])
+    assert described(told, U, np.zeros(4, dtype=bool)).anchors == [[2, 3, 0], [1]]
+
+
+def test_parts_of_a_group_are_those_that_answers_link():
+    told = pairs(((0, 1), 1.0), ((2, 3), 1.0), ((0, 4), 0.0), ((1, 5), 1.0))
+    U = np.array([[1.0, 0.0], [1.0, 0.0], [1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 0.0]])
+    parts = parts_of(described(told, U, np.zeros(6, dtype=bool)))
+    assert [[sorted(part) for part in some] for some in parts] == [[[0, 1, 5], [2, 3]], []]

@@ -1,10 +1,10 @@
 """Anchors: compared items that stand for a group, and what was compared with which group."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
+from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components
 
 from askmeans.fuzzy.simplex import keep_answers
@@ -16,7 +16,9 @@ __all__ = [
     "founders_by_sides",
     "founders_of",
     "groups_outside",
+    "n_wrong",
     "outsiders_of",
+    "parts_of",
     "rows_beside",
 ]
 
@@ -28,6 +30,9 @@ _PURE = 0.5  # membership of an anchor at least
 _ANCHORS = 3  # for each group
 _FIRST = 4  # items per group that the search for founders begins with
 _ALIKE = 0.75  # similarity to a member of a group that makes another
+_SPREAD = 6  # times that groups spread from founders to items like them
+_SETS, _A_FEW = 3, 3  # sets of founders, and answers that one explains less than the best
+_WRONG = 0.5  # between an answer and the rows, above which one of them is wrong
 _LITTLE = 0.5  # similarity to members of all groups together, below which an item is in none
 
 
@@ -42,6 +47,7 @@ class Compared:
     n_checks: Rows  # how often an item was compared with a group that it had been compared with
     misfit: Floats  # the largest part of an answer that rows do not explain, for each item
     unlike: Bools  # which items are like no group, though compared with every one
+    sure: Rows = field(default_factory=lambda: np.empty(0, dtype=np.intp))  # told of directly
 
     @property
     def items(self) -> Rows:
@@ -49,11 +55,12 @@ class Compared:
         return self.told.items
 
 
-def founders_of(told: Comparisons, k: int, named: dict[int, int]) -> dict[int, int]:
+def founders_of(told: Comparisons, k: int, named: dict[int, int]) -> list[dict[int, int]]:
     """Items that are like none before them, by place, and the group that each stands for.
 
-    Two items share less than 1 / k where they lean to different groups. Those in `named` stand for
-    the groups that somebody named.
+    Those in `named` stand for the groups that somebody named. Whoever is in between is like items
+    of two groups, and a slip makes two of a group look unlike: another first item may find more.
+    Where the first that were found do not explain all answers, others follow that may do so.
     """
     similar = _similarities(told)
     known: dict[int, int] = {}
@@ -61,20 +68,61 @@ def founders_of(told: Comparisons, k: int, named: dict[int, int]) -> dict[int, i
         if group not in known.values():
             known[place] = group
     free = [group for group in range(k) if group not in known.values()]
-    best: list[int] = []
-    # Whoever is in between is like items of two groups: another first item may find more.
+    best: list[list[int]] = [[]]
+    wrong = [np.inf]
     for first in range(min(len(told.items), _FIRST * k)):
         found: list[int] = []
         for place in [first, *range(len(told.items))]:
             beside = [similar.get((min(place, f), max(place, f)), np.nan) for f in [*known, *found]]
             new = place not in known and place not in found
-            if new and len(found) < len(free) and all(s <= min(0.5, 1.0 / k) for s in beside):
+            if new and len(found) < len(free) and all(s <= _unlike(k) for s in beside):
                 found.append(place)
-        if len(found) > len(best):
-            best = found
-        if len(best) == len(free):
+        if len(found) > len(best[0]):
+            best, wrong = [], []
+        if sorted(found) not in best and len(found) >= len(best[0] if best else found):
+            best.append(sorted(found))
+            wrong.append(_n_wrong_from(known | dict(zip(best[-1], free, strict=False)), similar, k))
+        if len(best[0]) == len(free) and wrong[0] < 1.0:
             break
-    return known | dict(zip(sorted(best), free, strict=False))
+    order = np.argsort(wrong[1:], kind="stable") + 1
+    few = [best[at] for at in order if wrong[at] <= min(wrong) + _A_FEW]
+    return [known | dict(zip(found, free, strict=False)) for found in [best[0], *few][:_SETS]]
+
+
+def _unlike(k: int) -> float:
+    """The most that two items share which lean to different groups."""
+    return min(0.5, 1.0 / k)
+
+
+def _n_wrong_from(founders: dict[int, int], similar: dict[tuple[int, int], float], k: int) -> float:
+    """How many answers are wrong if everybody is of the group that most of its answers say."""
+    if not similar:
+        return 0.0
+    a, b = np.array(list(similar)).T
+    value, m = np.array(list(similar.values())), int(max(*founders, *b)) + 1
+    both = (np.concatenate([a, b]), np.concatenate([b, a]))
+    like = csr_array((np.tile(value - 0.5, 2), both), shape=(m, m))
+    places = list(founders)
+    V = np.zeros((m, k))
+    V[places, list(founders.values())] = 1.0
+    fixed = V[places]
+    for _ in range(_SPREAD):
+        votes = np.asarray(like @ V)
+        top = votes.max(axis=1)
+        outside = top < 0.0  # unlike every group
+        outside[places] = False
+        heard = np.asarray(votes.any(axis=1)) & ~outside
+        V = (votes == top[:, None]) * heard[:, None]
+        V = V / np.maximum(V.sum(axis=1, keepdims=True), 1.0)
+        V[places] = fixed
+    known = np.asarray(V.any(axis=1))
+    said = (known[a] & (known[b] | outside[b])) | (outside[a] & known[b])
+    return n_wrong((V[a] * V[b]).sum(axis=1)[said] - value[said])
+
+
+def n_wrong(off: Floats) -> float:
+    """How many answers are far from what rows say; those that are half as far count less."""
+    return float(np.minimum(np.square(off / _WRONG), 1.0).sum())
 
 
 def founders_by_sides(told: Comparisons, k: int) -> dict[int, int]:
@@ -161,13 +209,14 @@ def described(told: Comparisons, U: Floats, outside: Bools) -> Compared:
     for one, other in _subjects(told):
         if pure[other]:
             beside[one, strongest[other]] += 1
-    anchors = []
-    for group in range(k):
-        inside = np.flatnonzero((strongest == group) & pure)
-        order = np.lexsort((inside, -beside[inside].sum(axis=1), -np.round(U[inside, group], 3)))
-        anchors.append(inside[order][:_ANCHORS].tolist())
     off = np.abs(told.off(U))
     off[outside[told.pairs].any(axis=1)] = 0.0
+    anchors, doubtful = [], _borne_out(told, strongest, off, k) <= 0
+    for group in range(k):
+        inside = np.flatnonzero((strongest == group) & pure)
+        keys = (inside, -beside[inside].sum(axis=1), -np.round(U[inside, group], 3))
+        order = np.lexsort((*keys, doubtful[inside]))
+        anchors.append(inside[order][:_ANCHORS].tolist())
     misfit = outside.astype(np.float64)
     for column in range(2):
         np.maximum.at(misfit, told.pairs[:, column], off)
@@ -176,6 +225,43 @@ def described(told: Comparisons, U: Floats, outside: Bools) -> Compared:
         told=told, U=U, asked=asked, anchors=anchors, n_checks=(beside - asked).sum(axis=1),
         misfit=misfit, unlike=outside,
     )  # fmt: skip
+
+
+def _borne_out(told: Comparisons, group: Rows, off: Floats, k: int) -> Rows:
+    """How many answers say that an item is like others of its group, less those against its row.
+
+    Who is unlike everybody may be anywhere.
+    """
+    found = np.zeros(len(group), dtype=np.intp)
+    counts = _alike(told, group, k).astype(np.intp) - (off > _WRONG)
+    for column in range(2):
+        np.add.at(found, told.pairs[:, column], counts)
+    return found
+
+
+def parts_of(compared: Compared) -> list[list[list[int]]]:
+    """Members of each group, by place, that answers link with each other; the largest part first.
+
+    A group of several parts may be two that a slip has joined. Who is linked with nobody is left
+    out.
+    """
+    told, U = compared.told, compared.U
+    m, k = U.shape
+    group = U.argmax(axis=1)
+    alike = told.pairs[_alike(told, group, k)]
+    links = coo_array((np.ones(len(alike)), (alike[:, 0], alike[:, 1])), shape=(m, m))
+    part = connected_components(links, directed=False)[1]
+    found: list[list[list[int]]] = [[] for _ in range(k)]
+    for number in np.flatnonzero(np.bincount(part, minlength=1) > 1):
+        places = np.flatnonzero(part == number)
+        found[group[places[0]]].append(places[np.argsort(-U[places].max(axis=1))].tolist())
+    return [sorted(parts, key=len, reverse=True) for parts in found]
+
+
+def _alike(told: Comparisons, group: Rows, k: int) -> Bools:
+    """Which pairs are of one group and alike."""
+    same = group[told.pairs[:, 0]] == group[told.pairs[:, 1]]
+    return np.asarray(same & (told.pair_value > _unlike(k)))
 
 
 def _subjects(told: Comparisons) -> list[tuple[int, int]]:

@@ -6,7 +6,9 @@ Rules of this file:
   little of its row is left. Exact answers in between pay for a core first (`exact.py`).
 - Rows of all compared items are fitted together (`comparisons.py`), with what models expect of each
   from the others; models learn from these rows, and purer items become anchors.
-- A single answer that models contradict is checked: items are compared once more.
+- Slips: a single answer that models contradict is checked, and so are anchors of two groups that
+  nobody compared, and parts of a group that nothing links. Where the first founders leave answers
+  unexplained, others are tried, and what is least unlikely is believed.
 - Answers of every kind count, whatever is asked.
 """
 
@@ -14,7 +16,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
-from itertools import combinations, islice
+from itertools import combinations, islice, product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +30,9 @@ from askmeans.policy.anchors import (
     founders_by_sides,
     founders_of,
     groups_outside,
+    n_wrong,
     outsiders_of,
+    parts_of,
     rows_beside,
 )
 from askmeans.policy.belief import EXACT, Belief
@@ -46,6 +50,7 @@ __all__ = ["SimilarityPolicy"]
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
+Bools = NDArray[np.bool_]
 
 # Chosen on hidden features of Iris, Wine and Breast Cancer, and on shapes.
 _LEAST = 0.002  # variance of an entry around what models expect
@@ -53,6 +58,7 @@ _WEAK = 0.05  # the same, where models learn from the rows
 _KNOWN = 0.6  # of an entry's variance that answers take away, to know it
 _UNSURE = 0.75  # strongest membership below which a row is compared once more
 _CHECKS = 2  # comparisons more that an item gets that is unsure
+_PUREST = 5  # items of each part of a group that are compared with those of another
 _MISFIT = 0.2  # between an answer and the rows, above which it is checked
 _AGAINST = 0.7  # between an answer and what models expect, from which on they contradict it
 _BORNE_OUT = 1  # answers against models that are borne out for each that is not, to check no more
@@ -78,6 +84,21 @@ class SimilarBelief(Belief):
         found = groups_outside(self.compared.told, self.compared.unlike)
         return [[int(self.compared.items[place]) for place in places] for places in found]
 
+    @property
+    def doubts(self) -> tuple[int, float]:
+        """Groups without an anchor; slips, items that are like no group, or not as expected.
+
+        People are taken to slip as often as models are wrong.
+        """
+        told, unlike = self.compared.told, self.compared.unlike
+        U = np.where(unlike[:, None], 0.0, self.compared.U)
+        empty = sum(not anchors for anchors in self.compared.anchors)
+        found = n_wrong(told.off(U)[~unlike[told.pairs].all(axis=1)]) + float(unlike.sum())
+        if self.stack is not None:
+            rows = _held_out(self, self.compared.items, self.n_clusters)
+            found += 0.5 * float(np.square(rows - U)[~unlike].sum())
+        return empty, found
+
     @cached_property
     def suggested_clusters(self) -> int:
         """How many groups the answers speak of; a single item may be a slip."""
@@ -86,12 +107,19 @@ class SimilarBelief(Belief):
         return self.n_clusters + max(1, sum(len(items) > 1 for items in self.strangers))
 
     def _memberships(self) -> Floats:
-        """Memberships of all items; what comparisons tell of an item stands."""
-        U = super()._memberships()
-        some = ~self.elsewhere[: len(self.compared.U)]
+        """Memberships of all items; what comparisons tell of an item stands.
+
+        Where there are more slips than items that models are wrong about, a single answer against
+        what models expect is one.
+        """
+        U, found = super()._memberships(), self.compared.U.copy()
+        rows, against, slips = _against(self)
+        if slips > (against > 1).sum():
+            found[against == 1] = rows[against == 1]
+        some = ~self.elsewhere[: len(found)]
         items = self.compared.items[some]
         U[items] = 0.0
-        U[items, : self.n_clusters] = self.compared.U[some]
+        U[items, : self.n_clusters] = found[some]
         return U
 
 
@@ -146,10 +174,23 @@ class SimilarityPolicy(StratifiedPolicy):
         """Fit rows, let models learn from them, and fit rows again with what models expect."""
         direct, told = told_by(answers, self.k), compared_by(answers)
         core, exact = self._exact(answers, told, direct)
+        sets = [{}] if exact else self._founders(told, direct)
+        beliefs = [self._believed_from(founders, direct, told, core, exact) for founders in sets]
+        return min(beliefs, key=lambda belief: belief.doubts)
+
+    def _believed_from(
+        self,
+        founders: dict[int, int],
+        direct: Told,
+        told: Comparisons,
+        core: Core,
+        exact: dict[int, Floats],
+    ) -> SimilarBelief:
+        """What to believe if some items stand for the groups."""
         levels, noise = self._scale(told, core)
-        founders = {} if exact else self._founders(told, direct)
         outside = outsiders_of(told, founders, self.k)
         inside = told.without(outside)
+        sure = np.flatnonzero(np.isin(told.items, direct.items))
         belief: SimilarBelief | None = None
         for _ in range(2):
             expected, start = self._expected(direct, inside, belief, exact, founders, levels)
@@ -163,7 +204,8 @@ class SimilarityPolicy(StratifiedPolicy):
             for place in exact:
                 U[place] = exact[place]
             ensemble, strata = self._ground(rows)
-            belief = SimilarBelief(ensemble, strata, rows, described(told, U, outside), core)
+            compared = replace(described(told, U, outside), sure=sure)
+            belief = SimilarBelief(ensemble, strata, rows, compared, core)
         assert belief is not None
         return belief
 
@@ -224,8 +266,8 @@ class SimilarityPolicy(StratifiedPolicy):
         start[certain] = rows[certain]
         return Expected(rows=rows, variance=variance), start
 
-    def _founders(self, told: Comparisons, direct: Told) -> dict[int, int]:
-        """The group that each founder stands for, by place."""
+    def _founders(self, told: Comparisons, direct: Told) -> list[dict[int, int]]:
+        """The group that each founder stands for, by place; the likeliest first."""
         _, here, there = np.intersect1d(told.items, direct.items, return_indices=True)
         rows = np.nan_to_num(direct.values[there])
         named = {
@@ -236,14 +278,14 @@ class SimilarityPolicy(StratifiedPolicy):
         if self.settings.ask == "relative":  # nobody says that two are unlike
             found = founders_by_sides(told, self.k)
             if len(found) == self.k and not named:
-                return found
+                return [found]
             ensemble, _ = self._ground(direct)
             typical = ensemble.pool.rows[ensemble.pool.typical].tolist()
             places = {item: place for place, item in enumerate(told.items.tolist())}
             for group, item in enumerate(typical):
                 if item in places:
                     named.setdefault(places[item], group)
-            return named
+            return [named]
         return founders_of(told, self.k, named)
 
     def _rank(self, belief: Belief) -> Ranking:
@@ -277,6 +319,21 @@ def _held_out(belief: Belief, items: Rows, k: int) -> Floats:
     rows[at >= 0] = stack.held_out[at[at >= 0]]
     rows = rows[:, :k] + 1e-9
     return np.asarray(rows / rows.sum(axis=1, keepdims=True))
+
+
+def _against(belief: SimilarBelief) -> tuple[Floats, Rows, int]:
+    """Rows as models expect them, how many answers each item has against them, and slips."""
+    compared, stack, told = belief.compared, belief.stack, belief.compared.told
+    against = np.zeros(len(compared.U), dtype=np.intp)
+    slips = int((compared.misfit > _MISFIT).sum())
+    if stack is None or stack.unexplained > _GUIDE:
+        return compared.U, against, slips
+    rows = _held_out(belief, compared.items, belief.n_clusters)
+    for one, other in (told.pairs.T, told.pairs.T[::-1]):
+        off = np.abs((rows[one] * compared.U[other]).sum(axis=1) - told.pair_value)
+        np.add.at(against, one, off > _AGAINST)
+    against[compared.sure] = 0
+    return rows, against, slips
 
 
 def _variance(told: Comparisons, rows: Floats, levels: int | None) -> float:
@@ -431,6 +488,8 @@ class SimilarRanking(Ranking):
             return
         open_ = list(self._open_rows((told.left > REST) & ~told.all_but_one))
         yield from open_
+        yield from self._apart()
+        yield from self._parts()
         if precise:
             yield from self._unsure()
             return
@@ -471,7 +530,7 @@ class SimilarRanking(Ranking):
                 if item != anchor and tuple(sorted((item, anchor))) not in self._answered:
                     yield _pair(item, anchor)
 
-    def _open_rows(self, rows: NDArray[np.bool_]) -> Iterator[Question]:
+    def _open_rows(self, rows: Bools) -> Iterator[Question]:
         """Rows of which something is left: beside the likeliest group not compared with yet."""
         belief, told = self.belief, self.belief.told
         there = np.array([bool(items) for items in self.anchors])
@@ -496,6 +555,28 @@ class SimilarRanking(Ranking):
             row = rows[place] if alone[place] else compared.U[place]
             yield from self._beside(int(compared.items[place]), row)
 
+    def _apart(self) -> Iterator[Question]:
+        """Anchors of two groups of which none were compared: they may be of one."""
+        if self.settings.ask == "relative":
+            return
+        for some, others in combinations(self.anchors, 2):
+            pairs = [_pair(a, b) for a in some for b in others]
+            if pairs and not any(pair.items in self._answered for pair in pairs):
+                yield pairs[0]
+
+    def _parts(self) -> Iterator[Question]:
+        """Parts of a group that nothing links with each other: they may be of two, by a slip."""
+        items, answered = self.compared.items, self._answered
+        if not (self.compared.misfit > _MISFIT).any():
+            return
+        for parts in parts_of(self.compared):
+            for part in parts[1:]:
+                purest = product(part[:_PUREST], parts[0][:_PUREST])
+                across = [_pair(int(items[a]), int(items[b])) for a, b in purest]
+                known = sum(question.items in answered for question in across)
+                if known < _CHECKS + 1:
+                    yield from islice((q for q in across if q.items not in answered), 1)
+
     def _strange(self) -> Iterator[Question]:
         """Items that are like no group beside each other: they may be of one or of several."""
         assert isinstance(self.belief, SimilarBelief)
@@ -506,22 +587,15 @@ class SimilarRanking(Ranking):
                 pairs = (_pair(item, first) for first, *_ in groups)
                 yield from islice((p for p in pairs if p.items not in self._answered), 1)
 
-    def _contradicted(self) -> tuple[Floats, NDArray[np.bool_]]:
+    def _contradicted(self) -> tuple[Floats, Bools]:
         """Rows as models expect them, and which items a single answer places elsewhere.
 
         It may be a slip; a second answer against what is expected is believed.
         """
-        compared, stack = self.compared, self.belief.stack
-        if stack is None or stack.unexplained > _GUIDE or self.settings.ask == "relative":
-            return compared.U, np.zeros(len(compared.U), dtype=bool)
-        rows, told = _held_out(self.belief, compared.items, self.k), compared.told
-        against = np.zeros(len(rows), dtype=np.intp)
-        for one, other in (told.pairs.T, told.pairs.T[::-1]):
-            off = np.abs((rows[one] * compared.U[other]).sum(axis=1) - told.pair_value)
-            np.add.at(against, one, off > _AGAINST)
-        slips = int((compared.misfit > _MISFIT).sum())
+        assert isinstance(self.belief, SimilarBelief)
+        rows, against, slips = _against(self.belief)
         trusted = (against > 1).sum() > _BORNE_OUT * (1 + slips)
-        return rows, (against == 1) & ~compared.unlike & ~trusted
+        return rows, (against == 1) & ~self.compared.unlike & ~trusted
 
     def _new(self) -> Iterator[Question]:
         """New items, beside an anchor of their likeliest group."""
