@@ -82,8 +82,10 @@ def founders_of(told: Comparisons, k: int, named: dict[int, int]) -> list[dict[i
         if sorted(found) not in best and len(found) >= len(best[0] if best else found):
             best.append(sorted(found))
             wrong.append(_n_wrong_from(known | dict(zip(best[-1], free, strict=False)), similar, k))
-        if len(best[0]) == len(free) and wrong[0] < 1.0:
+        if len(best[0]) == len(free) and (wrong[0] < 1.0 or told.is_soft):
             break
+    if told.is_soft:
+        return [known | dict(zip(best[0], free, strict=False))]
     order = np.argsort(wrong[1:], kind="stable") + 1
     few = [best[at] for at in order if wrong[at] <= min(wrong) + _A_FEW]
     return [known | dict(zip(found, free, strict=False)) for found in [best[0], *few][:_SETS]]
@@ -211,7 +213,7 @@ def described(told: Comparisons, U: Floats, outside: Bools) -> Compared:
             beside[one, strongest[other]] += 1
     off = np.abs(told.off(U))
     off[outside[told.pairs].any(axis=1)] = 0.0
-    anchors, doubtful = [], _borne_out(told, strongest, off, k) <= 0
+    anchors, doubtful = [], (_borne_out(told, strongest, off, k) <= 0) & (not told.is_soft)
     for group in range(k):
         inside = np.flatnonzero((strongest == group) & pure)
         keys = (inside, -beside[inside].sum(axis=1), -np.round(U[inside, group], 3))

@@ -29,6 +29,7 @@ MARGIN = 0.98  # how much more similar one of two is at least, if somebody says 
 TIE = 0.25  # how much more similar it is at most, if somebody says that it is not
 _FAR = 0.3  # away from what rows explain an answer counts a quarter
 _STEPS, _ROUNDS = 150, 3
+_SOFT = 0.25  # share of answers in between, from which on degrees are meant
 _REPEATED = 5  # answers given again, from which on their spread is known
 _GRIDS = (2, 3, 5, 6, 7, 9, 11, 21, 101)  # points that scales of people have
 
@@ -68,11 +69,20 @@ class Comparisons:
 
         Where few answers are in between, the ends of the scale are meant as they stand.
         """
-        values = np.concatenate([self.pair_value, self.triplet_value])
-        if levels is None or not len(values):
+        if levels is None:
             return 0.0
-        between = float(((values > 0.0) & (values < 1.0)).mean())
-        return min(1.0, 4.0 * between) * rounding_noise(levels)
+        return min(1.0, self.between / _SOFT) * rounding_noise(levels)
+
+    @property
+    def between(self) -> float:
+        """The share of answers about two or three that are neither all nor nothing."""
+        values = np.concatenate([self.pair_value, self.triplet_value])
+        return float(((values > 0.0) & (values < 1.0)).mean()) if len(values) else 0.0
+
+    @property
+    def is_soft(self) -> bool:
+        """Whether so many answers are in between that who is unlike another is hardly known."""
+        return self.between >= _SOFT
 
     @property
     def spread(self) -> float:

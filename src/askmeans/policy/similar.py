@@ -114,7 +114,7 @@ class SimilarBelief(Belief):
         """
         U, found = super()._memberships(), self.compared.U.copy()
         rows, against, slips = _against(self)
-        if slips > (against > 1).sum():
+        if slips > (against > 1).sum() and not self.compared.told.is_soft:
             found[against == 1] = rows[against == 1]
         some = ~self.elsewhere[: len(found)]
         items = self.compared.items[some]
@@ -488,8 +488,9 @@ class SimilarRanking(Ranking):
             return
         open_ = list(self._open_rows((told.left > REST) & ~told.all_but_one))
         yield from open_
-        yield from self._apart()
-        yield from self._parts()
+        if not self.compared.told.is_soft:
+            yield from self._apart()
+            yield from self._parts()
         if precise:
             yield from self._unsure()
             return
