@@ -6,6 +6,7 @@ from askmeans.policy.anchors import (
     described,
     founders_by_sides,
     founders_of,
+    of_one_kind,
     outsiders_of,
     parts_of,
     rows_beside,
@@ -51,6 +52,14 @@ def test_sides_found_groups_of_kinds_that_are_unlike_each_other():
     first, second = (int(told.items[place]) for place in founders_by_sides(told, 3))
     assert first in {1, 3, 4}  # the most
     assert second in {0, 2}  # nobody said that 5 is unlike them
+
+
+def test_two_that_nobody_tells_apart_are_of_one_kind_once_that_is_no_chance():
+    three = RelativeQueries([(2, 0, 1), (3, 0, 1), (4, 0, 1), (5, 0, 2), (3, 0, 2), (4, 0, 2)])
+    told = compared_by(Answers([(1, three, np.array([0.5, 0.5, 0.5, 1.0, 0.5, 0.5]))]))
+    place = {int(item): at for at, item in enumerate(told.items)}
+    assert of_one_kind(told, 3) == {tuple(sorted((place[0], place[1])))}
+    assert of_one_kind(told, 4) == set()  # three ties are likely by chance
 
 
 def test_rows_are_as_similar_as_the_founders_say():

@@ -1,5 +1,7 @@
 """Anchors: compared items that stand for a group, and what was compared with which group."""
 
+import math
+from collections import Counter
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -17,6 +19,7 @@ __all__ = [
     "founders_of",
     "groups_outside",
     "n_wrong",
+    "of_one_kind",
     "outsiders_of",
     "parts_of",
     "rows_beside",
@@ -33,6 +36,7 @@ _ALIKE = 0.75  # similarity to a member of a group that makes another
 _SPREAD = 6  # times that groups spread from founders to items like them
 _SETS, _A_FEW = 3, 3  # sets of founders, and answers that one explains less than the best
 _WRONG = 0.5  # between an answer and the rows, above which one of them is wrong
+_BY_CHANCE = 0.05  # how likely ties alone are by chance, from which on they are none
 _LITTLE = 0.5  # similarity to members of all groups together, below which an item is in none
 
 
@@ -146,6 +150,20 @@ def founders_by_sides(told: Comparisons, k: int) -> dict[int, int]:
         if len(founders) < k and all(unlike[candidate, kind[founder]] for founder in founders):
             founders.append(int(np.flatnonzero(kind == candidate)[0]))
     return {place: group for group, place in enumerate(founders)}
+
+
+def of_one_kind(told: Comparisons, k: int) -> set[tuple[int, int]]:
+    """Two items, by place, that many were between and none was more like one of.
+
+    Were they of two groups, an item of either would tell them apart.
+    """
+    ties, apart = Counter[tuple[int, int]](), set()
+    for (_, b, c), value in zip(told.relative.tolist(), told.relative_value.tolist(), strict=True):
+        ties[min(b, c), max(b, c)] += 1
+        if value != 0.5:
+            apart.add((min(b, c), max(b, c)))
+    enough = 2.0 if k == 2 else math.log(_BY_CHANCE) / math.log(1.0 - 2.0 / k)
+    return {pair for pair, count in ties.items() if count >= enough and pair not in apart}
 
 
 def rows_beside(told: Comparisons, founders: dict[int, int], k: int) -> Floats:

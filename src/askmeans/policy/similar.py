@@ -31,6 +31,7 @@ from askmeans.policy.anchors import (
     founders_of,
     groups_outside,
     n_wrong,
+    of_one_kind,
     outsiders_of,
     parts_of,
     rows_beside,
@@ -282,9 +283,11 @@ class SimilarityPolicy(StratifiedPolicy):
             ensemble, _ = self._ground(direct)
             typical = ensemble.pool.rows[ensemble.pool.typical].tolist()
             places = {item: place for place, item in enumerate(told.items.tolist())}
+            alike = of_one_kind(told, self.k)
             for group, item in enumerate(typical):
-                if item in places:
-                    named.setdefault(places[item], group)
+                place = places.get(item)
+                if place is not None and not any(_sorted(place, n) in alike for n in named):
+                    named.setdefault(place, group)
             return [named]
         return founders_of(told, self.k, named)
 
@@ -414,8 +417,25 @@ class SimilarRanking(Ranking):
             typical = [int(self.belief.pool.rows[place]) for place in self.belief.pool.typical]
             spare = [item for item in typical if not any(item in items for items in found)]
             spare = [int(items[place]) for place in self._always_tied()] + spare
-            found = [own or [spare.pop(0)] if own or spare else [] for own in found]
+            found = self._of_several_kinds(found, spare)
         return found
+
+    def _of_several_kinds(self, found: list[list[int]], spare: list[int]) -> list[list[int]]:
+        """Anchors of which no two are of one kind; others in their place, and where none is."""
+        items, kinds = self.compared.items, of_one_kind(self.compared.told, self.k)
+        alike = {_sorted(int(items[b]), int(items[c])) for b, c in kinds}
+        kept: list[list[int]] = []
+        for own in found:
+            known = [item for others in kept for item in others]
+            own = [a for a in own if not any(_sorted(a, b) in alike for b in known)]
+            kept.append(own)
+        for own in kept:
+            while not own and spare:
+                item = spare.pop(0)
+                known = [other for others in kept for other in others]
+                if item not in known and not any(_sorted(item, b) in alike for b in known):
+                    own.append(item)
+        return kept
 
     def _always_tied(self) -> list[int]:
         """Items that are like no anchor more than another: they may be of a group without one."""
@@ -635,6 +655,11 @@ class SimilarRanking(Ranking):
         for *_, three in sorted(choices):
             if three not in self._answered:
                 yield Question("relative", three)
+
+
+def _sorted(a: int, b: int) -> tuple[int, int]:
+    """Two numbers, the smaller first."""
+    return min(a, b), max(a, b)
 
 
 def _pair(a: int, b: int) -> Question:
