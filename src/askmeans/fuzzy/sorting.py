@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans.fuzzy.compiled import compiled
-from askmeans.fuzzy.even_rows import GOLDEN
+from askmeans.fuzzy.even_rows import even_rows
 
 __all__ = ["LazyOrder"]
 
@@ -73,7 +73,7 @@ def _scale(values: Floats) -> tuple[float, float]:
     """The lowest end of the second bucket, and buckets per unit; 0 for all in one bucket."""
     if len(values) < _FEW:
         return 0.0, 0.0
-    few = np.sort(values[(np.arange(_SAMPLE) * GOLDEN % 1.0 * len(values)).astype(np.intp)])
+    few = np.sort(values[even_rows(len(values), _SAMPLE)])
     low, high = few[int(_OUTLIERS * len(few))], few[int((1.0 - _OUTLIERS) * len(few))]
     with np.errstate(all="ignore"):
         per_unit = (_BUCKETS - 2) / (high - low)

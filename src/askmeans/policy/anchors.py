@@ -18,6 +18,7 @@ __all__ = [
     "founders_by_sides",
     "founders_of",
     "groups_outside",
+    "in_order",
     "n_wrong",
     "of_one_kind",
     "outsiders_of",
@@ -77,7 +78,7 @@ def founders_of(told: Comparisons, k: int, named: dict[int, int]) -> list[dict[i
     for first in range(min(len(told.items), _FIRST * k)):
         found: list[int] = []
         for place in [first, *range(len(told.items))]:
-            beside = [similar.get((min(place, f), max(place, f)), np.nan) for f in [*known, *found]]
+            beside = [similar.get(in_order(place, f), np.nan) for f in [*known, *found]]
             new = place not in known and place not in found
             if new and len(found) < len(free) and all(s <= _unlike(k) for s in beside):
                 found.append(place)
@@ -85,14 +86,14 @@ def founders_of(told: Comparisons, k: int, named: dict[int, int]) -> list[dict[i
             best, wrong = [], []
         if sorted(found) not in best and len(found) >= len(best[0] if best else found):
             best.append(sorted(found))
-            wrong.append(_n_wrong_from(known | dict(zip(best[-1], free, strict=False)), similar, k))
-        if len(best[0]) == len(free) and (wrong[0] < 1.0 or told.is_soft):
+            founders = known | dict(zip(best[-1], free, strict=False))
+            wrong.append(0.0 if told.is_soft else _n_wrong_from(founders, similar, k))
+        if len(best[0]) == len(free) and wrong[0] < 1.0:
             break
-    if told.is_soft:
-        return [known | dict(zip(best[0], free, strict=False))]
     order = np.argsort(wrong[1:], kind="stable") + 1
     few = [best[at] for at in order if wrong[at] <= min(wrong) + _A_FEW]
-    return [known | dict(zip(found, free, strict=False)) for found in [best[0], *few][:_SETS]]
+    most = 1 if told.is_soft else _SETS
+    return [known | dict(zip(found, free, strict=False)) for found in [best[0], *few][:most]]
 
 
 def _unlike(k: int) -> float:
@@ -159,9 +160,9 @@ def of_one_kind(told: Comparisons, k: int) -> set[tuple[int, int]]:
     """
     ties, apart = Counter[tuple[int, int]](), set()
     for (_, b, c), value in zip(told.relative.tolist(), told.relative_value.tolist(), strict=True):
-        ties[min(b, c), max(b, c)] += 1
+        ties[in_order(b, c)] += 1
         if value != 0.5:
-            apart.add((min(b, c), max(b, c)))
+            apart.add(in_order(b, c))
     enough = 2.0 if k == 2 else math.log(_BY_CHANCE) / math.log(1.0 - 2.0 / k)
     return {pair for pair, count in ties.items() if count >= enough and pair not in apart}
 
@@ -295,5 +296,10 @@ def _similarities(told: Comparisons) -> dict[tuple[int, int], float]:
     """The mean answer to each pair."""
     found: dict[tuple[int, int], list[float]] = {}
     for (a, b), value in zip(told.pairs.tolist(), told.pair_value.tolist(), strict=True):
-        found.setdefault((min(a, b), max(a, b)), []).append(value)
+        found.setdefault(in_order(a, b), []).append(value)
     return {pair: float(np.mean(values)) for pair, values in found.items()}
+
+
+def in_order(a: int, b: int) -> tuple[int, int]:
+    """Two numbers, the smaller first."""
+    return min(a, b), max(a, b)

@@ -30,6 +30,7 @@ from askmeans.policy.anchors import (
     founders_by_sides,
     founders_of,
     groups_outside,
+    in_order,
     n_wrong,
     of_one_kind,
     outsiders_of,
@@ -286,7 +287,7 @@ class SimilarityPolicy(StratifiedPolicy):
             alike = of_one_kind(told, self.k)
             for group, item in enumerate(typical):
                 place = places.get(item)
-                if place is not None and not any(_sorted(place, n) in alike for n in named):
+                if place is not None and not any(in_order(place, n) in alike for n in named):
                     named.setdefault(place, group)
             return [named]
         return founders_of(told, self.k, named)
@@ -423,17 +424,17 @@ class SimilarRanking(Ranking):
     def _of_several_kinds(self, found: list[list[int]], spare: list[int]) -> list[list[int]]:
         """Anchors of which no two are of one kind; others in their place, and where none is."""
         items, kinds = self.compared.items, of_one_kind(self.compared.told, self.k)
-        alike = {_sorted(int(items[b]), int(items[c])) for b, c in kinds}
+        alike = {in_order(int(items[b]), int(items[c])) for b, c in kinds}
         kept: list[list[int]] = []
         for own in found:
             known = [item for others in kept for item in others]
-            own = [a for a in own if not any(_sorted(a, b) in alike for b in known)]
+            own = [a for a in own if not any(in_order(a, b) in alike for b in known)]
             kept.append(own)
         for own in kept:
             while not own and spare:
                 item = spare.pop(0)
                 known = [other for others in kept for other in others]
-                if item not in known and not any(_sorted(item, b) in alike for b in known):
+                if item not in known and not any(in_order(item, b) in alike for b in known):
                     own.append(item)
         return kept
 
@@ -657,11 +658,6 @@ class SimilarRanking(Ranking):
                 yield Question("relative", three)
 
 
-def _sorted(a: int, b: int) -> tuple[int, int]:
-    """Two numbers, the smaller first."""
-    return min(a, b), max(a, b)
-
-
 def _pair(a: int, b: int) -> Question:
     """The question about two items."""
-    return Question("pair", (min(a, b), max(a, b)))
+    return Question("pair", in_order(a, b))
