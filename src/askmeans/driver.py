@@ -24,22 +24,55 @@ from askmeans.policy import Policy
 from askmeans.queries import Ledger, Queries, batches_of
 from askmeans.results import Clustering, Result
 
-__all__ = ["Oracle", "annotators_of", "run"]
+__all__ = ["Oracle", "annotators_of", "checked_answers", "run"]
 
 Floats = NDArray[np.float64]
 
 
 class Oracle(Protocol):
-    """Whoever answers.
+    """Whoever answers: any object that has `answer`.
 
-    `answer` takes a batch and returns as many numbers in [0, 1], NaN for "cannot say"; to group
-    questions as many rows. It may raise StopAsking with the answers so far. An attribute
-    `noisy = True` allows answers outside [0, 1]. A method ``who(queries)`` may return the names of
-    those who answer, one for each question.
+    An attribute ``noisy = True`` allows answers outside [0, 1]. A method ``who(queries)`` may name
+    those who answer: a str for each question, or None for nobody in particular.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from askmeans.queries import PairQueries
+    >>> class Doubtful:
+    ...     def answer(self, queries):
+    ...         return np.full(queries.shape, 0.5)
+    >>> Doubtful().answer(PairQueries([[0, 1]]))
+    array([0.5])
     """
 
     def answer(self, queries: Queries) -> Floats:
-        """Answers to a batch, in its order."""
+        """Answers to a batch, in its order.
+
+        Parameters
+        ----------
+        queries : MembershipQueries, GroupQueries, PairQueries, TripletQueries or RelativeQueries
+            The questions.
+
+        Returns
+        -------
+        ndarray of shape (n_questions,), or (n_questions, n_clusters) for group questions
+            Numbers in [0, 1]; NaN for "cannot say".
+
+        Raises
+        ------
+        StopAsking
+            When whoever answers has had enough, or fails; with the answers so far.
+        QueryError
+            If an item or a cluster does not exist, or this kind of question is not answered.
+
+        Examples
+        --------
+        >>> from askmeans.oracles import TableOracle
+        >>> from askmeans.queries import MembershipQueries
+        >>> TableOracle([[0.75, 0.25]]).answer(MembershipQueries([0], [1]))
+        array([0.25])
+        """
 
 
 def run(
@@ -158,7 +191,7 @@ class _Driver:
                 answers = self.ledger.answers(queries)
                 with default_float_errors():
                     if stopped:
-                        plan.throw(StopAsking(answers, self._reached(queries)))
+                        plan.throw(StopAsking(answers, self.ledger.is_answered(queries)))
                         raise PlanError("A plan must return when StopAsking is thrown into it. "
                                         "Got more questions instead.")  # fmt: skip
                     queries = plan.send(answers)
@@ -199,10 +232,10 @@ class _Driver:
         try:
             with self.interrupts.welcome():
                 answers = self.oracle.answer(new)
-            answers = self._checked(answers, new)
+            answers = checked_answers(answers, new, self.oracle)
         except StopAsking as stop:
             try:
-                answers = self._checked(stop.answers, new)
+                answers = checked_answers(stop.answers, new, self.oracle)
             except AskmeansError as error:
                 self.failure = error
                 return self._interrupt()
@@ -228,30 +261,6 @@ class _Driver:
         self.interrupted = True
         return True
 
-    def _reached(self, queries: Queries) -> NDArray[np.bool_]:
-        """Which questions somebody was asked, whether or not they could say."""
-        still_open = set(self.ledger.unanswered(queries).identities())
-        return np.array([one not in still_open for one in queries.identities()], dtype=bool)
-
-    def _checked(self, answers: Any, queries: Queries) -> Floats:
-        """Answers as floats in [0, 1] or NaN, one for each question."""
-        values = np.asarray(answers, dtype=np.float64)
-        if values.shape != queries.shape:
-            raise AnswerError(
-                f"{type(self.oracle).__name__}.answer must return one answer for each of the "
-                f"{len(queries)} questions. Got shape {values.shape} instead of {queries.shape}."
-            )
-        wrong = np.isinf(values) | (values < 0.0) | (values > 1.0)
-        if getattr(self.oracle, "noisy", False):
-            wrong = np.isinf(values)
-        if wrong.any():
-            raise AnswerError(
-                "An answer must lie in [0, 1], or be NaN for 'cannot say'. "
-                f"Got {values[wrong][0]} from {type(self.oracle).__name__}; "
-                "an oracle whose answers may leave that range sets noisy = True."
-            )
-        return values
-
     def _result(self, clustering: Clustering, stopped: bool) -> Result:
         """The clustering with its account, and with what ended it."""
         why = clustering.diagnostics.stopped or "precision"  # the paper's end with theirs
@@ -266,6 +275,26 @@ class _Driver:
             n_rounds=self.ledger.n_rounds - self.rounds_before,
             history=self.ledger.history,
         )
+
+
+def checked_answers(answers: Any, queries: Queries, oracle: Oracle) -> Floats:
+    """An oracle's answers as floats in [0, 1] or NaN, one for each question."""
+    values, name = np.asarray(answers, dtype=np.float64), type(oracle).__name__
+    if values.shape != queries.shape:
+        raise AnswerError(
+            f"{name}.answer must return one answer for each of the {len(queries)} questions. "
+            f"Got shape {values.shape} instead of {queries.shape}."
+        )
+    wrong = np.isinf(values)
+    if not getattr(oracle, "noisy", False):
+        wrong |= (values < 0.0) | (values > 1.0)
+    if wrong.any():
+        raise AnswerError(
+            "An answer must lie in [0, 1], or be NaN for 'cannot say'. "
+            f"Got {values[wrong][0]} from {name}; "
+            "an oracle whose answers may leave that range sets noisy = True."
+        )
+    return values
 
 
 def annotators_of(oracle: Oracle, queries: Queries) -> list[str] | None:

@@ -824,6 +824,27 @@ class Ledger:
             )
         )
 
+    def is_answered(self, queries: Queries) -> NDArray[np.bool_]:
+        """Which questions of a batch somebody was asked, whether or not they could say.
+
+        Parameters
+        ----------
+        queries : MembershipQueries, GroupQueries, PairQueries, TripletQueries or RelativeQueries
+            A batch.
+
+        Returns
+        -------
+        ndarray of bool of shape (n_questions,)
+            True where there is an answer, "cannot say" included.
+
+        Examples
+        --------
+        >>> Ledger().is_answered(MembershipQueries([0], [1]))
+        array([False])
+        """
+        known = self._values.get(queries.kind, {})
+        return np.array([key in known for key in queries.identities()], dtype=bool)
+
     def answers(self, queries: Queries) -> Floats:
         """Answers to a batch.
 

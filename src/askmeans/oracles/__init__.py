@@ -1,9 +1,10 @@
 """Who answers: a table, a noisy or a coarse one, a crowd, a function, a person, a language model.
 
-An oracle is any object with a method ``answer(queries)`` that returns as many numbers in [0, 1] as
-there are questions, NaN for "cannot say". `askmeans.testing.OracleContract` tests one of your own.
+An oracle is any object with the method of `Oracle`, which tells what answers are.
+`askmeans.testing.OracleContract` tests one of your own.
 """
 
+from askmeans.driver import Oracle
 from askmeans.oracles.callback import CallbackOracle
 from askmeans.oracles.console import ConsoleOracle
 from askmeans.oracles.crowd import CrowdOracle, HostileOracle
@@ -28,6 +29,7 @@ __all__ = [
     "ModelOracle",
     "NameProposal",
     "NoisyOracle",
+    "Oracle",
     "QuantizedOracle",
     "RememberingOracle",
     "Reply",

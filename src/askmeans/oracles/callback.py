@@ -60,31 +60,7 @@ class CallbackOracle:
         return f"CallbackOracle({', '.join(kinds)})"
 
     def answer(self, queries: Queries) -> NDArray[np.float64]:
-        """Answers to a batch.
-
-        Parameters
-        ----------
-        queries : MembershipQueries, GroupQueries, PairQueries, TripletQueries or RelativeQueries
-            The questions.
-
-        Returns
-        -------
-        ndarray of shape (n_questions,), or (n_questions, n_clusters) for group questions
-            What the function returned; NaN for None.
-
-        Raises
-        ------
-        QueryError
-            If there is no function for this kind of question.
-        StopAsking
-            On Ctrl-C, or when a function raises it or fails; with the answers so far.
-
-        Examples
-        --------
-        >>> from askmeans.queries import MembershipQueries
-        >>> CallbackOracle(membership=lambda i, j: i / 10).answer(MembershipQueries([3], [0]))
-        array([0.3])
-        """
+        """What the functions return, one by one; a function that fails stops the asking."""
         function: Callable[..., Any] | None = getattr(self, queries.kind)
         if function is None:
             raise QueryError(

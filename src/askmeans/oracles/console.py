@@ -116,34 +116,7 @@ class ConsoleOracle:
         return f"ConsoleOracle({len(self.items)} items)"
 
     def answer(self, queries: Queries) -> NDArray[np.float64]:
-        r"""Ask a batch, one question after the other.
-
-        Parameters
-        ----------
-        queries : MembershipQueries, GroupQueries, PairQueries, TripletQueries or RelativeQueries
-            The questions.
-
-        Returns
-        -------
-        ndarray of shape (n_questions,), or (n_questions, n_clusters) for group questions
-            The answers; NaN for "cannot say".
-
-        Raises
-        ------
-        StopAsking
-            When the person stops; with the answers so far.
-        QueryError
-            If an item does not exist, or a cluster has no name.
-
-        Examples
-        --------
-        >>> import io
-        >>> from askmeans.queries import MembershipQueries
-        >>> oracle = ConsoleOracle([[1.5], [2.5]], stdin=io.StringIO(".2\n?\n"),
-        ...                        stdout=io.StringIO())
-        >>> oracle.answer(MembershipQueries([0, 1], [0, 0]))
-        array([0.2, nan])
-        """
+        """Ask a batch, one question after the other; StopAsking has the answers so far."""
         queries.check_items(len(self.items))
         self._check_names(queries)
         if not self._greeted:

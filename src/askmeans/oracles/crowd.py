@@ -76,25 +76,7 @@ class CrowdOracle:
         return any(getattr(annotator, "noisy", False) for annotator in self.annotators)
 
     def who(self, queries: Queries) -> list[str]:
-        """Who answers each question, as a history names them.
-
-        Parameters
-        ----------
-        queries : MembershipQueries, GroupQueries, PairQueries, TripletQueries or RelativeQueries
-            The questions.
-
-        Returns
-        -------
-        list of str
-            A name each: "annotator 0" for the first of `annotators`.
-
-        Examples
-        --------
-        >>> from askmeans.oracles import TableOracle
-        >>> from askmeans.queries import PairQueries
-        >>> CrowdOracle([TableOracle.from_labels([0, 1])]).who(PairQueries([[0, 1]]))
-        ['annotator 0']
-        """
+        """Who answers each question: "annotator 0" for the first of `annotators`, and so on."""
         return [f"annotator {place}" for place in self._places(queries)]
 
     def _places(self, queries: Queries) -> NDArray[np.intp]:
@@ -127,30 +109,7 @@ class CrowdOracle:
         return np.concatenate(found)
 
     def answer(self, queries: Queries) -> Floats:
-        """Answers to a batch, each by whoever it goes to.
-
-        Parameters
-        ----------
-        queries : MembershipQueries, GroupQueries, PairQueries, TripletQueries or RelativeQueries
-            The questions.
-
-        Returns
-        -------
-        ndarray of shape (n_questions,), or (n_questions, n_clusters) for group questions
-            The answers.
-
-        Raises
-        ------
-        StopAsking
-            When an annotator raises it or fails; with the answers so far.
-
-        Examples
-        --------
-        >>> from askmeans.oracles import TableOracle
-        >>> from askmeans.queries import PairQueries
-        >>> CrowdOracle([TableOracle.from_labels([0, 1])]).answer(PairQueries([[0, 1]]))
-        array([0.])
-        """
+        """Answers to a batch, each by whoever it goes to; one who fails stops the asking."""
         who = self._places(queries)
         answers, reached = np.full(queries.shape, np.nan), np.zeros(len(queries), dtype=bool)
         for place, annotator in enumerate(self.annotators):
@@ -220,37 +179,9 @@ class HostileOracle(WrappingOracle):
     def __repr__(self) -> str:
         return f"HostileOracle({self.oracle!r}, how={self.how!r})"
 
-    def answer(self, queries: Queries) -> Floats:
-        """Wrong answers to a batch.
-
-        Parameters
-        ----------
-        queries : MembershipQueries, GroupQueries, PairQueries, TripletQueries or RelativeQueries
-            The questions.
-
-        Returns
-        -------
-        ndarray of shape (n_questions,), or (n_questions, n_clusters) for group questions
-            The answers.
-
-        Examples
-        --------
-        >>> from askmeans.oracles import TableOracle
-        >>> from askmeans.queries import PairQueries
-        >>> liar = HostileOracle(TableOracle.from_labels([0, 0]), how="flipped")
-        >>> liar.answer(PairQueries([[0, 1]]))
-        array([0.])
-        """
-        try:
-            return self._bent(queries, self.oracle.answer(queries))
-        except StopAsking as stop:
-            bent = np.where(np.isnan(stop.answers), np.nan, self._bent(queries, stop.answers))
-            raise StopAsking(bent, stop.reached) from stop.__cause__
-
-    def _bent(self, queries: Queries, truth: Floats) -> Floats:
-        """Wrong answers in place of true ones."""
+    def _changed(self, queries: Queries, answers: Floats) -> Floats:
         if self.how == "flipped":
-            bent: Floats = np.clip(1.0 - np.asarray(truth, np.float64), 0.0, 1.0)
+            bent: Floats = np.clip(1.0 - np.asarray(answers, np.float64), 0.0, 1.0)
         else:
             bent = uniform_of_entries(queries, self.random_state + 104729)
         if isinstance(queries, RelativeQueries):  # one, the other or both: nothing in between

@@ -154,24 +154,7 @@ class ModelOracle:
         return self._caller.spent_in_all
 
     def who(self, queries: Queries) -> list[str]:
-        """Who answers: the model.
-
-        Parameters
-        ----------
-        queries : MembershipQueries, GroupQueries, PairQueries, TripletQueries or RelativeQueries
-            The questions.
-
-        Returns
-        -------
-        list of str
-            Its name for each.
-
-        Examples
-        --------
-        >>> from askmeans.queries import PairQueries
-        >>> ModelOracle(lambda m: "", guidelines="", show=["a", "b"]).who(PairQueries([[0, 1]]))
-        ['model']
-        """
+        """The name of the model, for each question."""
         return [self.name] * len(queries)
 
     def forecast(self, queries: Queries) -> ModelCost:
@@ -219,31 +202,10 @@ class ModelOracle:
         return most_written(self._caller.sent({})) or _USUAL  # a limit of its own: it thinks first
 
     def answer(self, queries: Queries) -> Floats:
-        """Answers to a batch.
+        """What the model says; NaN also for what could not be asked (`failed`).
 
-        Parameters
-        ----------
-        queries : MembershipQueries, GroupQueries, PairQueries, TripletQueries or RelativeQueries
-            The questions.
-
-        Returns
-        -------
-        ndarray of shape (n_questions,), or (n_questions, n_clusters) for group questions
-            What the model says; NaN for "cannot say", and for what could not be asked (`failed`).
-
-        Raises
-        ------
-        StopAsking
-            When the budget is spent, on Ctrl-C, or when the model cannot be asked; with the
-            answers so far, which are in the cache.
-
-        Examples
-        --------
-        >>> from askmeans.queries import MembershipQueries
-        >>> oracle = ModelOracle(lambda messages, **options: '{"membership": 0.8}',
-        ...                      guidelines="Ripe fruit.", show=["a red apple"])
-        >>> oracle.answer(MembershipQueries([0], [0]))
-        array([0.8])
+        It stops when the budget is spent, on Ctrl-C, or when the model cannot be asked; all that it
+        said is in the cache.
         """
         if not callable(self.prompts.shown) and len(queries):
             queries.check_items(len(self.prompts.shown))

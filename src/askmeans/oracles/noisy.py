@@ -8,7 +8,6 @@ from scipy.special import ndtri
 
 from askmeans.checks import check_choice, check_number, check_seed
 from askmeans.driver import Oracle
-from askmeans.exceptions import StopAsking
 from askmeans.oracles.wrapping import WrappingOracle
 from askmeans.queries import GroupQueries, MembershipQueries, Queries, RelativeQueries
 
@@ -79,36 +78,9 @@ class NoisyOracle(WrappingOracle):
         """Whether answers may leave [0, 1]."""
         return not self.clip
 
-    def answer(self, queries: Queries) -> Floats:
-        """Answers to a batch, each with its error.
-
-        Parameters
-        ----------
-        queries : MembershipQueries, GroupQueries, PairQueries, TripletQueries or RelativeQueries
-            The questions.
-
-        Returns
-        -------
-        ndarray of shape (n_questions,), or (n_questions, n_clusters) for group questions
-            Disturbed answers; NaN stays NaN.
-
-        Examples
-        --------
-        >>> from askmeans.oracles import TableOracle
-        >>> from askmeans.queries import PairQueries
-        >>> NoisyOracle(TableOracle.from_labels([0, 1]), std=0.0).answer(PairQueries([[0, 1]]))
-        array([0.])
-        """
+    def _changed(self, queries: Queries, answers: Floats) -> Floats:
         u = uniform_of_entries(queries, self.random_state, persistent=self.persistent)
         noise = ndtri(u) if self.kind == "gaussian" else np.sqrt(12.0) * (u - 0.5)
-        try:
-            return self._disturbed(self.oracle.answer(queries), noise, queries)
-        except StopAsking as stop:
-            disturbed = self._disturbed(stop.answers, noise, queries)
-            raise StopAsking(disturbed, stop.reached) from stop.__cause__
-
-    def _disturbed(self, answers: Floats, noise: Floats, queries: Queries) -> Floats:
-        """Answers with their errors."""
         disturbed = np.asarray(answers, np.float64) + self.std * noise
         if isinstance(queries, RelativeQueries):  # one, the other or both: nothing in between
             return np.clip(np.floor(2.0 * disturbed + 0.5) / 2.0, 0.0, 1.0)

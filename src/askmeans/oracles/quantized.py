@@ -5,7 +5,6 @@ from numpy.typing import NDArray
 
 from askmeans.checks import check_number
 from askmeans.driver import Oracle
-from askmeans.exceptions import StopAsking
 from askmeans.oracles.wrapping import WrappingOracle
 from askmeans.queries import Queries, RelativeQueries
 
@@ -41,36 +40,9 @@ class QuantizedOracle(WrappingOracle):
     def __repr__(self) -> str:
         return f"QuantizedOracle({self.oracle!r}, levels={self.levels})"
 
-    def answer(self, queries: Queries) -> NDArray[np.float64]:
-        """Answers to a batch, on the scale.
-
-        Parameters
-        ----------
-        queries : MembershipQueries, GroupQueries, PairQueries, TripletQueries or RelativeQueries
-            The questions.
-
-        Returns
-        -------
-        ndarray of shape (n_questions,), or (n_questions, n_clusters) for group questions
-            Rounded answers; NaN stays NaN.
-
-        Examples
-        --------
-        >>> from askmeans.oracles import TableOracle
-        >>> from askmeans.queries import PairQueries
-        >>> oracle = QuantizedOracle(TableOracle([[0.6, 0.4], [0.6, 0.4]]), levels=2)
-        >>> oracle.answer(PairQueries([[0, 1]]))
-        array([1.])
-        """
+    def _changed(self, queries: Queries, answers: NDArray[np.float64]) -> NDArray[np.float64]:
         if isinstance(queries, RelativeQueries):
-            return self.oracle.answer(queries)
-        try:
-            return self._rounded(self.oracle.answer(queries))
-        except StopAsking as stop:
-            raise StopAsking(self._rounded(stop.answers), stop.reached) from stop.__cause__
-
-    def _rounded(self, answers: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Answers on the scale."""
+            return answers
         steps = self.levels - 1
         inside = np.clip(np.asarray(answers, np.float64), 0.0, 1.0)
         # Half a step rounds up, always: numpy would round it to even.

@@ -87,30 +87,10 @@ class TableOracle:
 
     @default_float_errors()
     def answer(self, queries: Queries) -> Floats:
-        """Answers to a batch.
+        """Memberships, or sums over clusters of products of memberships.
 
-        Parameters
-        ----------
-        queries : MembershipQueries, GroupQueries, PairQueries, TripletQueries or RelativeQueries
-            The questions.
-
-        Returns
-        -------
-        ndarray of shape (n_questions,), or (n_questions, n_clusters) for group questions
-            Memberships, or sums over clusters of products of memberships; of relative questions 1,
-            0, or one half for a tie. Of group questions about
-            fewer clusters than it knows, the first; the rest of a row is in none of these.
-
-        Raises
-        ------
-        QueryError
-            If an item or a cluster does not exist.
-
-        Examples
-        --------
-        >>> from askmeans.queries import TripletQueries
-        >>> TableOracle(np.full((3, 2), 0.5)).answer(TripletQueries([[0, 1, 2]]))
-        array([0.25])
+        Of relative questions 1, 0, or one half for a tie. Of group questions about fewer clusters
+        than it knows the first; the rest of a row is in none of these.
         """
         n_items, n_clusters = self.memberships.shape
         queries.check_items(n_items)
