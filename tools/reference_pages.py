@@ -1,12 +1,11 @@
 """Pages of the reference that the code itself tells: public names, commands, the HTTP interface."""
 
-import enum
 import importlib
 import inspect
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, Literal, get_args, get_origin
 
 import typer
 
@@ -148,8 +147,8 @@ def _value(option: Any) -> str:
     annotation = option.type_descriptor.annotation
     kinds = (annotation, *get_args(annotation))
     for choices in kinds:
-        if inspect.isclass(choices) and issubclass(choices, enum.Enum):
-            return "\\|".join(str(choice.value) for choice in choices)
+        if get_origin(choices) is Literal:
+            return "\\|".join(get_args(choices))
     words = {int: "N", float: "X", Path: "PATH"}
     return str(option.metavar or next((words[each] for each in words if each in kinds), "TEXT"))
 

@@ -1,8 +1,9 @@
 """`askmeans answer`: a session's questions in the terminal, one after the other."""
 
 import sys
-from contextlib import closing, suppress
+from contextlib import suppress
 
+from askmeans.cli.options import Which
 from askmeans.cli.printing import complain, write
 from askmeans.cli.sessions import after_undo, describe, is_unsure, opened, parse_value
 from askmeans.exceptions import AnswerError, AskmeansError, SessionError, StoreError
@@ -26,10 +27,10 @@ _HELPS = {"group": _GROUP_HELP, "relative": _RELATIVE_HELP}
 _REPLIES = {"group": "group, shares, none", "relative": "a, b, both"}
 
 
-def run(database: str, name: str | None, annotator: str) -> bool:
+def run(which: Which, annotator: str) -> bool:
     """Ask until there is nothing to ask; False when the person stops before."""
     interrupted = False
-    with closing(opened(database, name)) as session:
+    with opened(which) as session:
         if not sys.stdin.isatty():
             complain("reading answers from standard input.")
         write(_HELPS.get(session.config.ask, _HELP) + "\n")

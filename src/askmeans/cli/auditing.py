@@ -1,9 +1,9 @@
 """`askmeans audit` and `askmeans pseudonym`: who did what, and a name that shall be gone."""
 
 import dataclasses
-from contextlib import closing
 from datetime import UTC, datetime
 
+from askmeans.cli.options import Which
 from askmeans.cli.printing import say
 from askmeans.cli.sessions import opened, show_json
 from askmeans.sessions import AuditRecord
@@ -12,22 +12,20 @@ from askmeans.shares import numbered_text
 __all__ = ["audit", "pseudonymize"]
 
 
-def audit(database: str, name: str | None, *, as_json: bool) -> None:
+def audit(which: Which) -> None:
     """Print every event."""
-    with closing(opened(database, name, as_json=as_json)) as session:
+    with opened(which) as session:
         records = session.audit()
-        if as_json:
+        if which.as_json:
             show_json(session, {"events": [dataclasses.asdict(record) for record in records]})
             return
         for record in records:
             say(_line(record))
 
 
-def pseudonymize(
-    database: str, name: str | None, person: str, pseudonym: str | None, annotator: str
-) -> None:
+def pseudonymize(which: Which, person: str, pseudonym: str | None, annotator: str) -> None:
     """Replace a person's name."""
-    with closing(opened(database, name)) as session:
+    with opened(which) as session:
         new = session.pseudonymize(person, pseudonym, annotator=annotator)
         say(f"Called {new} from now on; files that were exported or backed up before are not.")
 

@@ -1,11 +1,11 @@
 """`askmeans export`: memberships, centres and answers so far, keyed by the user's ids."""
 
 import json
-from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from askmeans.cli.exchange import FORMATS, exchange_files, write_exchange
+from askmeans.cli.options import Which
 from askmeans.cli.printing import say
 from askmeans.cli.sessions import opened, show_json
 from askmeans.cli.tables import check_unused, write_text
@@ -21,12 +21,11 @@ if TYPE_CHECKING:
 __all__ = ["run"]
 
 
-def run(
-    database: str, name: str | None, out: Path | None, format: str, *, force: bool, as_json: bool  # noqa: A002 - the option's name
-) -> None:  # fmt: skip
+def run(which: Which, out: Path | None, format: str, *, force: bool) -> None:  # noqa: A002 - the option's name
     """Write the result so far."""
-    with closing(opened(database, name, as_json=as_json)) as session:
-        stem = out or stem_of(database)
+    name = which.name
+    with opened(which) as session:
+        stem = out or stem_of(which.database)
         if name is not None and out is None:
             if Path(name).name != name:
                 raise ParameterError(
@@ -39,7 +38,7 @@ def run(
         result = session.result()
         if format in FORMATS:
             write_exchange(session, result, files, format)
-            _say(session, result, files, as_json=as_json)
+            _say(session, result, files, as_json=which.as_json)
             return
         tables = {
             "memberships": memberships_table(result),
@@ -53,7 +52,7 @@ def run(
         else:
             for key, table in tables.items():
                 _write(table, files[key])
-        _say(session, result, files, as_json=as_json)
+        _say(session, result, files, as_json=which.as_json)
 
 
 def _say(session: Session, result: SessionResult, files: dict[str, Path], *, as_json: bool) -> None:

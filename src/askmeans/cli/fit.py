@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 
 from askmeans.checks import check_enough_items, check_name, check_number
 from askmeans.cli.answer_file import AnswerFile
+from askmeans.cli.data_commands import FitOptions
+from askmeans.cli.options import listed
 from askmeans.cli.printing import complain, say
-from askmeans.cli.tables import TableOptions, check_unused, plain, write_frame, write_text
+from askmeans.cli.tables import check_unused, plain, read_with, write_frame, write_text
 from askmeans.driver import Oracle
 from askmeans.driver import run as drive
 from askmeans.estimators import FuzzyKMeans
@@ -35,7 +37,7 @@ from askmeans.tables.reading import check_column, read_table
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Options", "run"]
+__all__ = ["run"]
 
 Floats = NDArray[np.float64]
 
@@ -47,47 +49,25 @@ _ENDS = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
-    """What the command line was given."""
-
-    data: Path
-    n_clusters: int
-    expert: str
-    table: TableOptions
-    strategy: str
-    ask: str
-    budget: int | None
-    repeats: int
-    levels: int | None
-    fuzzifier: float
-    seed: int
-    cluster_names: list[str] | None
-    answers: Path | None
-    out: Path | None
-    plot: bool
-    force: bool
-    as_json: bool
-
-    def spec(self) -> PlanSpec:
-        """What decides which questions come."""
-        names = [field.name for field in fields(PlanSpec)]
-        return PlanSpec.checked("askmeans fit", **{name: getattr(self, name) for name in names})
-
-
-def run(options: Options) -> bool:
+def run(given: FitOptions) -> bool:
     """Read, ask, write; False when somebody interrupted it."""
-    check_number(options.n_clusters, "clusters", "askmeans fit", integer=True, minimum=1)
-    options.spec()
+    if (given.scheduler, given.memory, given.top) != (None, None, None):
+        raise ParameterError(
+            "--scheduler, --memory and --top must be left out with --engine memory. Got one of "
+            "them; use --engine disk, dask or gpu."
+        )
+    check_number(given.n_clusters, "clusters", "askmeans fit", integer=True, minimum=1)
+    ask: Any = given.ask or default_ask(given.strategy)
+    options = replace(given, expert=given.expert or "console", ask=ask)
+    _spec(options)
     table = read_table(options.data, options.table.id)
     labels = _label_column(options, table.frame)
     unlabelled = table
     if labels is not None:
         unlabelled = replace(table, frame=table.frame.drop(columns=labels))
     # Nobody looks at the items where nobody is asked.
-    items = options.table.read(
-        unlabelled, options.table.show if options.expert == "console" else []
-    )
+    shown = listed(options.table.show) if options.expert == "console" else []
+    items = read_with(options.table, unlabelled, shown)
     columns = list(items.recipe.columns)
     truth = None
     if labels is not None:
@@ -132,6 +112,12 @@ def run(options: Options) -> bool:
     return bool(summary["stopped"] != "interrupted")
 
 
+def _spec(options: FitOptions) -> PlanSpec:
+    """What decides which questions come."""
+    names = [field.name for field in fields(PlanSpec)]
+    return PlanSpec.checked("askmeans fit", **{name: getattr(options, name) for name in names})
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Files:
     """Where results go."""
@@ -143,7 +129,7 @@ class _Files:
     answers: Path
 
     @classmethod
-    def of(cls, options: Options) -> "_Files":
+    def of(cls, options: FitOptions) -> "_Files":
         stem = options.out or options.data.with_suffix("")
         return cls(
             memberships=Path(f"{stem}.memberships.csv"),
@@ -178,9 +164,9 @@ class _Files:
             return False
 
 
-def _label_column(options: Options, frame: "pd.DataFrame") -> str | None:
+def _label_column(options: FitOptions, frame: "pd.DataFrame") -> str | None:
     """The column that a simulated expert knows."""
-    kind, _, column = options.expert.partition(":")
+    kind, _, column = str(options.expert).partition(":")
     if kind == "labels" and column:
         check_column(frame, column)
         return column
@@ -192,7 +178,7 @@ def _label_column(options: Options, frame: "pd.DataFrame") -> str | None:
     return None
 
 
-def _cluster_names(options: Options, truth: NDArray[np.str_] | None) -> list[str]:
+def _cluster_names(options: FitOptions, truth: NDArray[np.str_] | None) -> list[str]:
     """What the clusters are called: as given, as the classes, or "Group A" and so on."""
     k = options.n_clusters
     names = unique_names({}, k)
@@ -201,16 +187,17 @@ def _cluster_names(options: Options, truth: NDArray[np.str_] | None) -> list[str
         if len(names) != k:
             raise ParameterError(
                 f"The 'clusters' parameter of askmeans fit must be {len(names)}, the number of "
-                f"classes in {options.expert.partition(':')[2]!r}. Got {k} instead."
+                f"classes in {str(options.expert).partition(':')[2]!r}. Got {k} instead."
             )
-    if options.cluster_names is not None:
+    given = listed(options.names)
+    if given is not None:
         if options.ask in SIMILARITIES:
             raise ParameterError(
                 "The 'names' parameter of askmeans fit must be left out with --ask "
-                f"{options.ask}. Got {', '.join(options.cluster_names)} instead; similarities do "
+                f"{options.ask}. Got {', '.join(given)} instead; similarities do "
                 "not tell which cluster is which."
             )
-        names = [check_name(name, "names", "askmeans fit") for name in options.cluster_names]
+        names = [check_name(name, "names", "askmeans fit") for name in given]
     if len(names) != k or len(set(names)) != k:
         raise ParameterError(
             f"The 'names' parameter of askmeans fit must have {k} names, all different. "
@@ -230,17 +217,17 @@ def _name_in_warnings(names: list[str]) -> None:
 
 
 def _ask(
-    options: Options,
+    options: FitOptions,
     X: Floats,
     frame: "pd.DataFrame",
     truth: NDArray[np.str_] | None,
     held: AnswerFile | None,
 ) -> Result:
     """Let the expert answer what is not known yet."""
-    strategy = options.spec().strategy
+    strategy = _spec(options).strategy
 
     def plan() -> "Plan | Policy":
-        return options.spec().make(X, noisy=True if truth is None else None)  # people are
+        return _spec(options).make(X, noisy=True if truth is None else None)  # people are
 
     ledger = Ledger() if held is None else held.ledger()
     oracle: Oracle
@@ -249,7 +236,7 @@ def _ask(
     else:
         assert held is not None
         exemplars = None
-        if options.cluster_names is None and options.ask not in SIMILARITIES:
+        if options.names is None and options.ask not in SIMILARITIES:
             # Of the clustering that is asked about: what the plan finds without answers.
             start, _ = quietly(lambda: drive(plan(), CallbackOracle(), budget=0))
             exemplars = strongest_items(start.clustering, X, _EXEMPLARS)
@@ -274,13 +261,13 @@ def _ask(
     return drive(plan(), oracle, budget=options.budget, ledger=ledger)
 
 
-def _shown(options: Options, frame: "pd.DataFrame") -> "pd.DataFrame":
+def _shown(options: FitOptions, frame: "pd.DataFrame") -> "pd.DataFrame":
     """What a person sees of the items, beside their ids."""
     alone = options.table.id not in frame.columns or len(frame.columns) == 1
     return frame if alone else frame.drop(columns=options.table.id)
 
 
-def _n_questions(options: Options, strategy: Any, n: int, n_held: int) -> int | None:
+def _n_questions(options: FitOptions, strategy: Any, n: int, n_held: int) -> int | None:
     """About how many questions there will be; None where there is no forecast."""
     found = expected(strategy, n, options)
     if found is None:
@@ -289,7 +276,7 @@ def _n_questions(options: Options, strategy: Any, n: int, n_held: int) -> int | 
     return left if options.budget is None else min(left, options.budget)
 
 
-def _named(options: Options, memberships: Floats, truth: NDArray[np.str_] | None) -> Floats:
+def _named(options: FitOptions, memberships: Floats, truth: NDArray[np.str_] | None) -> Floats:
     """The columns in the order of the names: similarities find clusters in an order of their own.
 
     A simulated expert's classes are matched to them; a person's clusters have no names yet.
@@ -301,7 +288,7 @@ def _named(options: Options, memberships: Floats, truth: NDArray[np.str_] | None
 
 
 def _account(
-    options: Options,
+    options: FitOptions,
     result: Result,
     truth: NDArray[np.str_] | None,
     X: Floats,
@@ -330,7 +317,7 @@ def _account(
     return summary
 
 
-def _alone(options: Options, X: Floats) -> tuple[dict[str, Any], Floats]:
+def _alone(options: FitOptions, X: Floats) -> tuple[dict[str, Any], Floats]:
     """The summary of a run without questions, and its memberships."""
     asking = (options.budget, options.answers, options.levels, options.repeats)
     by_default = (options.strategy, options.ask) == ("auto", default_ask("auto"))
@@ -354,7 +341,7 @@ def _alone(options: Options, X: Floats) -> tuple[dict[str, Any], Floats]:
     return summary, memberships
 
 
-def _unsupervised(options: Options, X: Floats) -> tuple[NDArray[np.int32], Floats]:
+def _unsupervised(options: FitOptions, X: Floats) -> tuple[NDArray[np.int32], Floats]:
     """Labels and memberships that FuzzyKMeans finds; the closed form wants more than 1."""
     model = FuzzyKMeans(
         options.n_clusters,
@@ -414,7 +401,7 @@ def _draw(path: Path, X: Floats, memberships: Floats, names: list[str]) -> None:
     figure.savefig(path, dpi=120)
 
 
-def _report(options: Options, summary: dict[str, Any]) -> None:
+def _report(options: FitOptions, summary: dict[str, Any]) -> None:
     """Tell what was done: JSON on standard output, or a few lines."""
     if options.as_json:
         sys.stdout.write(json.dumps(summary) + "\n")

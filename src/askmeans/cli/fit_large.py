@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans.checks import check_number
+from askmeans.cli.data_commands import FitOptions
+from askmeans.cli.options import listed
 from askmeans.cli.printing import complain, say
-from askmeans.cli.tables import TableOptions, check_unused, write_frame, write_text
+from askmeans.cli.tables import check_unused, write_frame, write_text
 from askmeans.cli.workers import workers
 from askmeans.estimators import FuzzyKMeans
 from askmeans.exceptions import DataError, ParameterError
@@ -22,27 +24,9 @@ from askmeans.fuzzy.gpu import check_card
 from askmeans.progress import passes_bar
 from askmeans.tables.encoders import Scaling
 
-__all__ = ["LargeOptions", "run_large"]
+__all__ = ["run_large"]
 
 _SAMPLE = 20_000  # rows that scaling and filling in are learnt from
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LargeOptions:
-    """What the command line was given."""
-
-    data: Path
-    n_clusters: int
-    engine: str
-    scheduler: str | None
-    memory: str | None
-    table: TableOptions
-    fuzzifier: float
-    seed: int
-    top: int | None
-    out: Path | None
-    force: bool
-    as_json: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +42,7 @@ class Scaled:
         return np.stack(done, axis=1).astype(items.dtype)
 
 
-def run_large(options: LargeOptions) -> None:
+def run_large(options: FitOptions) -> None:
     """Cluster the rows of a file a block at a time; write memberships, centres and a summary."""
     _check(options)
     memory = as_bytes(options.memory or DEFAULT_MEMORY, "askmeans fit")
@@ -103,8 +87,16 @@ def run_large(options: LargeOptions) -> None:
         say(str(path))
 
 
-def _check(options: LargeOptions) -> None:
+def _check(options: FitOptions) -> None:
     """Refuse what this engine has no use for."""
+    asking = (options.budget, options.answers, options.levels, options.ask, options.names)
+    told = any(value is not None for value in asking) or options.plot or options.repeats != 1
+    if told or options.expert not in (None, "none"):
+        raise ParameterError(
+            f"With --engine {options.engine} nobody is asked: --expert, --ask, --budget, "
+            "--repeats, --levels, --answers, --names and --plot must be left out. Got one of "
+            "them; askmeans init and predict (or ActiveFuzzyKMeans) ask about such data."
+        )
     check_number(options.n_clusters, "clusters", "askmeans fit", integer=True, minimum=1)
     if options.engine == "gpu":
         check_card()
@@ -131,14 +123,14 @@ def _check(options: LargeOptions) -> None:
             )
 
 
-def _columns(options: LargeOptions) -> tuple[list[str], list[str]]:
+def _columns(options: FitOptions) -> tuple[list[str], list[str]]:
     """The columns to cluster by, and those that are left out."""
     numbers, others = columns_of(options.data)
     if options.table.features is None:
         if not numbers:
             raise DataError(f"{options.data} must have columns of numbers. Got none.")
         return numbers, others
-    wanted = list(options.table.features)
+    wanted = listed(options.table.features) or []
     wrong = [name for name in wanted if name not in numbers]
     if wrong:
         raise DataError(
@@ -148,7 +140,7 @@ def _columns(options: LargeOptions) -> tuple[list[str], list[str]]:
     return wanted, [name for name in (*numbers, *others) if name not in wanted]
 
 
-def _opened(options: LargeOptions, names: list[str], memory: int) -> Any:
+def _opened(options: FitOptions, names: list[str], memory: int) -> Any:
     """The engine of the file."""
     if options.engine != "dask":
         return open_disk(options.data, memory=memory, columns=names)

@@ -1,9 +1,9 @@
 """`askmeans invite`: a link for one person, the list of links, and an end to some."""
 
 import dataclasses
-from contextlib import closing
 from datetime import UTC, datetime
 
+from askmeans.cli.options import Which
 from askmeans.cli.printing import say
 from askmeans.cli.sessions import opened, show_json
 from askmeans.sessions import Invite, Session
@@ -12,11 +12,9 @@ from askmeans.sessions.invites import Role
 __all__ = ["invite", "invites", "revoke"]
 
 
-def invite(
-    database: str, name: str | None, person: str, role: Role, days: float, *, address: str
-) -> None:
+def invite(which: Which, person: str, role: Role, days: float, *, address: str) -> None:
     """Print a link for somebody."""
-    with closing(opened(database, name)) as session:
+    with opened(which) as session:
         token = session.invite(person, role=role, days=days)
         until = session.invites()[-1].until
         say(f"{address.rstrip('/')}/?token={token}")
@@ -24,11 +22,11 @@ def invite(
             "It is not shown again.")  # fmt: skip
 
 
-def invites(database: str, name: str | None, *, as_json: bool) -> None:
+def invites(which: Which) -> None:
     """List all invitations."""
-    with closing(opened(database, name, as_json=as_json)) as session:
+    with opened(which) as session:
         found = session.invites()
-        if as_json:
+        if which.as_json:
             show_json(session, {"invites": [dataclasses.asdict(one) for one in found]})
             return
         for one in found:
@@ -37,9 +35,9 @@ def invites(database: str, name: str | None, *, as_json: bool) -> None:
             say("Nobody is invited yet: askmeans invite DB NAME")
 
 
-def revoke(database: str, name: str | None, who: str) -> None:
+def revoke(which: Which, who: str) -> None:
     """End the invitation of a number, or all of a person's."""
-    with closing(opened(database, name)) as session:
+    with opened(which) as session:
         for one in session.revoke(_meant(session, who)):
             say(_line(one))
 

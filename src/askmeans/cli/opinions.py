@@ -2,9 +2,9 @@
 
 import dataclasses
 import math
-from contextlib import closing
 from pathlib import Path
 
+from askmeans.cli.options import Which
 from askmeans.cli.printing import say
 from askmeans.cli.sessions import answers_in, is_unsure, opened, parse_value, show_json, whole
 from askmeans.exceptions import AnswerError
@@ -14,11 +14,11 @@ from askmeans.shares import row_text
 __all__ = ["adjudicate", "agreement", "gold"]
 
 
-def agreement(database: str, name: str | None, n: int, *, as_json: bool) -> None:
+def agreement(which: Which, n: int) -> None:
     """Print how far people agree, and where they do not."""
-    with closing(opened(database, name, as_json=as_json)) as session:
+    with opened(which) as session:
         report, listed = session.agreement(), session.disagreements(n)
-        if as_json:
+        if which.as_json:
             questions = [dataclasses.asdict(each) for each in listed]
             show_json(session, {**dataclasses.asdict(report), "disagreements": questions})
             return
@@ -50,12 +50,10 @@ def _line(session: Session, found: Disagreement) -> str:
     return f"question {found.question} ({items}): {said}{decided}"
 
 
-def adjudicate(
-    database: str, name: str | None, told: tuple[str, str], annotator: str, *, as_json: bool
-) -> None:
+def adjudicate(which: Which, question: str, reply: str, annotator: str) -> None:
     """Take a decision in."""
-    with closing(opened(database, name, as_json=as_json)) as session:
-        number, text = whole(told[0], "QUESTION"), told[1].strip()
+    with opened(which) as session:
+        number, text = whole(question, "QUESTION"), reply.strip()
         value = None
         if text.lower() != "back":
             value = parse_value(session, session.question(number), text)
@@ -65,23 +63,21 @@ def adjudicate(
                     f"Got {text!r:.60} instead."
                 )
         receipt = session.adjudicate(number, value, annotator=annotator)
-        if as_json:
+        if which.as_json:
             show_json(session, dataclasses.asdict(receipt))
         else:
             say("Decided; it counts instead of the answers." if value is not None
                 else "Taken back; the answers count again.")  # fmt: skip
 
 
-def gold(
-    database: str, name: str | None, file: Path | None, feedback: bool | None, *, as_json: bool
-) -> None:
+def gold(which: Which, file: Path | None, feedback: bool | None) -> None:
     """Take known answers in, and print how people answered such questions."""
-    with closing(opened(database, name, as_json=as_json)) as session:
+    with opened(which) as session:
         held = None if file is None else session.add_gold(answers_in(session, file))
         if feedback is not None:
             session.set_option("gold_feedback", feedback)
         scores = session.gold_report()
-        if as_json:
+        if which.as_json:
             told = {who: dataclasses.asdict(score) for who, score in scores.items()}
             added = {} if held is None else dataclasses.asdict(held)
             show_json(session, {**added, "people": told})

@@ -4,7 +4,6 @@ import dataclasses
 import json
 import math
 from collections.abc import Iterator, Sequence
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ import numpy as np
 from askmeans.cli.panel_printing import in_words, show_panel
 from askmeans.cli.printing import complain, say
 from askmeans.cli.sessions import named, opened, show_json
+from askmeans.cli.team_commands import PanelOptions
 from askmeans.exceptions import ParameterError, StopAsking
 from askmeans.oracles import ModelClient, ModelOracle, model_client
 from askmeans.oracles.model_cache import ReplyCache
@@ -25,40 +25,15 @@ from askmeans.sessions import Group, Session
 from askmeans.sessions.naming import group_samples, shown_item
 from askmeans.sessions.store import file_of, is_postgresql
 
-__all__ = ["PanelOptions", "run"]
+__all__ = ["run"]
 
 _AT_A_TIME = 8  # batches of as many requests as are made at a time, then the session keeps them
 _PICTURES = frozenset({".png", ".jpg", ".jpeg", ".gif", ".webp"})
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class PanelOptions:
-    """What `askmeans panel` was told."""
-
-    database: str
-    name: str | None
-    url: str | None
-    model: str | None
-    share: float | None
-    items: int | None
-    votes: int
-    max_cost: float | None
-    max_tokens: int | None
-    prices: str | None
-    cache: Path | None
-    concurrency: int
-    key_variable: str
-    logprobs: bool
-    extra: str | None
-    again: bool
-    forecast: bool
-    names: bool
-    as_json: bool
-
-
 def run(options: PanelOptions) -> bool:
     """Do as told; False where it was stopped."""
-    with closing(opened(options.database, options.name, as_json=options.as_json)) as session:
+    with opened(options.which) as session:
         if options.share is not None:
             session.set_option("audit_share", float(options.share))
         if options.url is None:
@@ -67,7 +42,7 @@ def run(options: PanelOptions) -> bool:
                     "--names and --forecast need a model. Got none; add --model URL "
                     "--model-name NAME."
                 )
-            show_panel(session, session.panel(), (), as_json=options.as_json)
+            show_panel(session, session.panel(), (), as_json=options.which.as_json)
             return True
         client = _client(options)
         if options.names:
@@ -75,26 +50,26 @@ def run(options: PanelOptions) -> bool:
             return True
         oracle = _oracle(session, client, options)
         rows = _rows(session, client.name, options)
-        if options.forecast or not options.as_json:
-            _show_forecast(session, oracle, rows, as_json=options.as_json)
+        if options.forecast or not options.which.as_json:
+            _show_forecast(session, oracle, rows, as_json=options.which.as_json)
         if options.forecast:
             return True
         stopped = _answer_ahead(session, oracle, rows)
         cost = oracle.spent, oracle.spent_in_all
-        show_panel(session, session.panel(), cost, as_json=options.as_json)
+        show_panel(session, session.panel(), cost, as_json=options.which.as_json)
         return not stopped
 
 
 def _client(options: PanelOptions) -> ModelClient:
     """The endpoint."""
-    if not options.url or not options.model:
+    if not options.url or not options.model_name:
         raise ParameterError(
             "--model must be the URL of an endpoint and --model-name a model there. "
             f"Got no name; add --model-name NAME (and the key in {options.key_variable})."
         )
     return model_client(
-        options.url, options.model, key_variable=options.key_variable, logprobs=options.logprobs,
-        extra=_extra(options.extra),
+        options.url, options.model_name, key_variable=options.key_variable,
+        logprobs=options.logprobs, extra=_extra(options.extra),
     )  # fmt: skip
 
 
@@ -122,7 +97,7 @@ def _oracle(session: Session, client: ModelClient, options: PanelOptions) -> Mod
     return ModelOracle(
         client, guidelines=told.guidelines, show=told.shown, names=told.names,
         exemplars=told.exemplars, votes=options.votes,
-        cache=options.cache or _beside(options.database), max_cost=options.max_cost,
+        cache=options.cache or _beside(options.which.database), max_cost=options.max_cost,
         max_tokens=options.max_tokens, prices=_prices(options.prices),
         concurrency=options.concurrency,
     )  # fmt: skip
@@ -247,12 +222,14 @@ def _propose(session: Session, client: ModelClient, options: PanelOptions) -> No
     """Print names that the groups might have; nobody is renamed."""
     limits = Limits(max_cost=options.max_cost, max_tokens=options.max_tokens,
                     prices=_prices(options.prices))  # fmt: skip
-    caller = Caller(client, ReplyCache(options.cache or _beside(options.database)), limits, None)
+    caller = Caller(
+        client, ReplyCache(options.cache or _beside(options.which.database)), limits, None
+    )
     groups = session.groups
     proposer = NameProposer(caller, group_samples(session, groups), session.options["guidelines"])
     if options.forecast:
         told = proposer.forecast()
-        if options.as_json:
+        if options.which.as_json:
             show_json(session, {"forecast": dataclasses.asdict(told)})
         else:
             say(f"names for {len(groups)} groups: {in_words(told)}")
@@ -260,7 +237,7 @@ def _propose(session: Session, client: ModelClient, options: PanelOptions) -> No
     found = [(groups[each.group], each) for each in proposer.propose()]
     alive = {group.number for group in session.groups}  # some may have been merged meanwhile
     found = [(group, each) for group, each in found if group.number in alive]
-    if options.as_json:
+    if options.which.as_json:
         listed = [
             {"group": group.number, "now": group.name, "name": each.name,
              "description": each.description}
@@ -273,5 +250,5 @@ def _propose(session: Session, client: ModelClient, options: PanelOptions) -> No
         say(f"{group.number} {group.name} -> {each.name}: {each.description}")
     say(
         "Nothing was changed. Accept or change them: "
-        f"askmeans groups {named(options.database)} --rename GROUP NAME --describe GROUP TEXT"
+        f"askmeans groups {named(options.which.database)} --rename GROUP NAME --describe GROUP TEXT"
     )

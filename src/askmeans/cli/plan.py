@@ -3,13 +3,13 @@
 import json
 import sys
 from pathlib import Path
-from typing import Literal
 
 from rich.console import Console
 from rich.table import Table
 
 from askmeans.budgets import Forecast, forecast, plan_budget
 from askmeans.checks import check_enough_items, check_positive
+from askmeans.cli.data_commands import PlanOptions
 from askmeans.exceptions import BudgetError, ParameterError
 from askmeans.strategies import (
     PaperStrategy,
@@ -22,22 +22,12 @@ from askmeans.strategies import (
 
 __all__ = ["run"]
 
-Ask = Literal["membership", "group", "similarity", "pairwise", "relative"]
 
-
-def run(
-    data: Path | None,
-    n_items: int | None,
-    k: int,
-    ask: Ask,
-    budget: int | None,
-    seconds: float,
-    *,
-    as_json: bool,
-) -> None:
+def run(options: PlanOptions) -> None:
     """Print what each strategy will cost and reach."""
+    k, ask, seconds = options.k, options.ask, options.seconds_per_question
     check_positive(seconds, "seconds_per_question", "askmeans plan")
-    n = _count(data, n_items)
+    n = _count(options.data, options.n)
     check_enough_items(n, k, "askmeans plan")
     kinds: list[type[Strategy]] = [Stratified, TwoPhase, Sequential]
     if k == 2:
@@ -49,14 +39,14 @@ def run(
         try:
             plans.append(
                 forecast(kind(), n, k, ask=ask)
-                if budget is None
-                else plan_budget(budget, n, k, ask=ask, kind=kind)
+                if options.budget is None
+                else plan_budget(options.budget, n, k, ask=ask, kind=kind)
             )
         except BudgetError:
             if kind is Stratified:  # the least demanding one names the minimum
                 raise
     rows = [_row(plan, seconds) for plan in plans]
-    if as_json:
+    if options.as_json:
         sys.stdout.write(json.dumps(rows, allow_nan=False) + "\n")
         return
     table = Table(title=f"{n:,} items, {k} clusters, {seconds:g} seconds a question")

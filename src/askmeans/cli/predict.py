@@ -5,7 +5,7 @@ sample of the rows, which the database keeps; all other rows stay where they are
 """
 
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans.checks import check_number
+from askmeans.cli.options import Which, named_words
 from askmeans.cli.printing import complain, say
+from askmeans.cli.session_commands import PredictOptions
 from askmeans.cli.sessions import opened, show_json
 from askmeans.cli.tables import check_unused, embed_option
 from askmeans.cli.workers import workers
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
 
     from askmeans.sessions import Session
 
-__all__ = ["Place", "PredictOptions", "predict", "read_candidates"]
+__all__ = ["Place", "read_candidates", "run"]
 
 Floats = NDArray[np.float64]
 
@@ -135,43 +137,33 @@ class Predicted:
         return pd.DataFrame(ids | columns)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PredictOptions:
-    """What the command line was given."""
-
-    database: str
-    name: str | None
-    place: Place
-    id_column: str | None
-    embed: Sequence[str]
-    top: int | None
-    out: Path | None
-    force: bool
-    as_json: bool
-
-
-def predict(options: PredictOptions) -> None:
+def run(options: PredictOptions) -> None:
     """Write the memberships of all rows of a file."""
     from askmeans.cli.session_init import recipe_of
 
     if options.top is not None:
         check_number(options.top, "top", "askmeans predict", integer=True, minimum=1)
-    data = options.place.path
-    out = options.out or data.with_name(f"{data.stem}.memberships.parquet")
+    database, data = named_words(options.words, "DB", "DATA")
+    place = Place(data=data, engine=options.engine, scheduler=options.scheduler)
+    out = options.out or place.path.with_name(f"{place.path.stem}.memberships.parquet")
     check_unused([out], force=options.force)
-    with closing(opened(options.database, options.name, as_json=options.as_json)) as session:
-        function = _predicted(session, recipe_of(session.config, session.rows.columns), options)
-        with options.place.table() as table:
-            n_rows = _write(table, function, data, out)
+    which = Which(database=database, name=options.name, as_json=options.as_json)
+    with opened(which) as session:
+        recipe = recipe_of(session.config, session.rows.columns)
+        function = _predicted(session, recipe, place.path, options)
+        with place.table() as table:
+            n_rows = _write(table, function, place.path, out)
         if options.as_json:
             show_json(session, {"n_items": n_rows, "file": str(out.absolute())})
         else:
             say(f"{n_rows:,} items, {len(function.names)} groups: {out.absolute()}")
 
 
-def _predicted(session: "Session", recipe: Recipe, options: PredictOptions) -> Predicted:
+def _predicted(
+    session: "Session", recipe: Recipe, data: Path, options: PredictOptions
+) -> Predicted:
     """What the answers so far say of rows."""
-    result, data = session.result(), options.place.path
+    result = session.result()
     for note in result.notes:
         complain(f"warning: {note}")
     return Predicted(
@@ -179,7 +171,7 @@ def _predicted(session: "Session", recipe: Recipe, options: PredictOptions) -> P
         predictor=result.clustering.predictor,
         names=result.cluster_names,
         own=dict(zip(result.ids, result.memberships, strict=True)),
-        id_column=options.id_column,
+        id_column=options.id,
         embed=embed_option(options.embed),
         folder=data if data.is_dir() and not is_parquet(data) else data.parent,
         top=options.top,

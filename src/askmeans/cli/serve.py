@@ -1,59 +1,36 @@
 """`askmeans serve` and `askmeans demo --web`: the page, started from the command line."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from askmeans.cli.faces import make_faces_session
+from askmeans.cli.session_commands import ServeOptions
 from askmeans.cli.sessions import say_database
+from askmeans.exceptions import ParameterError
 
-if TYPE_CHECKING:
-    from askmeans.web import Access
-
-__all__ = ["make_access", "run", "run_demo"]
+__all__ = ["run", "run_demo"]
 
 _HERE = ("127.0.0.1", "::1")  # where a proxy is, unless told otherwise
 
 
-def make_access(
-    public_hosts: list[str] | None,
-    certificate: Path | None,
-    key: Path | None,
-    proxies: list[str] | None,
-    *,
-    behind_proxy: bool,
-) -> "Access":
-    """How others reach the page, as the options say."""
-    from askmeans.exceptions import ParameterError
-    from askmeans.web import Access
-
-    if proxies and not behind_proxy:
-        raise ParameterError(
-            "The 'proxy_address' parameter of askmeans serve must come with --behind-proxy. "
-            f"Got {', '.join(proxies)} without."
-        )
-    trusted = tuple(proxies or _HERE) if behind_proxy else ()
-    return Access(
-        public_hosts=tuple(public_hosts or ()), certificate=certificate, key=key, proxies=trusted
-    )
-
-
-def run(
-    database: str,
-    name: str | None,
-    where: tuple[str, int],
-    *,
-    open_browser: bool,
-    json_logs: bool = False,
-    access: "Access | None" = None,
-) -> None:
+def run(options: ServeOptions) -> None:
     """Serve the page until it is interrupted."""
     from askmeans.web import Access, serve
 
-    say_database(database)
-    host, port = where
+    if options.proxy_address and not options.behind_proxy:
+        raise ParameterError(
+            "The 'proxy_address' parameter of askmeans serve must come with --behind-proxy. "
+            f"Got {', '.join(options.proxy_address)} without."
+        )
+    access = Access(
+        public_hosts=tuple(options.public_host or ()),
+        certificate=options.certificate,
+        key=options.key,
+        proxies=tuple(options.proxy_address or _HERE) if options.behind_proxy else (),
+    )
+    say_database(options.database)
     serve(
-        database, name, host=host, port=port, open_browser=open_browser, json_logs=json_logs,
-        access=access or Access(),
+        options.database, options.name, host=options.host, port=options.port,
+        open_browser=not options.no_browser, json_logs=options.log_json, access=access,
     )  # fmt: skip
 
 
@@ -62,4 +39,4 @@ def run_demo(out: Path, port: int, *, open_browser: bool) -> None:
     database = out / "faces.db"
     if not database.exists():
         make_faces_session(database)
-    run(str(database), None, ("127.0.0.1", port), open_browser=open_browser)
+    run(ServeOptions(database=str(database), port=port, no_browser=not open_browser))

@@ -1,14 +1,16 @@
 """`askmeans init` and `askmeans add`: a data file becomes a session, or more rows of one."""
 
 from contextlib import closing
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from askmeans.checks import check_positive, check_seed
+from askmeans.cli.options import Which, listed, named_words
 from askmeans.cli.predict import Place, read_candidates
 from askmeans.cli.printing import complain, say
+from askmeans.cli.session_commands import AddOptions, InitOptions
 from askmeans.cli.sessions import named, opened, show_json
-from askmeans.cli.tables import TableOptions, embed_option
+from askmeans.cli.tables import embed_option, read_with
 from askmeans.exceptions import DataError
 from askmeans.sessions import Session, create
 from askmeans.sessions.config import Config
@@ -17,49 +19,31 @@ from askmeans.spec import SIMILARITIES
 from askmeans.tables import Column, Recipe, apply_recipe, listed_columns
 from askmeans.tables.encoders import Number, Scaling
 
-__all__ = ["AddOptions", "InitOptions", "add_rows", "recipe_of", "run"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InitOptions:
-    """What the command line was given."""
-
-    database: str
-    place: Place
-    n_clusters: int | str
-    ask: str | None
-    table: TableOptions
-    strategy: str
-    budget: int | None
-    levels: int | None
-    annotations: int | tuple[int, int]
-    fuzzifier: float
-    seed: int
-    cluster_names: list[str] | None
-    name: str
-    seconds_per_question: float
-    as_json: bool
+__all__ = ["add_rows", "recipe_of", "run"]
 
 
 def run(options: InitOptions) -> None:
     """Read, make the session, and print what to expect."""
     check_positive(options.seconds_per_question, "seconds_per_question", "askmeans init")
     check_seed(options.seed, "seed", "askmeans init")
-    table, id_column = read_candidates(options.place, options.table.id, options.seed)
-    items = replace(options.table, id=id_column).read(table, options.table.show)
+    database, data = named_words(options.words, "DB", "DATA")
+    n_clusters, annotations = options.n_clusters, options.n_annotations
+    place = Place(data=data, engine=options.engine, scheduler=options.scheduler)
+    table, id_column = read_candidates(place, options.table.id, options.seed)
+    items = read_with(replace(options.table, id=id_column), table, listed(options.table.show))
     if not options.as_json:
-        say(f"database: {shown(options.database)}")
+        say(f"database: {shown(database)}")
         say(listed_columns(items.recipe.columns))
     session = create(
-        options.database,
+        database,
         items,
-        n_clusters=options.n_clusters,
-        cluster_names=options.cluster_names,
+        n_clusters=n_clusters,
+        cluster_names=listed(options.names),
         ask=options.ask,
         strategy=options.strategy,
         budget=options.budget,
         levels=options.levels,
-        annotations=options.annotations,
+        annotations=annotations,
         fuzzifier=options.fuzzifier,
         random_state=options.seed,
         name=options.name,
@@ -109,36 +93,25 @@ def _report(options: InitOptions, session: Session, n: int, columns: list[Column
         )
     if session.config.ask not in SIMILARITIES:
         say(f"clusters: {'; '.join(session.cluster_names)}")
-    database = named(options.database)
+    database = named(named_words(options.words, "DB", "DATA")[0])
     say(f"next: askmeans serve {database} (in the browser), or askmeans answer {database} (here)")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AddOptions:
-    """What `askmeans add` was given."""
-
-    database: str
-    name: str | None
-    data: Path
-    id_column: str | None
-    vectors: str | None
-    embed: list[str]
-    as_json: bool
 
 
 def add_rows(options: AddOptions) -> None:
     """Add the rows of a file to a session, with features made as those of the first rows."""
-    with closing(opened(options.database, options.name, as_json=options.as_json)) as session:
+    database, data = named_words(options.words, "DB", "DATA")
+    which = Which(database=database, name=options.name, as_json=options.as_json)
+    with opened(which) as session:
         recipe = recipe_of(session.config, session.rows.columns)
         items = apply_recipe(
-            recipe, options.data, id=options.id_column, vectors=options.vectors,
+            recipe, Path(data), id=options.id, vectors=options.vectors,
             embed=embed_option(options.embed),
         )  # fmt: skip
         for note in items.notes:
             complain(f"warning: {note}")
         before = len(session.rows)
         numbered = [str(row) for row in range(len(items.ids))]  # the file has no column of ids
-        named = options.id_column is not None or (recipe.id is not None and items.ids != numbered)
+        named = options.id is not None or (recipe.id is not None and items.ids != numbered)
         session.add_rows(
             items.features.astype(session.rows.base.dtype), items=items.shown,
             ids=items.ids if named else None,

@@ -6,14 +6,16 @@ Each says first which database it works on; with --json that is a key of what is
 import dataclasses
 import json
 import math
-from collections.abc import Collection
-from contextlib import closing
+from collections.abc import Collection, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 from askmeans.checks import check_name, whole_number
 from askmeans.cli.answer_file import AnswerFile
+from askmeans.cli.options import Which
 from askmeans.cli.printing import say
+from askmeans.cli.session_commands import Regroup
 from askmeans.cli.tables import plain
 from askmeans.exceptions import AnswerError, DataError, ParameterError
 from askmeans.oracles.console import leads, parse_reply, parse_side, show_values, wording
@@ -30,29 +32,20 @@ from askmeans.sessions.store import (
 )
 from askmeans.shares import parse_row, row_text
 
-__all__ = ["Regroup", "after_undo", "answers_in", "ask", "backup", "budget", "copy", "describe",
+__all__ = ["after_undo", "answers_in", "ask", "backup", "budget", "copy", "describe",
            "is_unsure", "named", "opened", "parse_value", "pause", "rename", "say_database",
            "show_json", "status", "take_in", "tell", "undo", "upgrade", "whole"]  # fmt: skip
 
 _CONFLICTS = 10  # shown at most
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Regroup:
-    """What is done to the groups."""
-
-    add: str | None = None
-    merge: tuple[str, str] | None = None
-    rename: tuple[str, str] | None = None
-    describe: tuple[str, str] | None = None
-    undo: bool = False
-
-
-def opened(database: str, name: str | None, *, as_json: bool = False) -> Session:
+@contextmanager
+def opened(which: Which) -> Iterator[Session]:
     """The session, after its database's path was printed."""
-    if not as_json:
-        say_database(database)
-    return open_session(database, name)
+    if not which.as_json:
+        say_database(which.database)
+    with closing(open_session(which.database, which.name)) as session:
+        yield session
 
 
 def say_database(database: str) -> None:
@@ -116,12 +109,12 @@ def is_unsure(value: Any) -> bool:
     return isinstance(value, float) and math.isnan(value)
 
 
-def ask(database: str, name: str | None, n: int, annotator: str, *, as_json: bool) -> bool:
+def ask(which: Which, n: int, annotator: str) -> bool:
     """Print questions; False where there are none."""
-    with closing(opened(database, name, as_json=as_json)) as session:
+    with opened(which) as session:
         questions = session.ask(n, annotator=annotator)
         report = session.status(annotator=annotator)
-        if as_json:
+        if which.as_json:
             shown = [_question(session, question) for question in questions]
             holding = [dataclasses.asdict(each) for each in report.holding]
             told = {"state": report.state, "questions": shown, "holding": holding}
@@ -137,13 +130,10 @@ def ask(database: str, name: str | None, n: int, annotator: str, *, as_json: boo
         return bool(questions)
 
 
-def tell(
-    database: str, name: str | None, question: str, value: str, annotator: str, key: str | None,
-    *, as_json: bool,
-) -> None:  # fmt: skip
+def tell(which: Which, question: str, value: str, annotator: str, key: str | None) -> None:
     """Take an answer in."""
     check_name(annotator, "annotator", "askmeans tell")
-    with closing(opened(database, name, as_json=as_json)) as session:
+    with opened(which) as session:
         number = whole(question, "QUESTION")
         if value.strip().lower() == "skip":
             receipt = session.skip(number, annotator=annotator, key=key)
@@ -170,20 +160,18 @@ def tell(
                 receipt = session.unsure(number, annotator=annotator, key=key)
             else:
                 receipt = session.tell(number, told, annotator=annotator, key=key)
-        if as_json:
+        if which.as_json:
             show_json(session, dataclasses.asdict(receipt))
         else:
             say(_kept(receipt, session.group_names))
 
 
-def undo(
-    database: str, name: str | None, question: int | None, annotator: str, *, as_json: bool
-) -> None:
+def undo(which: Which, question: int | None, annotator: str) -> None:
     """Take an answer back."""
-    with closing(opened(database, name, as_json=as_json)) as session:
+    with opened(which) as session:
         undone = session.undo(question, annotator=annotator)
         void = [later.id for later in undone.void]
-        if as_json:
+        if which.as_json:
             show_json(
                 session,
                 {
@@ -201,11 +189,11 @@ def undo(
             say(f"Questions that followed from it: {', '.join(map(str, void))}. They may not come.")
 
 
-def status(database: str, name: str | None, annotator: str | None, *, as_json: bool) -> None:
+def status(which: Which, annotator: str | None) -> None:
     """Print where a session stands."""
-    with closing(opened(database, name, as_json=as_json)) as session:
+    with opened(which) as session:
         report = session.status(annotator=annotator, estimate=True)
-        if as_json:
+        if which.as_json:
             show_json(session, dataclasses.asdict(report))
             return
         left = report.left
@@ -235,7 +223,7 @@ def status(database: str, name: str | None, annotator: str | None, *, as_json: b
                 say(f"  {text}")
         say(f"clusters: {'; '.join(session.cluster_names)}")
         if report.suggestion:
-            say(f"{report.suggestion} Add one: askmeans groups {named(database)} --add NAME")
+            say(f"{report.suggestion} Add one: askmeans groups {named(which.database)} --add NAME")
         for note in report.notes:
             say(f"note: {note}")
 
@@ -256,12 +244,12 @@ def answers_in(session: Session, file: Path) -> Collection[Answer]:
     return AnswerFile(file, ids, session.group_names).ledger(untouched=True).history
 
 
-def take_in(database: str, name: str | None, file: Path, *, as_json: bool) -> None:
+def take_in(which: Which, file: Path) -> None:
     """Take in answers held already."""
-    with closing(opened(database, name, as_json=as_json)) as session:
+    with opened(which) as session:
         answers = answers_in(session, file)
         report = session.take_in(answers)
-        if as_json:
+        if which.as_json:
             show_json(session, {"read": len(answers), **dataclasses.asdict(report)})
             return
         say(f"{report.new} answers taken in, {report.there} were there already.")
@@ -269,18 +257,16 @@ def take_in(database: str, name: str | None, file: Path, *, as_json: bool) -> No
             say(f"{report.otherwise} had been answered here otherwise; those answers stay.")
 
 
-def rename(database: str, name: str | None, cluster: str, text: str) -> None:
+def rename(which: Which, cluster: str, text: str) -> None:
     """Rename a group."""
-    with closing(opened(database, name)) as session:
+    with opened(which) as session:
         session.rename(whole(cluster, "CLUSTER"), text)
         say(f"clusters: {'; '.join(session.cluster_names)}")
 
 
-def groups(
-    database: str, name: str | None, move: Regroup, annotator: str, *, as_json: bool
-) -> None:
+def groups(which: Which, move: Regroup, annotator: str) -> None:
     """List the groups, after one was added, merged, renamed, described or taken back."""
-    with closing(opened(database, name, as_json=as_json)) as session:
+    with opened(which) as session:
         if move.add is not None:
             session.add_group(move.add, annotator=annotator)
         if move.merge is not None:
@@ -296,11 +282,11 @@ def groups(
             session.describe(_group(move.describe[0]), move.describe[1], annotator=annotator)
         if move.undo:
             undone = session.undo(event=session.last_regrouping(), annotator=annotator)
-            if not as_json:
+            if not which.as_json:
                 say(after_undo(undone, session.group_names))
         result, status = session.result(), session.status()
         sizes = result.memberships.sum(axis=0).tolist()
-        if as_json:
+        if which.as_json:
             listed = [
                 {**dataclasses.asdict(group), "size": size}
                 for group, size in zip(session.groups, sizes, strict=True)
@@ -313,7 +299,7 @@ def groups(
             what = f"; {group.description}" if group.description else ""
             say(f"  {group.number}  {group.name}: about {size:.0f} items{what}")
         if status.suggestion:
-            say(f"{status.suggestion} Add one: askmeans groups {named(database)} --add NAME")
+            say(f"{status.suggestion} Add one: askmeans groups {named(which.database)} --add NAME")
 
 
 def _group(text: str) -> int | str:
@@ -322,17 +308,17 @@ def _group(text: str) -> int | str:
     return text.strip() if number is None else number
 
 
-def budget(database: str, name: str | None, number: str) -> None:
+def budget(which: Which, number: str) -> None:
     """Allow another number of questions."""
-    with closing(opened(database, name)) as session:
+    with opened(which) as session:
         session.set_budget(whole(number, "N"))
         report = session.status()
         say(f"{report.answered} of a budget of {report.budget} answered; {report.state}.")
 
 
-def pause(database: str, name: str | None, *, off: bool) -> None:
+def pause(which: Which, *, off: bool) -> None:
     """Hand out no questions, or hand them out again."""
-    with closing(opened(database, name)) as session:
+    with opened(which) as session:
         if off:
             session.resume()
         else:

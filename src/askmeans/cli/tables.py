@@ -1,12 +1,12 @@
 """What commands share about tables: the options on columns, and results written to files."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from askmeans.cli.options import TableOptions, listed
 from askmeans.cli.printing import complain
 from askmeans.exceptions import DataError
 from askmeans.files import whole_file
@@ -18,41 +18,27 @@ from askmeans.text import as_csv
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["TableOptions", "check_unused", "embed_option", "plain", "write_frame", "write_text"]
+__all__ = ["check_unused", "embed_option", "plain", "read_with", "write_frame", "write_text"]
 
 _WILD = 100.0  # features whose spreads differ by more are worth a warning
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TableOptions:
-    """What the command line was told about a table's columns."""
-
-    id: str | None = None
-    text: Sequence[str] = ()
-    image: Sequence[str] = ()
-    vectors: str | None = None
-    show: Sequence[str] | None = None
-    features: Sequence[str] | None = None
-    embed: Sequence[str] = ()
-    metric: str = "euclidean"
-    scale: str = "robust"
-    missing: str = "fill"
-
-    def read(self, table: RawTable, show: Sequence[str] | None) -> Items:
-        """The items of a table; what a person should know is said on standard error."""
-        if show is not None and self.show is not None:
-            show = [*show, *(n for n in (*self.text, *self.image) if n not in show)]
-        items = read_items(
-            table, id=self.id, text=self.text, image=self.image, vectors=self.vectors, show=show,
-            features=_with_kinds(self.features, table), embed=embed_option(self.embed),
-            metric=self.metric, scale=self.scale, missing=self.missing,
-        )  # fmt: skip
-        for note in [*items.notes, *_scale_warning(items, self.scale)]:
-            complain(f"warning: {note}")
-        return items
+def read_with(options: TableOptions, table: RawTable, show: Sequence[str] | None) -> Items:
+    """The items of a table; what a person should know is said on standard error."""
+    text, image = options.text or (), options.image or ()
+    if show is not None and options.show is not None:
+        show = [*show, *(name for name in (*text, *image) if name not in show)]
+    items = read_items(
+        table, id=options.id, text=text, image=image, vectors=options.vectors, show=show,
+        features=_with_kinds(listed(options.features), table), embed=embed_option(options.embed),
+        metric=options.metric, scale=options.scale, missing=options.missing,
+    )  # fmt: skip
+    for note in [*items.notes, *_scale_warning(items, options.scale)]:
+        complain(f"warning: {note}")
+    return items
 
 
-def embed_option(given: Sequence[str]) -> Any:
+def embed_option(given: Sequence[str] | None) -> Any:
     """What --embed says: a function for all texts, or COLUMN=FUNCTION for each."""
     if not given:
         return None
