@@ -9,24 +9,8 @@ __all__ = ["html_table"]
 def html_table(
     title: str, facts: Iterable[tuple[str, object]], rows: Sequence[Sequence[object]] = ()
 ) -> str:
-    """Facts by name under a title, and a table whose first row is its header.
+    """Facts by name under a title, None left out, and a table whose first row is its header.
 
-    Parameters
-    ----------
-    title : str
-        What it is about.
-    facts : iterable of (str, object)
-        Names and values; None is left out.
-    rows : sequence of sequences, default=()
-        Cells; numbers are shown with two digits.
-
-    Returns
-    -------
-    str
-        HTML without style or script.
-
-    Examples
-    --------
     >>> html_table("<b>", [("items", 3), ("budget", None)])
     '<p><strong>&lt;b&gt;</strong>: items 3</p>'
     """

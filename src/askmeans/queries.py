@@ -129,18 +129,7 @@ class _Batch:
         return batch
 
     def check_items(self, n_items: int) -> None:
-        """Refuse items that do not exist.
-
-        Parameters
-        ----------
-        n_items : int
-            How many there are.
-
-        Raises
-        ------
-        QueryError
-            If an item number is `n_items` or more.
-        """
+        """Refuse items that do not exist."""
         items = self.item_table
         if len(items) and items.max() >= n_items:
             raise QueryError(

@@ -27,30 +27,11 @@ _PART = re.compile(rf"\s*(.+?)\s*[:=]\s*({_NUMBER})\s*(%?)\s*(?:,|;|$)", re.DOTA
 
 
 def as_row(value: Any, n_clusters: int, names: Sequence[str] = ()) -> Row:
-    """The row that an answer to a group question means.
+    """The row that an answer to a group question means, or an AnswerError.
 
-    Parameters
-    ----------
-    value : int, str, mapping, sequence of float or None
-        A group's number or name, a mapping of groups to shares, or the whole row; an empty one for
-        "none of these", None for "cannot say".
-    n_clusters : int
-        How many groups there are.
-    names : sequence of str, default=()
-        What they are called.
+    `value` is a group's number or name, a mapping of groups to shares, or the whole row; an empty
+    one for "none of these", None for "cannot say".
 
-    Returns
-    -------
-    tuple of float
-        A share for each group.
-
-    Raises
-    ------
-    AnswerError
-        If there is no such group, or shares are not numbers from 0 that sum to at most 1.
-
-    Examples
-    --------
     >>> as_row(1, 2), as_row({"big": 0.7}, 2, ["small", "big"]), as_row((), 2), as_row(None, 2)
     ((0.0, 1.0), (0.0, 0.7), (0.0, 0.0), (nan, nan))
     """
@@ -86,24 +67,10 @@ def as_row(value: Any, n_clusters: int, names: Sequence[str] = ()) -> Row:
 
 
 def parse_row(text: str, names: Sequence[str], alive: Sequence[int] | None = None) -> Row | None:
-    """The row that somebody typed: ``2``, a name, ``A:.7,B:.3``, ``none`` or ``?``.
+    """The row that somebody typed: ``2``, a name, ``A:.7,B:.3``, ``none`` or ``?``; or None.
 
-    Parameters
-    ----------
-    text : str
-        What was typed.
-    names : sequence of str
-        What the groups are called, by number.
-    alive : sequence of int or None, default=None
-        Numbers of the groups that may be named; None for all.
+    `alive` has the numbers of the groups that may be named, None for all.
 
-    Returns
-    -------
-    tuple of float or None
-        A share for each group; None for what is no answer.
-
-    Examples
-    --------
     >>> names = ["Group A", "Group B"]
     >>> parse_row("1", names), parse_row("group b", names), parse_row("A:.7,B:.3", names)
     ((0.0, 1.0), (0.0, 1.0), (0.7, 0.3))
@@ -133,22 +100,8 @@ def parse_row(text: str, names: Sequence[str], alive: Sequence[int] | None = Non
 
 
 def row_text(row: Sequence[float], names: Sequence[str]) -> str:
-    """A row as people type it.
+    """A row as people type it; it may be shorter, from before a group was added.
 
-    Parameters
-    ----------
-    row : sequence of float
-        A share for each group; fewer for groups that came later.
-    names : sequence of str
-        What the groups are called.
-
-    Returns
-    -------
-    str
-        The group, the shares, "none" or "?".
-
-    Examples
-    --------
     >>> names = ["small", "big"]
     >>> row_text((0.0, 1.0), names), row_text((0.7, 0.3), names), row_text((0.0, 0.0), names)
     ('big', 'small:0.7,big:0.3', 'none')
@@ -167,20 +120,8 @@ def row_text(row: Sequence[float], names: Sequence[str]) -> str:
 
 
 def numbered_text(row: Sequence[float]) -> str:
-    """A row as files keep it, by the groups' numbers, which never change.
+    """A row as files keep it, by the groups' numbers, which never change; "" for "cannot say".
 
-    Parameters
-    ----------
-    row : sequence of float
-        A share for each group.
-
-    Returns
-    -------
-    str
-        Shares, "none", or nothing for "cannot say".
-
-    Examples
-    --------
     >>> numbered_text((0.0, 1.0)), numbered_text((0.75, 0.25)), numbered_text((0.0, 0.0))
     ('1:1', '0:0.75,1:0.25', 'none')
     """
@@ -191,23 +132,10 @@ def numbered_text(row: Sequence[float]) -> str:
 
 
 def mean_row(rows: Sequence[Sequence[float]], n_clusters: int) -> Row:
-    """The mean of what several people said, of those who could say.
+    """The mean of what several people said, of those who could say; NaN where nobody could.
 
-    Parameters
-    ----------
-    rows : sequence of rows
-        A share for each group; shorter ones are from before a group was added, of which they say
-        nothing.
-    n_clusters : int
-        How many groups there are.
+    Shorter rows are from before a group was added, of which they say nothing.
 
-    Returns
-    -------
-    tuple of float
-        A share for each group; NaN where nobody could say.
-
-    Examples
-    --------
     >>> mean_row([(1.0, 0.0), (0.5, 0.5), (math.nan, math.nan)], 2)
     (0.75, 0.25)
     """

@@ -77,27 +77,10 @@ class PlanSpec:
 
     @classmethod
     def checked(cls, owner: str, **raw: Any) -> "PlanSpec":
-        """The record, or a ParameterError in the owner's name for what breaks its rule.
+        """The record with plain numbers and a strategy in place of its name.
 
-        Parameters
-        ----------
-        owner : str
-            Who was given the parameters, for messages.
-        **raw : object
-            The record's fields, as somebody gave them; what is left out has its default.
+        What breaks its rule is a ParameterError in the owner's name.
 
-        Returns
-        -------
-        PlanSpec
-            With plain numbers, and with a strategy in place of its name.
-
-        Raises
-        ------
-        ParameterError
-            If a parameter breaks its rule.
-
-        Examples
-        --------
         >>> PlanSpec.checked("me", n_clusters=3, levels=5).strategy.max_items
         100
         """
@@ -139,29 +122,9 @@ class PlanSpec:
     def from_json(cls, values: dict[str, Any]) -> "PlanSpec":
         """The record that `to_json` wrote, in this version or another.
 
-        Parameters
-        ----------
-        values : dict
-            Plain values. Fields that are missing have their defaults; those that this version does
-            not know are left out.
+        Fields that are missing have their defaults, those that this version does not know are left
+        out; a strategy's are with a StoredSettingWarning.
 
-        Returns
-        -------
-        PlanSpec
-            The record.
-
-        Raises
-        ------
-        ParameterError
-            If this version has no such strategy.
-
-        Warns
-        -----
-        StoredSettingWarning
-            If the strategy was stored with something that this version does not have.
-
-        Examples
-        --------
         >>> PlanSpec.from_json({"n_clusters": 2, "strategy": {"kind": "Stratified"}, "new": 1}).seed
         0
         """
@@ -174,20 +137,9 @@ class PlanSpec:
     def to_json(self) -> dict[str, Any]:
         """Plain values, with the strategy's resolved name and sizes.
 
-        Another default in a later version does not change what was stored.
+        Another default in a later version does not change what was stored. A strategy that is not
+        one of askmeans' own is a ParameterError.
 
-        Returns
-        -------
-        dict
-            For `from_json`.
-
-        Raises
-        ------
-        ParameterError
-            If the strategy is not one of askmeans' own.
-
-        Examples
-        --------
         >>> PlanSpec.checked("me", n_clusters=2, strategy="two-phase").to_json()["strategy"]["kind"]
         'TwoPhase'
         """
@@ -210,27 +162,8 @@ class PlanSpec:
     def make(self, X: Any, *, noisy: bool | None = None) -> Plan | Policy:
         """The policy or plan for this data, from its beginning; the same at every call.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_items, n_features)
-            The items.
-        noisy : bool or None, default=None
-            Whether similarities are noisy; None to see it from the answers.
+        `noisy` says whether similarities are noisy; None to see it from the answers.
 
-        Returns
-        -------
-        generator or policy
-            For `askmeans.run`.
-
-        Raises
-        ------
-        ParameterError
-            If a parameter does not fit the data.
-        BudgetError
-            If the budget is too small.
-
-        Examples
-        --------
         >>> spec = PlanSpec.checked("me", n_clusters=2, strategy="two-phase", budget=20)
         >>> next(spec.make([[0.0], [1.0], [9.0]]))
         <MembershipQueries: 100 questions>
@@ -249,27 +182,8 @@ class PlanSpec:
         return repeated(plan, self.repeats, how="median" if similar else "mean")
 
     def make_growing(self, X: Any, most: int) -> Policy:
-        """The policy whose number of clusters follows from the answers; it starts from this one's.
+        """The policy whose number of clusters follows from the answers: from this one's to `most`.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_items, n_features)
-            The items.
-        most : int
-            How many clusters there may be.
-
-        Returns
-        -------
-        policy
-            For `askmeans.run`; it asks for groups.
-
-        Raises
-        ------
-        ParameterError
-            If a parameter does not fit the data, or "group" is not what is asked.
-
-        Examples
-        --------
         >>> spec = PlanSpec.checked("me", n_clusters=2, ask="group")
         >>> spec.make_growing([[0.0], [1.0], [9.0]], 3).n_clusters
         2

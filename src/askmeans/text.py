@@ -18,22 +18,10 @@ _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
 def printable(text: str) -> str:
-    r"""Return the text with everything that a terminal would obey written as an escape.
+    r"""The text with everything that a terminal would obey written as an escape.
 
     Line breaks and tabs stay. All that is printed from data goes through here.
 
-    Parameters
-    ----------
-    text : str
-        What is to be printed.
-
-    Returns
-    -------
-    str
-        The same, harmless.
-
-    Examples
-    --------
     >>> print(printable("red: \x1b[31m"))
     red: \x1b[31m
     """
@@ -43,18 +31,6 @@ def printable(text: str) -> str:
 def is_clean(name: str) -> bool:
     r"""Whether a name has no invisible characters but spaces.
 
-    Parameters
-    ----------
-    name : str
-        A name.
-
-    Returns
-    -------
-    bool
-        False for control characters, line breaks, lone surrogates and their like.
-
-    Examples
-    --------
     >>> is_clean("Zoë"), is_clean("a\nb")
     (True, False)
     """
@@ -62,22 +38,8 @@ def is_clean(name: str) -> bool:
 
 
 def csv_cell(text: str) -> str:
-    """Return the text as a cell of a CSV file that no spreadsheet takes for a formula.
+    """The text as a cell of a CSV file that no spreadsheet takes for a formula; numbers stay.
 
-    Numbers stay numbers, negative ones, too.
-
-    Parameters
-    ----------
-    text : str
-        What is to be written.
-
-    Returns
-    -------
-    str
-        The text, an apostrophe before it where it looks like a formula.
-
-    Examples
-    --------
     >>> csv_cell("=1+1"), csv_cell("-1.5"), csv_cell("a")
     ("'=1+1", '-1.5', 'a')
     """
@@ -85,20 +47,8 @@ def csv_cell(text: str) -> str:
 
 
 def csv_value(cell: str) -> str:
-    """Return what `csv_cell` was given, to the letter.
+    """What `csv_cell` was given, to the letter.
 
-    Parameters
-    ----------
-    cell : str
-        A cell of a CSV file.
-
-    Returns
-    -------
-    str
-        The text.
-
-    Examples
-    --------
     >>> csv_value("'=1+1"), csv_value("'tis")
     ('=1+1', "'tis")
     """
@@ -106,22 +56,8 @@ def csv_value(cell: str) -> str:
 
 
 def as_csv(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    r"""Return a table as CSV: texts as `csv_cell` has them, nothing for None.
+    r"""A table as CSV, lines ending in "\n": texts as `csv_cell` has them, nothing for None.
 
-    Parameters
-    ----------
-    columns : sequence of str
-        The header.
-    rows : iterable of sequences
-        Strings, numbers and None.
-
-    Returns
-    -------
-    str
-        Lines that end in "\n".
-
-    Examples
-    --------
     >>> as_csv(["id", "x"], [["=a", 0.5], ["b, c", None]])
     'id,x\n\'=a,0.5\n"b, c",\n'
     """
