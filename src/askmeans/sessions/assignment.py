@@ -17,9 +17,8 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Set
 from dataclasses import dataclass, replace
-from typing import TypeVar
 
-from askmeans.exceptions import BudgetError, KeyConflictError, ParameterError, SessionError
+from askmeans.exceptions import BudgetError, KeyConflictError, SessionError
 from askmeans.queries import Question as Asked
 from askmeans.sessions.log import (
     ANSWERS,
@@ -34,12 +33,9 @@ from askmeans.sessions.log import (
 from askmeans.sessions.reports import Question, Receipt, SessionState, Undone
 from askmeans.sessions.runtime import Runtime
 from askmeans.sessions.store.contract import Lease, Transaction
-from askmeans.sessions.store.patience import retried
 from askmeans.shares import numbered_text
 
 __all__ = ["Assignment", "in_force"]
-
-T = TypeVar("T")
 
 SPARE = 16  # questions chosen beside those wanted: as many may be quicker before all is done anew
 GOLD_EVERY = 10  # questions of which one is gold: a tenth of the work, as is usual in crowds
@@ -69,16 +65,6 @@ class Assignment:
     ) -> list[Question]:
         """Questions for somebody, leased; none where `state_for` says why."""
         annotator = check_annotator(annotator, person=True)
-        return self._again(lambda: self._ask(n, annotator, whole_row=whole_row, seconds=seconds))
-
-    def _again(self, work: Callable[[], T]) -> T:
-        """Make a move that is harmless twice; again where the connection was lost."""
-        return retried(work, self.runtime.store.patience)
-
-    def _ask(
-        self, n: int, annotator: str, *, whole_row: bool, seconds: float | None
-    ) -> list[Question]:
-        """Questions for somebody, leased."""
         while True:
             self.runtime.catch_up()
             undone = len(self.runtime.state.undone)
@@ -158,129 +144,114 @@ class Assignment:
         runtime = self.runtime
         with self.lock:
             new = any(runtime.number(question) is None for question in chosen)
-            # A lease need not survive the machine; the number of a question must.
-            with runtime.writing(durable=new) as transaction:
-                runtime.know(transaction.questions(runtime.n_questions))
-                if runtime.config.has_plan and len(runtime.state.undone) != undone:
-                    return None  # its round may be another
-                now, listed = runtime.keep_leases(*transaction.leases())
-                leases = self._leases(annotator, listed, now)
-                wanted = len(chosen)
-                free = (q for q in (*chosen, *spare) if self._is_free(q, leases))
-                chosen = list(itertools.islice(free, wanted))
-                unknown = [question for question in chosen if runtime.number(question) is None]
-                if len(self._affordable(chosen, wanted, leases)) < wanted or (unknown and not new):
-                    return None
-                added = transaction.add_questions(unknown, after=runtime.n_questions)
-                numbered = dict(zip(unknown, added, strict=True))
-                numbers = [numbered.get(q) or runtime.number(q) or 0 for q in chosen]
-                given = [Lease(question=number, annotator=annotator, until=now + seconds)
-                         for number in numbers]  # fmt: skip
-                transaction.lease(*given)
-            runtime.know(zip(numbers, chosen, strict=True))
-            runtime.keep_leases(now, _with(listed, given))
-            return numbers
+
+        def lease(
+            transaction: Transaction,
+        ) -> tuple[list[Asked], list[int], float, list[Lease]] | None:
+            runtime.know(transaction.questions(runtime.n_questions))
+            if runtime.config.has_plan and len(runtime.state.undone) != undone:
+                return None  # its round may be another
+            now, listed = transaction.leases()
+            leases = self._leases(annotator, listed, now)
+            free = (q for q in (*chosen, *spare) if self._is_free(q, leases))
+            taken = list(itertools.islice(free, len(chosen)))
+            unknown = [question for question in taken if runtime.number(question) is None]
+            affordable = len(self._affordable(taken, len(chosen), leases)) == len(chosen)
+            if not affordable or (unknown and not new):
+                return None
+            added = transaction.add_questions(unknown, after=runtime.n_questions)
+            numbered = dict(zip(unknown, added, strict=True))
+            numbers = [numbered.get(q) or runtime.number(q) or 0 for q in taken]
+            given = [Lease(question=number, annotator=annotator, until=now + seconds)
+                     for number in numbers]  # fmt: skip
+            transaction.lease(*given)
+            return taken, numbers, now, _with(listed, given)
+
+        # A lease need not survive the machine; the number of a question must.
+        done = runtime.write(lease, durable=new)
+        if done is None:
+            return None
+        taken, numbers, now, held = done
+        with self.lock:
+            runtime.know(zip(numbers, taken, strict=True))
+            runtime.keep_leases(now, held)
+        return numbers
 
     def hand_over(self, question: Asked, annotator: str) -> Question:
         """A question that somebody wants, leased to them, whatever the policy proposes."""
-        annotator = check_annotator(annotator, person=True)
-        runtime = self.runtime
+        annotator, runtime = check_annotator(annotator, person=True), self.runtime
+
+        def lease(transaction: Transaction) -> int:
+            runtime.know(transaction.questions(runtime.n_questions))
+            (number,) = transaction.add_questions([question])
+            until = transaction.now() + self._lease_seconds(None)
+            transaction.lease(Lease(question=number, annotator=annotator, until=until))
+            return number
+
+        number = runtime.write(lease)
         with self.lock:
-            with runtime.writing() as transaction:
-                runtime.know(transaction.questions(runtime.n_questions))
-                (number,) = transaction.add_questions([question])
-                until = transaction.now() + self._lease_seconds(None)
-                transaction.lease(Lease(question=number, annotator=annotator, until=until))
             runtime.know([(number, question)])
-            return self.question(number)
+        return self.question(number)
 
     def give(
-        self, kind: EventKind, number: int, value: Value | None, annotator: str, key: str | None
-    ) -> Receipt:
-        """Append an answer, an unsure or a skip, unless it is there already."""
-        new = self._new(kind, number, value, annotator, key)
-        return self._again(lambda: self._give(new, own_key=key is not None))
+        self, kind: EventKind, number: int, value: Value | None, annotator: str, key: str | None,
+        *, instead: bool = False,
+    ) -> Receipt:  # fmt: skip
+        """Append an answer, an unsure or a skip, unless it is there already.
 
-    def _new(
-        self, kind: EventKind, number: int, value: Value | None, annotator: str, key: str | None
-    ) -> NewEvent:
-        """What is to be appended, checked as far as it can be before."""
-        annotator = check_annotator(annotator, person=True)
-        return NewEvent(
-            kind=kind, key=as_key(key), annotator=annotator, value=value,
+        Or put it in the place of what they said: both are appended, or none.
+        """
+        new = NewEvent(
+            kind=kind, key=as_key(key), value=value,
+            annotator=check_annotator(annotator, person=True),
             question=self.question(number).id,  # refuses what is no question
         )  # fmt: skip
+        if instead:
+            self.runtime.catch_up()
 
-    def _give(self, new: NewEvent, *, own_key: bool) -> Receipt:
-        """Append what somebody said to a question, unless it is there already."""
-        runtime = self.runtime
+        def keep(transaction: Transaction) -> tuple[Event, bool, tuple[int, ...]]:
+            known, state = self._known(new), self.runtime.state
+            old = state.mine(number, new.annotator) if instead else None
+            if known is not None:
+                if key is not None and new.key not in state.by_key:  # the key is used up, too
+                    transaction.append(replace(new, kind=EventKind.AGAIN))
+                return known, True, ()
+            if old is None or old.kind not in ANSWERS:
+                return self._append(transaction, new), False, ()
+            undo = transaction.append(self._undo_event(old, as_key(None)))
+            void = tuple(json.loads(undo.text or "[]"))
+            return transaction.append(replace(new, late=old.late)), False, void
+
+        event, repeated, void = self.runtime.write(keep)
         with self.lock:
-            with runtime.writing() as transaction:
-                known = self._known(new)
-                if known is None:
-                    event = self._append(transaction, new)
-                elif own_key and new.key not in runtime.state.by_key:  # the key is used up, too
-                    event = transaction.append(replace(new, kind=EventKind.AGAIN))
-                else:
-                    return self.receipt(known, repeated=True)
-            runtime.take([event])
-            return self.receipt(known or event, repeated=known is not None)
-
-    def change(
-        self, kind: EventKind, number: int, value: Value | None, annotator: str, key: str | None
-    ) -> Receipt:
-        """Put an answer or an unsure in the place of somebody's own, in one transaction."""
-        new = self._new(kind, number, value, annotator, key)
-        return self._again(lambda: self._change(new, own_key=key is not None))
-
-    def _change(self, new: NewEvent, *, own_key: bool) -> Receipt:
-        """Put what somebody says now in the place of what they said."""
-        runtime = self.runtime
-        runtime.catch_up()
-        with self.lock:
-            with runtime.writing() as transaction:
-                assert new.question is not None
-                old = runtime.state.mine(new.question, new.annotator)
-                replaces = old is not None and old.kind in ANSWERS and self._known(new) is None
-                if old is not None and replaces:
-                    undo = transaction.append(self._undo_event(old, as_key(None)))
-                    event = transaction.append(replace(new, late=old.late))
-            if replaces:
-                runtime.take([undo, event])
-                return replace(self.receipt(event), void=tuple(json.loads(undo.text or "[]")))
-            return self._give(new, own_key=own_key)
+            return replace(self.receipt(event, repeated=repeated), void=void)
 
     def undo(
         self, number: int | None, annotator: str, key: str | None, event: int | None = None
     ) -> Undone:
         """Append an undo of somebody's last answer or skip, or of that to a question."""
-        annotator, key = check_annotator(annotator), as_key(key)
-        return self._again(lambda: self._undo(number, annotator, key, event))
-
-    def _undo(self, number: int | None, annotator: str, key: str, event: int | None) -> Undone:
-        """Take back what somebody did."""
-        runtime = self.runtime
+        annotator, key, runtime = check_annotator(annotator), as_key(key), self.runtime
         runtime.catch_up()
+
+        def take_back(transaction: Transaction) -> tuple[Event, bool]:
+            known = runtime.state.by_key.get(key)
+            if known is not None:
+                regroup = known.kind is EventKind.REGROUP and number is None
+                kind = EventKind.REGROUP if regroup else EventKind.UNDO
+                _check_same(known, kind, number, None, annotator)
+                return known, True
+            last = self._regrouping(number, annotator, event)
+            if last is not None:
+                new = NewEvent(kind=EventKind.REGROUP, key=key, annotator=annotator, target=last.id)
+                return transaction.append(new), False
+            taken = self._to_undo(number, annotator, event)
+            undo = transaction.append(self._undo_event(taken, key))
+            self._lease_back(transaction, taken)
+            return undo, False
+
+        undo, repeated = runtime.write(take_back)
         with self.lock:
-            with runtime.writing() as transaction:
-                known = runtime.state.by_key.get(key)
-                if known is not None:
-                    regroup = known.kind is EventKind.REGROUP and number is None
-                    kind = EventKind.REGROUP if regroup else EventKind.UNDO
-                    _check_same(known, kind, number, None, annotator)
-                    return self._undone(known, repeated=True)
-                last = self._regrouping(number, annotator, event)
-                if last is not None:
-                    new = NewEvent(
-                        kind=EventKind.REGROUP, key=key, annotator=annotator, target=last.id
-                    )
-                    undo = transaction.append(new)
-                else:
-                    taken = self._to_undo(number, annotator, event)
-                    undo = transaction.append(self._undo_event(taken, key))
-                    self._lease_back(transaction, taken)
-            runtime.take([undo])
-            return self._undone(undo)
+            return self._undone(undo, repeated=repeated)
 
     def renew(self, annotator: str, seconds: float | None) -> None:
         """Let somebody's leases end so many seconds from now."""
@@ -294,82 +265,38 @@ class Assignment:
         """Let somebody's leases in force end so many seconds from now."""
         annotator = check_annotator(annotator, person=True)
 
-        def end() -> None:
-            with (
-                self.lock,
-                self.runtime.store.write(self.runtime.record.id, durable=False) as transaction,
-            ):
-                now, listed = transaction.leases()
-                mine = [lease for lease in self._in_force(listed, now)
-                        if lease.annotator == annotator]  # fmt: skip
-                transaction.lease(*(replace(lease, until=now + seconds) for lease in mine))
+        def end(transaction: Transaction) -> None:
+            now, listed = transaction.leases()
+            mine = [e for e in self._in_force(listed, now) if e.annotator == annotator]
+            transaction.lease(*(replace(lease, until=now + seconds) for lease in mine))
 
-        self._again(end)
+        self.runtime.write(end, durable=False)
 
-    def log(self, make: Callable[[], NewEvent], key: str | None = None) -> Receipt:
-        """Append an event that is about no question, made from all that happened before it.
+    def append(
+        self, make: Callable[[Transaction], Iterable[NewEvent]], key: str | None = None
+    ) -> Event:
+        """Append events that are made of all that happened before them; the first of them.
 
         With a key that was used before, what was appended then.
         """
-        key, runtime = as_key(key), self.runtime
+        first = as_key(key)
 
-        def append() -> Receipt:
-            with self.lock:
-                with runtime.writing() as transaction:
-                    done = runtime.state.by_key.get(key)
-                    if done is not None:  # the connection was lost after the commit
-                        return self.receipt(done)
-                    event = replace(make(), key=key)
-                    done = transaction.append(
-                        replace(event, annotator=check_annotator(event.annotator))
-                    )
-                runtime.take([done])
-                return self.receipt(done)
+        def append(transaction: Transaction) -> Event:
+            done = self.runtime.state.by_key.get(first)
+            if done is not None:  # perhaps the connection was lost after the commit
+                return done
+            for place, event in enumerate(make(transaction)):
+                who, key = check_annotator(event.annotator), f"{first}-{place}" if place else first
+                transaction.append(replace(event, annotator=who, key=key))
+            return transaction.appended[0]
 
-        return self._again(append)
+        return self.runtime.write(append)
 
-    def note(self, write: Callable[[Transaction], list[NewEvent]]) -> None:
-        """Write something, and append the events that tell of it, in one transaction."""
-        runtime, mark = self.runtime, as_key(None)
-
-        def append() -> None:
-            with self.lock:
-                with runtime.writing() as transaction:
-                    if f"{mark}-0" in runtime.state.by_key:
-                        return  # the connection was lost after the commit
-                    events = [
-                        transaction.append(replace(event, key=f"{mark}-{place}"))
-                        for place, event in enumerate(write(transaction))
-                    ]
-                runtime.take(events)
-
-        self._again(append)
-
-    def pseudonymize(self, name: str, pseudonym: str | None, annotator: str) -> Receipt:
-        """Replace somebody's name in all that is stored, and log that it was done, not the name."""
-        name = check_annotator(name, person=True)
-        key, runtime = as_key(None), self.runtime
-
-        def replace_name() -> Receipt:
-            with self.lock:
-                with runtime.writing() as transaction:
-                    done = runtime.state.by_key.get(key)
-                    if done is not None:  # the connection was lost after the commit
-                        return self.receipt(done)
-                    taken = {event.annotator for event in transaction.events(0)}
-                    taken |= {lease.annotator for lease in transaction.leases()[1]}
-                    invites = runtime.store.invites(runtime.record.id)[1]
-                    taken |= {name for each in invites for name in (each.name, each.made_by)}
-                    new = _pseudonym(name, pseudonym, taken)
-                    transaction.replace_annotator(name, new)
-                    done = transaction.append(
-                        NewEvent(kind=EventKind.PSEUDONYM, key=key, text=new,
-                                 annotator=new if annotator == name else annotator)
-                    )  # fmt: skip
-                runtime.take([done])
-                return self.receipt(done)
-
-        return self._again(replace_name)
+    def log(self, make: Callable[[], NewEvent], key: str | None = None) -> Receipt:
+        """Append an event that is made of all that happened before it."""
+        event = self.append(lambda _: [make()], key)
+        with self.lock:
+            return self.receipt(event)
 
     def held_now(self) -> tuple[float, list[Lease]]:
         """The database's time, and leases in force."""
@@ -664,23 +591,6 @@ class Assignment:
             reopened=not settled,
             value_now=value if settled and can_say(value) else None,
         )
-
-
-def _pseudonym(name: str, wanted: str | None, taken: Set[str]) -> str:
-    """A name for somebody that nobody has."""
-    if name not in taken:
-        raise SessionError(
-            f"There must be something by or for {name!r} in this session to give it another name. "
-            "Got nothing; `askmeans audit DB` lists who did what."
-        )
-    if wanted is None:
-        return next(p for n in itertools.count(1) if (p := f"person {n}") not in taken)
-    if check_annotator(wanted, person=True) in taken:
-        raise ParameterError(
-            "The 'pseudonym' parameter must be a name that nobody has in this session. Got "
-            f"{wanted!r}, which somebody has; choose another, or leave it out."
-        )
-    return wanted
 
 
 def said_as_text(value: Value) -> str:

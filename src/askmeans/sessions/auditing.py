@@ -1,10 +1,14 @@
 """Who did what, when and from where: nothing is deleted, and a name can become a pseudonym."""
 
+import itertools
+from collections.abc import Set
 from dataclasses import dataclass
 
+from askmeans.exceptions import ParameterError, SessionError
 from askmeans.queries import ME
 from askmeans.sessions.changes import Changes
-from askmeans.sessions.log import Value, check_annotator
+from askmeans.sessions.log import EventKind, NewEvent, Value, check_annotator
+from askmeans.sessions.store.contract import Transaction
 
 __all__ = ["AuditRecord", "Auditing"]
 
@@ -77,15 +81,13 @@ class Auditing(Changes):
         >>> [(event.kind, event.annotator, event.undone) for event in session.audit()]
         [('answer', 'Ada', True), ('undo', 'Ada', False)]
         """
-        with self._runtime.lock:
-            self._runtime.refresh()
-            undone = self._runtime.state.undone
+        with self._runtime.up_to_date() as state:
             return [
                 AuditRecord(
                     event=event.id, at=event.at, annotator=event.annotator, client=event.client,
                     kind=str(event.kind), question=event.question, value=event.value,
                     target=event.target, text=event.text, late=event.late,
-                    undone=event.id in undone,
+                    undone=event.id in state.undone,
                 )
                 for event in self._runtime.store.events(self._runtime.record.id)
             ]  # fmt: skip
@@ -130,5 +132,33 @@ class Auditing(Changes):
         who = check_annotator(annotator)
         if pseudonym is not None:
             pseudonym = check_annotator(pseudonym, person=True)
-        event = self._assignment.pseudonymize(name, pseudonym, who).event
-        return next(record.text or "" for record in self.audit() if record.event == event)
+        name, runtime = check_annotator(name, person=True), self._runtime
+
+        def replaced(transaction: Transaction) -> list[NewEvent]:
+            taken = {event.annotator for event in transaction.events(0)}
+            taken |= {lease.annotator for lease in transaction.leases()[1]}
+            invites = runtime.store.invites(runtime.record.id)[1]
+            taken |= {name for each in invites for name in (each.name, each.made_by)}
+            new = _pseudonym(name, pseudonym, taken)
+            transaction.replace_annotator(name, new)
+            by = new if who == name else who  # that it was done is told, not the name
+            return [NewEvent(kind=EventKind.PSEUDONYM, text=new, annotator=by)]
+
+        return self._assignment.append(replaced).text or ""
+
+
+def _pseudonym(name: str, wanted: str | None, taken: Set[str]) -> str:
+    """A name for somebody that nobody has."""
+    if name not in taken:
+        raise SessionError(
+            f"There must be something by or for {name!r} in this session to give it another name. "
+            "Got nothing; `askmeans audit DB` lists who did what."
+        )
+    if wanted is None:
+        return next(p for n in itertools.count(1) if (p := f"person {n}") not in taken)
+    if check_annotator(wanted, person=True) in taken:
+        raise ParameterError(
+            "The 'pseudonym' parameter must be a name that nobody has in this session. Got "
+            f"{wanted!r}, which somebody has; choose another, or leave it out."
+        )
+    return wanted

@@ -30,9 +30,8 @@ class Changes(Splitting):
     @property
     def options(self) -> dict[str, Any]:
         """What the owner decided, by the names that `set_option` takes."""
-        with self._runtime.lock:
-            self._runtime.refresh()
-            return {name: kind() for name, kind in OPTIONS.items()} | self._runtime.state.options
+        with self._runtime.up_to_date() as state:
+            return {name: kind() for name, kind in OPTIONS.items()} | state.options
 
     def set_option(self, name: str, value: Any, *, annotator: str = ME) -> Receipt:
         """Decide something about how people are asked.
@@ -221,9 +220,7 @@ class Changes(Splitting):
         >>> [change.text for change in session.changes()]
         ['renamed small to tiny']
         """
-        with self._runtime.lock:
-            self._runtime.refresh()
-            state = self._runtime.state
+        with self._runtime.up_to_date() as state:
             return [
                 Change(
                     event=event.id, kind=str(event.kind), text=self._told(event),
@@ -263,9 +260,7 @@ class Changes(Splitting):
         ['small', 'large']
         """
         annotator = check_annotator(annotator, person=True)
-        with self._runtime.lock:
-            self._runtime.refresh()
-            state = self._runtime.state
+        with self._runtime.up_to_date() as state:
             found = next((each for each in state.changes if each.id == event), None)
             later = [each for each in state.changes if found and each.id > event]
             if found is None or any(_same(found, each) for each in later):

@@ -1,6 +1,5 @@
 """Gold answers: known before, asked now and then as if they were not, and what people said then."""
 
-import uuid
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -10,7 +9,7 @@ from askmeans.sessions.imported import checked_answers
 from askmeans.sessions.log import GOLD, EventKind, NewEvent
 from askmeans.sessions.opinions import Opinions
 from askmeans.sessions.reports import Held
-from askmeans.sessions.store.patience import retried
+from askmeans.sessions.store.contract import Transaction
 from askmeans.shares import difference
 
 __all__ = ["GoldAnswers", "GoldScore"]
@@ -85,30 +84,24 @@ class GoldAnswers(Opinions):
                 "without a strategy, or compare people by their agreement (Session.agreement)."
             )
 
-        def take() -> Held:
-            runtime = self._runtime
-            with runtime.writing() as transaction:
-                told = checked_answers(listed, len(self.rows), runtime.groups.n)
-                if None in told.values():
-                    raise SessionError("A gold answer must say something. Got 'cannot say'.")
-                numbers = transaction.add_questions(list(told))
-                new = otherwise = 0
-                for number, value in zip(numbers, told.values(), strict=True):
-                    known = runtime.state.gold.get(number)
-                    if known is None:
-                        new += 1
-                        transaction.append(
-                            NewEvent(kind=EventKind.GOLD, key=uuid.uuid4().hex, annotator=GOLD,
-                                     question=number, value=value)
-                        )  # fmt: skip
-                    else:
-                        otherwise += known.value != value
+        def take(transaction: Transaction) -> Held:
+            told = checked_answers(listed, len(self.rows), self._runtime.groups.n)
+            if None in told.values():
+                raise SessionError("A gold answer must say something. Got 'cannot say'.")
+            new = otherwise = 0
+            numbers = transaction.add_questions(list(told))
+            for number, value in zip(numbers, told.values(), strict=True):
+                known = self._runtime.state.gold.get(number)
+                if known is None:
+                    new += 1
+                    transaction.append(
+                        NewEvent(kind=EventKind.GOLD, annotator=GOLD, question=number, value=value)
+                    )
+                else:
+                    otherwise += known.value != value
             return Held(new=new, there=len(told) - new - otherwise, otherwise=otherwise)
 
-        with self._runtime.lock:
-            held = retried(take, self._runtime.store.patience)
-            self._runtime.refresh(again=True)
-        return held
+        return self._runtime.write(take)
 
     def gold_report(self) -> dict[str, GoldScore]:
         """How everybody answered the gold questions that they got.

@@ -1,7 +1,6 @@
 """Answers from elsewhere, taken into a session's log: they are evidence and cost nothing."""
 
 import math
-import uuid
 from collections.abc import Iterable
 
 from askmeans.exceptions import AnswerError, KeyConflictError, QueryError
@@ -46,13 +45,7 @@ def import_answers(
             continue
         count += 1
         transaction.append(
-            NewEvent(
-                kind=EventKind.HELD,
-                key=uuid.uuid4().hex,
-                annotator=IMPORTED,
-                question=number,
-                value=kept,
-            )
+            NewEvent(kind=EventKind.HELD, annotator=IMPORTED, question=number, value=kept)
         )
     return Held(new=count, there=len(told) - count - otherwise, otherwise=otherwise)
 

@@ -169,7 +169,7 @@ class Invitations(PanelAnswers):
             )  # fmt: skip
             return [NewEvent(kind=EventKind.INVITE, annotator=who, target=number, text=role)]
 
-        self._assignment.note(invited)
+        self._assignment.append(invited)
         return token
 
     def invites(self) -> list[Invite]:
@@ -234,7 +234,7 @@ class Invitations(PanelAnswers):
                 transaction.revoke(number)
             return [NewEvent(kind=EventKind.REVOKE, annotator=by, target=n) for n in meant]
 
-        self._assignment.note(revoked)
+        self._assignment.append(revoked)
         return [invite for invite in self.invites() if invite.number in meant]
 
     def person_of(self, token: str) -> Person | None:

@@ -292,18 +292,16 @@ class Opinions(Auditing):
         kind = self._assignment.question(question_id).kind
         if kind != "group":
             return as_number(value, 3 if kind == "relative" else self.config.levels)
-        with self._runtime.lock:
-            self._runtime.refresh()
+        with self._runtime.up_to_date():
             groups, names = self._runtime.groups, self._results.cluster_names()
         return as_shares(value, groups, names, self.config.levels)
 
     def _opinions(self) -> dict[int, dict[str, Value]]:
         """What people said to each question, by the groups of now, as far as they could say."""
         said: dict[int, dict[str, Value]] = {}
-        with self._runtime.lock:
-            self._runtime.refresh()
+        with self._runtime.up_to_date() as state:
             groups = self._runtime.groups
-            for event in self._runtime.state.given_by():
+            for event in state.given_by():
                 value = event.value
                 if value is None or event.question is None or event.kind in KNOWN:
                     continue

@@ -5,19 +5,18 @@ from types import TracebackType
 from typing import Any, Self
 
 from askmeans.checks import check_name, check_number, check_positive
-from askmeans.exceptions import ParameterError
+from askmeans.exceptions import ParameterError, SessionError
 from askmeans.queries import ME, Answer
 from askmeans.sessions.assignment import Assignment
 from askmeans.sessions.config import Config
 from askmeans.sessions.imported import import_answers
 from askmeans.sessions.invites import Invitations
-from askmeans.sessions.log import EventKind, NewEvent, as_key
+from askmeans.sessions.log import EventKind, NewEvent
 from askmeans.sessions.reports import Held, Receipt
 from askmeans.sessions.results import Results
-from askmeans.sessions.rows import Rows
+from askmeans.sessions.rows import Rows, chunks_at_rest
 from askmeans.sessions.runtime import Runtime
-from askmeans.sessions.store.contract import SessionRecord, Store
-from askmeans.sessions.store.patience import retried
+from askmeans.sessions.store.contract import SessionRecord, Store, Transaction
 from askmeans.spec import SIMILARITIES
 
 __all__ = ["SessionOwner"]
@@ -69,9 +68,8 @@ class SessionOwner(Invitations):
     @property
     def last_event(self) -> int:
         """The number of the last event, 0 before the first; what was computed at it still holds."""
-        with self._runtime.lock:
-            self._runtime.refresh()
-            return self._runtime.state.last
+        with self._runtime.up_to_date() as state:
+            return state.last
 
     def pause(self, *, annotator: str = ME) -> Receipt:
         """Hand out no questions until `resume`; answers are still taken.
@@ -261,17 +259,13 @@ class SessionOwner(Invitations):
         """
         listed = list(answers)
 
-        def take() -> Held:
-            with self._runtime.writing() as transaction:
-                n_items = len(self.rows.base if self.config.has_plan else self.rows)
-                return import_answers(
-                    transaction, listed, self._runtime.state, n_items, self._runtime.groups.n
-                )
+        def take(transaction: Transaction) -> Held:
+            n_items = len(self.rows.base if self.config.has_plan else self.rows)
+            return import_answers(
+                transaction, listed, self._runtime.state, n_items, self._runtime.groups.n
+            )
 
-        with self._runtime.lock:
-            held = retried(take, self._store.patience)
-            self._runtime.refresh(again=True)
-        return held
+        return self._runtime.write(take)
 
     def add_rows(self, X: Any, *, items: Any = None, ids: Any = None) -> None:
         """Add items; they get memberships from what the answers taught, and no answer is lost.
@@ -300,10 +294,18 @@ class SessionOwner(Invitations):
         >>> session.item(4).text, session.result().memberships.shape
         ('quince', (5, 2))
         """
+        with self._runtime.up_to_date():
+            matrix, part = self.rows.prepare(X, items=items, ids=ids)
+
+        def added(transaction: Transaction) -> list[NewEvent]:
+            if len(self._store.parts(self._record.id)) != part.part:
+                raise SessionError("Somebody else added rows just now. Got yours, too; try again.")
+            transaction.add_part(part, chunks_at_rest(matrix, part))
+            return [NewEvent(kind=EventKind.ROWS, annotator=ME, target=part.part)]
+
+        self._assignment.append(added)
         with self._runtime.lock:
-            self._runtime.refresh()
-            self.rows.add(X, items=items, ids=ids, annotator=ME, key=as_key(None))
-            self._runtime.refresh(again=True)
+            self.rows.load()
 
     def close(self) -> None:
         """Let go of the database; what was told is safe without it.

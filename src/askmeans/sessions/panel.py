@@ -71,8 +71,7 @@ class PanelAnswers(GoldAnswers):
         owner = "Session.add_model_answers"
         name = check_name(MODEL + check_name(model, "model", owner), "model", owner)
         self._check_panel()
-        with self._runtime.lock:
-            self._runtime.refresh()
+        with self._runtime.up_to_date():
             groups, names = self._runtime.groups, self._results.cluster_names()
         told: list[tuple[int, Row | None]] = []
         for row, value in answers.items():
@@ -103,15 +102,14 @@ class PanelAnswers(GoldAnswers):
         >>> open("fruit.db").model_answers()
         {}
         """
-        with self._runtime.lock:
-            self._runtime.refresh()
+        with self._runtime.up_to_date() as state:
             groups = self._runtime.groups
             return {
                 name.removeprefix(MODEL): {
                     row: None if shares is None else groups.row_now(shares)
                     for row, shares in said.items()
                 }
-                for name, said in self._runtime.state.models.items()
+                for name, said in state.models.items()
             }
 
     def panel(self) -> PanelReport:

@@ -15,6 +15,7 @@ from askmeans.sessions.reports import Group, Receipt
 from askmeans.sessions.results import Results
 from askmeans.sessions.rows import Rows
 from askmeans.sessions.runtime import Runtime
+from askmeans.sessions.store.contract import Transaction
 from askmeans.spec import SIMILARITIES
 
 __all__ = ["Regrouping"]
@@ -38,15 +39,10 @@ class Regrouping:
     @property
     def groups(self) -> list[Group]:
         """The groups there are now, by number; a result's columns have the same order."""
-        with self._runtime.lock:
-            self._runtime.refresh()
-            names = self._results.cluster_names()
-            living = self._runtime.groups.living
-            told = self._runtime.state.descriptions
-            return [
-                Group(number=j, name=name, description=told.get(j, ""))
-                for j, name in zip(living, names, strict=True)
-            ]
+        with self._runtime.up_to_date() as state:
+            names = zip(self._runtime.groups.living, self._results.cluster_names(), strict=True)
+            told = state.descriptions
+            return [Group(number=j, name=name, description=told.get(j, "")) for j, name in names]
 
     @property
     def group_names(self) -> list[str]:
@@ -101,7 +97,7 @@ class Regrouping:
         self._check_growing("add_group")
         name = check_name(name, "name", "Session.add_group")
 
-        def added() -> NewEvent:
+        def added(_: Transaction) -> list[NewEvent]:
             groups = self._runtime.groups
             check_enough_items(len(self.rows), len(groups.living) + 1, "Session.add_group")
             if name in self._results.taken_names(-1):
@@ -109,25 +105,16 @@ class Regrouping:
                     "The 'name' parameter of Session.add_group must be no other group's and not "
                     f"'id'. Got {name!r} instead."
                 )
-            return NewEvent(
-                kind=EventKind.GROUP, annotator=annotator, target=groups.n,
-                text=name,
-            )  # fmt: skip
+            return [NewEvent(kind=EventKind.GROUP, annotator=annotator, target=groups.n, text=name)]
 
-        receipt = self._assignment.log(added, key)
-        with self._runtime.lock:
-            events = self._runtime.state.regroupings
-            numbers = [
-                event.target
-                for event in events
-                if (event.id, event.kind, event.text) == (receipt.event, EventKind.GROUP, name)
-            ]
-        if not numbers or numbers[0] is None:
+        event = self._assignment.append(added, key)
+        undone = event.id in self._runtime.state.undone
+        if (event.kind, event.text) != (EventKind.GROUP, name) or undone or event.target is None:
             raise KeyConflictError(
                 "A key must be used for one group only, which still stands. Got "
                 f"{key!r:.60} again for {name!r}; use a new key."
             )
-        return numbers[0]
+        return event.target
 
     def merge_groups(self, a: int | str, b: int | str, *, annotator: str = ME) -> Receipt:
         """Make two groups one: the first goes on, and what was said of the second is about it.
@@ -177,9 +164,8 @@ class Regrouping:
                     f"{self._listed()}. Got {a!r} and {b!r} instead."
                 )
             return NewEvent(
-                kind=EventKind.MERGE, annotator=annotator, target=into,
-                value=float(other),
-            )  # fmt: skip
+                kind=EventKind.MERGE, annotator=annotator, target=into, value=float(other)
+            )
 
         return self._assignment.log(merged)
 
@@ -282,9 +268,8 @@ class Regrouping:
         >>> session.undo(event=session.last_regrouping()).kind, session.cluster_names
         ('group', ['cats', 'dogs'])
         """
-        with self._runtime.lock:
-            self._runtime.refresh()
-            done = self._runtime.state.regroupings
+        with self._runtime.up_to_date() as state:
+            done = state.regroupings
         if not done:
             raise SessionError("There must be a group that was added or merged. Got none.")
         return done[-1].id
@@ -312,10 +297,7 @@ class Regrouping:
             if self._runtime.groups != groups:
                 raise _QuickerError
             names = unique_names(dict(enumerate(self._results.group_names())), groups.n + 1)
-            return NewEvent(
-                kind=EventKind.GROUP, annotator=ITSELF, target=groups.n,
-                text=names[-1],
-            )  # fmt: skip
+            return NewEvent(kind=EventKind.GROUP, annotator=ITSELF, target=groups.n, text=names[-1])
 
         with suppress(_QuickerError):  # somebody else's process added it
             self._assignment.log(added)

@@ -12,12 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from askmeans.exceptions import DataError, SessionError
+from askmeans.exceptions import DataError
 from askmeans.sessions.data import chunks_of, fingerprint, load_matrix, prepare_matrix
 from askmeans.sessions.display import Display, Item, as_display
-from askmeans.sessions.log import EventKind, NewEvent
 from askmeans.sessions.store.contract import DataPart, SessionRecord, Store
-from askmeans.sessions.store.patience import retried
 from askmeans.sessions.stored import from_stored
 
 __all__ = ["Rows", "chunks_at_rest", "make_part"]
@@ -151,8 +149,8 @@ class Rows:
         part = bisect.bisect_right(self._ends, row)
         return part, row - (self._ends[part - 1] if part else 0)
 
-    def add(self, X: Any, *, items: Any, ids: Any, annotator: str, key: str) -> None:
-        """Keep more rows."""
+    def prepare(self, X: Any, *, items: Any, ids: Any) -> tuple[Matrix, DataPart]:
+        """More rows, checked, as they are stored."""
         self.load()
         first = self._displays[0]
         matrix, part = make_part(
@@ -176,21 +174,7 @@ class Rows:
             raise DataError(
                 f"New items must have new ids. Got {min(twice)!r}, which is there already."
             )
-        new = NewEvent(kind=EventKind.ROWS, key=key, annotator=annotator, target=part.part)
-
-        def keep() -> None:
-            with self._store.write(self._record.id) as transaction:
-                if len(self._store.parts(self._record.id)) != part.part:
-                    if any(event.key == key for event in transaction.events(0)):
-                        return  # the connection was lost after the commit
-                    raise SessionError(
-                        "Somebody else added rows just now. Got yours, too; try again."
-                    )
-                transaction.add_part(part, chunks_at_rest(matrix, part))
-                transaction.append(new)
-
-        retried(keep, self._store.patience)
-        self.load()
+        return matrix, part
 
     def _feature_names(self) -> list[str] | None:
         """What the features are called."""

@@ -11,11 +11,12 @@ Rules of this file:
 """
 
 import threading
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import TypeVar
 
 from askmeans.exceptions import AskmeansError, QueryError
 from askmeans.policy.adapter import PlanPolicy
@@ -30,11 +31,14 @@ from askmeans.sessions.groups import Groups, as_evidence, with_models
 from askmeans.sessions.log import DISAGREEING, Event, EventKind, State, Value
 from askmeans.sessions.rows import Rows
 from askmeans.sessions.store.contract import Lease, SessionRecord, Store, Transaction
+from askmeans.sessions.store.patience import retried
 from askmeans.sessions.warning_notes import quietly
 from askmeans.shares import difference
 from askmeans.spec import SIMILARITIES
 
 __all__ = ["AUDIT_SHARE", "WAY_OUT", "Found", "Runtime"]
+
+T = TypeVar("T")
 
 AUDIT_SHARE = "audit_share"  # the option: part of people's questions that are random
 
@@ -115,22 +119,38 @@ class Runtime:
         finally:
             self._moment.reset(before)
 
-    def refresh(self, *, again: bool = False) -> None:
-        """Take in what happened since; within `reading_once` once, or again."""
+    def refresh(self) -> None:
+        """Take in what happened since; within `reading_once` once."""
         moment = self._moment.get()
-        if moment is None or not moment.is_read or again:
+        if moment is None or not moment.is_read:
             with self.lock:
                 self.take(self.store.events(self.record.id, self.state.last))
 
     @contextmanager
-    def writing(self, *, durable: bool = True) -> Iterator[Transaction]:
-        """A write transaction, with all that happened before it folded in."""
-        with self.store.write(self.record.id, durable=durable) as transaction:
-            self.take(transaction.events(self.state.last))
-            yield transaction
-        moment = self._moment.get()
-        if moment is not None:
-            moment.leases = None
+    def up_to_date(self) -> Iterator[State]:
+        """The state as of now, which nobody changes meanwhile."""
+        with self.lock:
+            self.refresh()
+            yield self.state
+
+    def write(self, work: Callable[[Transaction], T], *, durable: bool = True) -> T:
+        """Do work in a write transaction: what happened before is folded in, then what it appends.
+
+        It is done again where the connection was lost, and finds by its keys what was done before.
+        """
+
+        def once() -> T:
+            with self.lock:
+                with self.store.write(self.record.id, durable=durable) as transaction:
+                    self.take(transaction.events(self.state.last))
+                    done = work(transaction)
+                moment = self._moment.get()
+                if moment is not None:
+                    moment.leases = None
+                self.take(transaction.appended)
+                return done
+
+        return retried(once, self.store.patience)
 
     def leases(self) -> tuple[float, list[Lease]]:
         """The database's time, and every lease; within `reading_once` those last read."""

@@ -254,11 +254,12 @@ class Session(SessionOwner):
         [0.75]
         """
         if value is None:
-            return self._assignment.change(EventKind.UNSURE, question_id, None, annotator, key)
-        check_annotator(annotator, person=True)
-        as_key(key)
-        told = self._as_answer(question_id, value)
-        return self._assignment.change(EventKind.ANSWER, question_id, told, annotator, key)
+            kind, told = EventKind.UNSURE, None
+        else:
+            check_annotator(annotator, person=True)
+            as_key(key)
+            kind, told = EventKind.ANSWER, self._as_answer(question_id, value)
+        return self._assignment.give(kind, question_id, told, annotator, key, instead=True)
 
     def unsure(self, question_id: int, *, annotator: str = ME, key: str | None = None) -> Receipt:
         """Say that one cannot say; it costs budget, as an answer does.
@@ -590,11 +591,8 @@ class Session(SessionOwner):
         """
         if annotator is not None:
             annotator = check_annotator(annotator)
-        with self._runtime.lock:
-            self._runtime.refresh()
-            return [
-                self._assignment.receipt(event) for event in self._runtime.state.given_by(annotator)
-            ]
+        with self._runtime.up_to_date() as state:
+            return [self._assignment.receipt(event) for event in state.given_by(annotator)]
 
     def asked_of(self, annotator: str) -> set[int]:
         """Questions that somebody was asked: that they hold or held, answered or skipped.
@@ -616,10 +614,9 @@ class Session(SessionOwner):
         >>> session.asked_of("Ada") == {question.id}, session.asked_of("Bo")
         (True, set())
         """
-        with self._runtime.lock:
-            self._runtime.refresh()
+        with self._runtime.up_to_date() as state:
             held = {e.question for e in self._runtime.leases()[1] if e.annotator == annotator}
-            given = self._runtime.state.given_by(check_annotator(annotator))
+            given = state.given_by(check_annotator(annotator))
             return held | {event.question for event in given if event.question is not None}
 
     def said_about(self, items: tuple[int, ...], *, annotator: str = ME) -> list[Receipt]:
@@ -646,10 +643,9 @@ class Session(SessionOwner):
         [0.5]
         """
         annotator = check_annotator(annotator)
-        with self._runtime.lock:
-            self._runtime.refresh()
+        with self._runtime.up_to_date() as state:
             numbers = self._runtime.about(tuple(items))
-            mine = [self._runtime.state.mine(number, annotator) for number in numbers]
+            mine = [state.mine(number, annotator) for number in numbers]
             return [self._assignment.receipt(event) for event in mine if event is not None]
 
     def _repr_html_(self) -> str:

@@ -59,11 +59,10 @@ class Splitting(Regrouping):
                 f"Got ask={self.config.ask!r}."
             )
         annotator = check_annotator(annotator, person=True)
-        with self._runtime.lock:
-            self._runtime.refresh()
+        with self._runtime.up_to_date() as state:
             asked = {row: self._runtime.number(Asked("group", (row,), None)) for row in rows}
             for row, number in asked.items():
-                said = None if number is None else self._runtime.state.mine(number, annotator)
+                said = None if number is None else state.mine(number, annotator)
                 if said is None or said.kind is EventKind.SKIP:
                     raise ParameterError(
                         "The 'rows' parameter of Session.split_off must be items that "
@@ -78,7 +77,7 @@ class Splitting(Regrouping):
             assert number is not None
             alone = (*(0.0 for _ in range(group)), 1.0)
             key = f"{_moved(group)}{row}"
-            self._assignment.change(EventKind.ANSWER, number, alone, annotator, key)
+            self._assignment.give(EventKind.ANSWER, number, alone, annotator, key, instead=True)
         return group
 
     def _put_back(self) -> None:
@@ -94,7 +93,9 @@ class Splitting(Regrouping):
             before = [_replaced(event, list(state.by_key.values())) for event in moved]
         for event, old in zip(moved, before, strict=True):
             if old is not None and event.question is not None:
-                self._assignment.change(old.kind, event.question, old.value, event.annotator, None)
+                self._assignment.give(
+                    old.kind, event.question, old.value, event.annotator, None, instead=True
+                )
 
 
 def _moved(group: int) -> str:

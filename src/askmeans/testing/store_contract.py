@@ -102,7 +102,7 @@ class StoreContract:
             second = transaction.append(
                 self.event("b", kind=EventKind.UNDO, value=None, target=first.id, text="[]")
             )
-            assert transaction.events(first.id) == [second]
+            assert transaction.events(first.id) == transaction.appended == [second]
         assert store.events(session) == other.events(session) == [first, second]
         assert store.events(session, first.id) == [second]
         assert first.id < second.id

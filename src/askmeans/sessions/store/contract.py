@@ -91,6 +91,8 @@ class InviteRecord:
 class Transaction(Protocol):
     """What can be done inside `Store.write`."""
 
+    appended: list[Event]  # here, in order
+
     def now(self) -> float:
         """The database's time, in seconds; the same for the whole transaction."""
 

@@ -212,6 +212,7 @@ class SqlTransaction:
         self._backend = backend
         self._statements = statements
         self._now: float | None = None
+        self.appended: list[Event] = []
 
     def now(self) -> float:
         """The database's time, in seconds; one moment for all that is done here."""
@@ -260,7 +261,8 @@ class SqlTransaction:
             )
         )
         (identity,) = done.inserted_primary_key or (0,)
-        return Event(id=int(identity), at=at, **values)
+        self.appended.append(Event(id=int(identity), at=at, **values))
+        return self.appended[-1]
 
     def leases(self) -> tuple[float, list[Lease]]:
         """`now`, and every lease, ended ones included, of questions that are not let go."""
