@@ -81,9 +81,9 @@ def main() -> None:
     print("|---|---|---|---|")
     for theorem in THEOREMS:
         c = smallest_constant(theorem)
-        sizes = theorem.sizes(theorem.planted(0), c)
-        print(f"| {theorem.number} | 2^{np.log2(c):.0f} | {sizes.sample_size} "
-              f"| {sizes.bin_size or '-'} |", flush=True)  # fmt: skip
+        strategy = theorem.strategy(theorem.planted(0), c)
+        print(f"| {theorem.number} | 2^{np.log2(c):.0f} | {strategy.sample_size} "
+              f"| {getattr(strategy, 'bin_size', '-')} |", flush=True)  # fmt: skip
 
 
 if __name__ == "__main__":

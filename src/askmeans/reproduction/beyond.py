@@ -1,6 +1,7 @@
 """Beyond the paper's figures, since its text claims them: noise, similarities, hidden features."""
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Any
@@ -23,6 +24,7 @@ from askmeans.reproduction.real import DATA, load
 from askmeans.reproduction.runs import Series, Task, generators, repeat, seeds
 from askmeans.reproduction.scale import Form, Scale
 from askmeans.reproduction.stratified import of_items
+from askmeans.reproduction.synthetic import largest_error
 from askmeans.results import Result
 from askmeans.strategies import Sequential, Strategy, TwoPhase
 
@@ -42,37 +44,29 @@ _ROUTES: dict[str, Route] = {"similarity": "triplet", "pairwise": "pairwise"}
 
 def cells(scale: Scale, seed: int) -> list[Cell]:
     """One cell for each point; the weights are seconds, roughly."""
-    runs, todo = scale.beyond_runs, []
-    arguments: dict[str, Any]
+    todo = []
+
+    def add(
+        name: str, work: Callable[..., list[Series]], seconds: float, *, runs: int = 0, **what: Any
+    ) -> None:
+        runs = runs or scale.beyond_runs
+        todo.append(Cell.of(name, work, runs * seconds, **what, runs=runs, seed=seed))
+
     for sigma in scale.sigmas:
         for times in scale.repetitions:
-            arguments = {"sigma": sigma, "times": times, "runs": runs, "seed": seed}
-            name, weight = f"noise-{sigma:g}-{times}", runs * (0.01 + 0.003 * times)
-            todo.append(Cell(name=name, work=noise, arguments=arguments, weight=weight))
+            seconds = 0.01 + 0.003 * times
+            add(f"noise-{sigma:g}-{times}", noise, seconds, sigma=sigma, times=times)
     for form in scale.noisy_forms:
-        arguments = {"form": form, "runs": runs, "seed": seed}
-        weight = runs * {"printed": 0.3, "proof": 0.8, "corrected": 3.5}[form]
-        name = f"theorem_10-{form}-"
-        todo += [
-            Cell(name=f"{name}solver", work=theorem_10, arguments=arguments, weight=weight),
-            Cell(
-                name=f"{name}questions", work=questions_averaged, arguments=arguments,
-                weight=weight / 8,
-            ),
-        ]  # fmt: skip
+        seconds = {"printed": 0.3, "proof": 0.8, "corrected": 3.5}[form]
+        add(f"theorem_10-{form}-solver", theorem_10, seconds, form=form)
+        add(f"theorem_10-{form}-questions", questions_averaged, seconds / 8, form=form)
     for data in DATA:
         for size in scale.sample_sizes:
-            arguments = {"data": data, "size": size, "runs": runs, "seed": seed}
-            name = f"similarity-{data}-{size}".replace(" ", "_")
-            todo.append(Cell(name=name, work=similarity, arguments=arguments, weight=runs * 0.2))
+            add(f"similarity-{data}-{size}", similarity, 0.2, data=data, size=size)
         for budget in scale.budgets:
-            arguments = {"data": data, "budget": budget, "runs": runs, "seed": seed}
-            name = f"hidden-{data}-{budget}".replace(" ", "_")
-            todo.append(Cell(name=name, work=hidden, arguments=arguments, weight=runs * 0.1))
-            few = scale.stratified_runs  # a run takes a second
-            arguments = arguments | {"runs": few}
-            name, weight = f"{name}-stratified", few * 0.5
-            todo.append(Cell(name=name, work=hidden_stratified, arguments=arguments, weight=weight))
+            name, few = f"hidden-{data}-{budget}", scale.stratified_runs  # of a second each
+            add(name, hidden, 0.1, data=data, budget=budget)
+            add(f"{name}-stratified", hidden_stratified, 0.5, runs=few, data=data, budget=budget)
     return todo
 
 
@@ -94,23 +88,22 @@ def theorem_10(*, form: Form, runs: int, seed: int) -> list[Series]:
     radius = float(np.linalg.norm(data.X - data.X.mean(axis=0), axis=1).max())
     bound = 2.0 * radius * 2.0 * (ETA + KAPPA) / rho_weight(data.memberships)
     strategy = TwoPhase(sample_size=100, precision=ETA, faithful=True)
-    memberships, centers, queries, raw = [], [], [], []
+    results = []
     for rng in generators(seed, NOISE, n=runs):
         oracle = _noisy(data, SIGMA, rng)
         make_plan = partial(strategy.plan, data.X, k, fuzzifier=2.0, rng=rng)
-        result = run(repeated_solver(make_plan, data.X, times, batches=batches), oracle)
-        error = np.abs(result.clustering.memberships - data.memberships)
-        memberships.append(float(error.max()))
-        distances = np.linalg.norm(result.clustering.centers - data.centers, axis=1)
-        centers.append(float(distances.max()) / bound)
-        queries.append(result.n_queries)
-        raw.append(result.n_queries_raw)
-    found = {"theorem 10": memberships, "theorem 10, centres": centers}
+        results.append(run(repeated_solver(make_plan, data.X, times, batches=batches), oracle))
+
+    def of_a_center(result: Result) -> float:
+        return largest_error(data.centers, result) / bound
+
+    judges: dict[str, Callable[[Result], float]] = {
+        "theorem 10": partial(_error, data.memberships, np.max),
+        "theorem 10, centres": of_a_center,
+    }
     return [
-        Series(
-            panel=panel, setting="", curve=form, x=times, values=values, queries=queries, raw=raw
-        )
-        for panel, values in found.items()
+        Series.of(results, judge, panel=panel, curve=form, x=times)
+        for panel, judge in judges.items()
     ]
 
 
@@ -129,20 +122,13 @@ def similarity(*, data: str, size: int, runs: int, seed: int) -> list[Series]:
     strategy = TwoPhase(sample_size=size)
     found = []
     for curve in ("membership", "similarity", "pairwise"):
-        values, queries, raw = [], [], []
+        results = []
         for rng in generators(seed, SIMILAR, data, n=runs):
             plan = strategy.plan(X, k, fuzzifier=2.0, rng=rng)
             if curve != "membership":
                 plan = by_similarity(plan, n, k, rng=rng, route=_ROUTES[curve])
-            result = run(plan, TableOracle(U))
-            values.append(membership_error(U, result.clustering.memberships, how="mean"))
-            queries.append(result.n_queries)
-            raw.append(result.n_queries_raw)
-        found.append(
-            Series(
-                panel=data, setting="", curve=curve, x=size, values=values, queries=queries, raw=raw
-            )
-        )
+            results.append(run(plan, TableOracle(U)))
+        found.append(Series.of(results, partial(_matched, U), panel=data, curve=curve, x=size))
     return found
 
 
@@ -157,19 +143,12 @@ def hidden(*, data: str, budget: int, runs: int, seed: int) -> list[Series]:
         except BudgetError:
             continue  # too small for this one
         rngs = generators(seed, HIDDEN, data, n=runs)
-        found.append(repeat(task, strategy, rngs, panel=data, setting="", curve=curve, x=budget))
+        found.append(repeat(task, strategy, rngs, panel=data, curve=curve, x=budget))
     alone = [
         membership_error(U, FuzzyKMeans(k, random_state=rng).fit(task.X).memberships_, how="mean")
         for rng in generators(seed, HIDDEN, data, n=runs)
     ]
-    nothing = [0] * runs
-    found.append(
-        Series(
-            panel=data, setting="", curve="no questions", x=budget, values=alone,
-            queries=nothing, raw=nothing,
-        )
-    )  # fmt: skip
-    return found
+    return [*found, Series.unasked(alone, panel=data, curve="no questions", x=budget)]
 
 
 def hidden_stratified(*, data: str, budget: int, runs: int, seed: int) -> list[Series]:
@@ -177,13 +156,13 @@ def hidden_stratified(*, data: str, budget: int, runs: int, seed: int) -> list[S
     task, U = _hidden_task(data)
     ours = of_items(max(1, budget // (U.shape[1] - 1)))
     rngs = generators(seed, HIDDEN, data, n=runs)
-    return [repeat(task, ours, rngs, panel=data, setting="", curve="stratified", x=budget)]
+    return [repeat(task, ours, rngs, panel=data, curve="stratified", x=budget)]
 
 
 def _hidden_task(data: str) -> tuple[Task, Floats]:
     """What the solver sees and who answers, with the memberships that are the target."""
     X, U = _fuzzy_target(data, SEEN[data])
-    oracle, judge = TableOracle(U), partial(_mean_error, U)
+    oracle, judge = TableOracle(U), partial(_error, U, np.mean)
     return Task(X=X, n_clusters=U.shape[1], oracle=oracle, judge=judge), U
 
 
@@ -194,20 +173,16 @@ def _noisy_runs(
     """Two-phase with each question asked so often; the mean error, or the largest."""
     strategy = TwoPhase(sample_size=100, precision=ETA, faithful=faithful)
     k = data.memberships.shape[1]
-    values, queries, raw = [], [], []
+    results = []
     for rng in generators(seed, NOISE, n=runs):
         oracle = _noisy(data, sigma, rng)
         plan = strategy.plan(data.X, k, fuzzifier=2.0, rng=rng)
-        result = run(repeated(plan, times, how="median-of-means" if largest else "mean"), oracle)
-        error = np.abs(result.clustering.memberships - data.memberships)
-        values.append(float(error.max() if largest else error.mean()))
-        queries.append(result.n_queries)
-        raw.append(result.n_queries_raw)
+        plan = repeated(plan, times, how="median-of-means" if largest else "mean")
+        results.append(run(plan, oracle))
     curve = f"asked {times} times" if times > 1 else "asked once"
     way = "faithful" if faithful else "our order"
-    return Series(
-        panel=way, setting="", curve=curve, x=sigma, values=values, queries=queries, raw=raw
-    )
+    judge = partial(_error, data.memberships, np.max if largest else np.mean)
+    return Series.of(results, judge, panel=way, curve=curve, x=sigma)
 
 
 def _noisy(data: Planted, sigma: float, rng: np.random.Generator) -> NoisyOracle:
@@ -233,6 +208,11 @@ def _fuzzy_target(data: str, n_seen: int | None) -> tuple[Floats, Floats]:
     return X[:, :n_seen], model.memberships_.astype(np.float64)
 
 
-def _mean_error(U: Floats, result: Result) -> float:
-    """The mean error of a membership."""
-    return float(np.abs(result.clustering.memberships - U).mean())
+def _error(U: Floats, which: Callable[[Floats], Any], result: Result) -> float:
+    """The mean or the largest error of a membership."""
+    return float(which(np.abs(result.clustering.memberships - U)))
+
+
+def _matched(U: Floats, result: Result) -> float:
+    """The mean error of a membership, clusters matched."""
+    return membership_error(U, result.clustering.memberships, how="mean")

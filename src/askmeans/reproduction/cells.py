@@ -13,7 +13,7 @@ import os
 import signal
 import threading
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, field
 from multiprocessing import get_context, parent_process
@@ -38,6 +38,14 @@ class Cell:
     work: Callable[..., list[Series]]
     arguments: dict[str, Any] = field(default_factory=dict)
     weight: float = 1.0
+
+    @classmethod
+    def of(
+        cls, name: str, work: Callable[..., list[Series]], weight: float, **arguments: Any
+    ) -> "Cell":
+        """A cell whose name makes a plain file name."""
+        plain = name.replace(" ", "_").replace(",", "")
+        return cls(name=plain, work=work, arguments=arguments, weight=weight)
 
     @property
     def key(self) -> dict[str, Any]:
@@ -66,7 +74,9 @@ def run_cells(
             results[cell.name] = stored
     advance(sum(cell.weight for cell in cells if cell.name in results))
     for cell, series in _computed(todo, jobs):
-        _save(cell, series, folder)
+        kept = {"key": cell.key, "series": [asdict(one) for one in series]}
+        with whole_file(folder / f"{cell.name}.json") as file:
+            file.write(json.dumps(kept).encode())
         results[cell.name] = series
         advance(cell.weight)
     return {cell.name: results[cell.name] for cell in cells}
@@ -94,15 +104,14 @@ def _computed(cells: list[Cell], jobs: int) -> Iterator[tuple[Cell, list[Series]
 def _begin() -> None:
     """Set a worker up: Ctrl-C ends it at once and without a word, and so does its parent's end."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-
-
-def _end_with_parent() -> None:
-    """Wait for the parent to end, however it does, and follow."""
     parent = parent_process()
     if parent is not None:
-        wait([parent.sentinel])
-        os._exit(1)
+
+        def follow() -> None:
+            wait([parent.sentinel])  # however it ends
+            os._exit(1)
+
+        threading.Thread(target=follow, daemon=True).start()
 
 
 def _work(cell: Cell) -> list[Series]:
@@ -121,11 +130,3 @@ def _load(cell: Cell, folder: Path) -> list[Series] | None:
         return [Series(**series) for series in stored["series"]]
     except (OSError, ValueError, KeyError, TypeError):
         return None  # not there, or not ours
-
-
-def _save(cell: Cell, series: Iterable[Series], folder: Path) -> None:
-    """Store a cell's result, whole or not at all."""
-    text = json.dumps({"key": cell.key, "series": [asdict(one) for one in series]})
-    path = folder / f"{cell.name}.json"
-    with whole_file(path) as file:
-        file.write(text.encode())

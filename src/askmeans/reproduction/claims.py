@@ -116,8 +116,7 @@ class Book:
         self, figure: str, panel: str, setting: str, curve: str, xs: Sequence[float]
     ) -> Floats:
         """One row a run, one column an x."""
-        columns = [self.get(figure, panel, setting, curve, x).values for x in xs]
-        return np.array(columns, dtype=np.float64).T
+        return np.array([self.get(figure, panel, setting, curve, x).values for x in xs]).T
 
     def queries(
         self, figure: str, panel: str, setting: str, curve: str, xs: Sequence[float]

@@ -7,7 +7,8 @@ optimum at that alpha (of k-means at alpha = 1), clusters named by the classes t
 fuzzifier matters; accuracy is then limited by that of the target itself.
 """
 
-from functools import lru_cache, partial
+from dataclasses import replace
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +18,8 @@ from sklearn.cluster import KMeans
 from askmeans.estimators import FuzzyKMeans
 from askmeans.oracles import TableOracle
 from askmeans.reproduction.cells import Cell
-from askmeans.reproduction.real import accuracy, load, strategies
-from askmeans.reproduction.runs import Series, Task, generators, repeat
+from askmeans.reproduction.real import classes_task, load, strategies
+from askmeans.reproduction.runs import Series, generators, repeat
 from askmeans.reproduction.scale import Scale
 
 __all__ = ["FUZZY", "LABELS", "cells"]
@@ -31,51 +32,39 @@ TARGET = "the target itself"
 
 def cells(scale: Scale, seed: int) -> list[Cell]:
     """Figure 3, one cell for each reading, algorithm, fuzzifier and nu."""
-    todo = []
-    for reading in (LABELS, FUZZY):
-        for curve in strategies(100, 3):
-            for fuzzifier in scale.fuzzifiers:
-                for nu in scale.fuzzifier_nus:
-                    arguments = {
-                        "reading": reading, "curve": curve, "fuzzifier": fuzzifier, "nu": nu,
-                        "runs": scale.real_runs, "seed": seed,
-                    }  # fmt: skip
-                    name = f"figure_3-{reading}-{curve}-{fuzzifier:g}-{nu}"
-                    name = name.replace(" ", "_").replace(",", "")
-                    weight = scale.real_runs * 0.006
-                    todo.append(Cell(name=name, work=cell, arguments=arguments, weight=weight))
-    arguments = {"fuzzifiers": list(scale.fuzzifiers)}
-    return [*todo, Cell(name="figure_3-targets", work=targets, arguments=arguments, weight=0.1)]
+    todo = [
+        Cell.of(
+            f"figure_3-{reading}-{curve}-{fuzzifier:g}-{nu}", cell, scale.real_runs * 0.006,
+            reading=reading, curve=curve, fuzzifier=fuzzifier, nu=nu, runs=scale.real_runs,
+            seed=seed,
+        )
+        for reading in (LABELS, FUZZY)
+        for curve in strategies(100, 3)
+        for fuzzifier in scale.fuzzifiers
+        for nu in scale.fuzzifier_nus
+    ]  # fmt: skip
+    return [*todo, Cell.of("figure_3-targets", targets, 0.1, fuzzifiers=list(scale.fuzzifiers))]
 
 
 def cell(
     *, reading: str, curve: str, fuzzifier: float, nu: int, runs: int, seed: int
 ) -> list[Series]:
     """One algorithm at one fuzzifier and nu: its accuracy in every run."""
-    X, y = load("Iris")
-    task = Task(
-        X=X,
-        n_clusters=3,
-        oracle=TableOracle.from_labels(y) if reading == LABELS else TableOracle(target(fuzzifier)),
-        judge=partial(accuracy, X, y),
-        fuzzifier=fuzzifier,
-    )
-    rngs = generators(seed, "figure 3", n=runs)
-    return [
-        repeat(
-            task, strategies(nu, 3)[curve], rngs,
-            panel=reading, setting=f"nu = {nu}", curve=curve, x=fuzzifier,
-        )
-    ]  # fmt: skip
+    task = replace(classes_task("Iris"), fuzzifier=fuzzifier)
+    if reading != LABELS:
+        task = replace(task, oracle=TableOracle(target(fuzzifier)))
+    strategy, rngs = strategies(nu, 3)[curve], generators(seed, "figure 3", n=runs)
+    point = {"panel": reading, "setting": f"nu = {nu}", "curve": curve, "x": fuzzifier}
+    return [repeat(task, strategy, rngs, **point)]
 
 
 def targets(*, fuzzifiers: list[float]) -> list[Series]:
     """The accuracy of the fuzzy optima themselves."""
     y = load("Iris")[1]
     return [
-        Series(
-            panel=FUZZY, setting="", curve=TARGET, x=fuzzifier,
-            values=[float((target(fuzzifier).argmax(axis=1) == y).mean())], queries=[0], raw=[0],
+        Series.unasked(
+            [float((target(fuzzifier).argmax(axis=1) == y).mean())],
+            panel=FUZZY, curve=TARGET, x=fuzzifier,
         )
         for fuzzifier in fuzzifiers
     ]  # fmt: skip

@@ -29,7 +29,8 @@ from askmeans.reproduction.synthetic import bin_size
 from askmeans.results import Result
 from askmeans.strategies import Sequential, Strategy, TwoClusters, TwoPhase
 
-__all__ = ["DATA", "PAPER_BASELINE", "accuracy", "cells", "load", "strategies", "unmatched"]
+__all__ = ["DATA", "PAPER_BASELINE", "accuracy", "cells", "classes_task", "load", "strategies",
+           "unmatched"]  # fmt: skip
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.signedinteger]
@@ -51,32 +52,32 @@ def cells(scale: Scale, seed: int) -> list[Cell]:
     for data in DATA:
         n, k = len(load(data)[1]), int(load(data)[1].max()) + 1
         for curve in strategies(100, k):
-            for nu in scale.real_nus:
-                arguments = {"data": data, "curve": curve, "nu": nu, "runs": scale.real_runs}
-                name = f"figure_2-{data}-{curve}-{nu}".replace(" ", "_").replace(",", "")
-                weight = scale.real_runs * 0.006
-                todo.append(
-                    Cell(name=name, work=cell, arguments=arguments | {"seed": seed}, weight=weight)
+            todo += [
+                Cell.of(
+                    f"figure_2-{data}-{curve}-{nu}", cell, scale.real_runs * 0.006,
+                    data=data, curve=curve, nu=nu, runs=scale.real_runs, seed=seed,
                 )
-        name = f"figure_2-{data}-baselines".replace(" ", "_")
-        arguments = {"data": data, "seed": seed}
-        todo.append(Cell(name=name, work=baselines, arguments=arguments, weight=n * 1e-3))
+                for nu in scale.real_nus
+            ]  # fmt: skip
+        name = f"figure_2-{data}-baselines"
+        todo.append(Cell.of(name, baselines, n * 1e-3, data=data, seed=seed))
     return todo
 
 
 def cell(*, data: str, curve: str, nu: int, runs: int, seed: int) -> list[Series]:
     """One algorithm at one nu: its accuracy in every run."""
-    X, y = load(data)
-    task = Task(
-        X=X,
-        n_clusters=int(y.max()) + 1,
-        oracle=TableOracle.from_labels(y),
-        judge=partial(accuracy, X, y),
-    )
+    task = classes_task(data)
     strategy = strategies(nu, task.n_clusters)[curve]
     # The same generators for all algorithms and nu: comparisons are paired.
     rngs = generators(seed, "figure 2", data, n=runs)
-    return [repeat(task, strategy, rngs, panel=data, setting="", curve=curve, x=nu)]
+    return [repeat(task, strategy, rngs, panel=data, curve=curve, x=nu)]
+
+
+def classes_task(data: str) -> Task:
+    """Items, an expert who knows their classes, and accuracy as the judge."""
+    X, y = load(data)
+    oracle, judge = TableOracle.from_labels(y), partial(accuracy, X, y)
+    return Task(X=X, n_clusters=int(y.max()) + 1, oracle=oracle, judge=judge)
 
 
 def baselines(*, data: str, seed: int) -> list[Series]:
@@ -88,11 +89,8 @@ def baselines(*, data: str, seed: int) -> list[Series]:
         matched.append(matched_accuracy(y, labels))
         shares = unmatched(y, labels)
         renamed.append(float(shares[np.abs(shares - PAPER_BASELINE[data]).argmin()]))
-    nothing = [0] * TRIALS
     return [
-        Series(
-            panel=data, setting="", curve=curve, x=0.0, values=values, queries=nothing, raw=nothing
-        )
+        Series.unasked(values, panel=data, curve=curve, x=0.0)
         for curve, values in ((MATCHED, matched), (UNMATCHED, renamed))
     ]
 

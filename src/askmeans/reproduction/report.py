@@ -1,10 +1,12 @@
 """The report: what was run, every figure explained, and the claims with their verdicts."""
 
 import html
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from askmeans.reproduction.claims import HOLDS, Claim
+from askmeans.reproduction.claims import FAILS, HOLDS, Claim
 from askmeans.reproduction.figures import FigureSpec
 from askmeans.reproduction.our_order import HEADS, Worse
 from askmeans.reproduction.scale import Scale
@@ -76,60 +78,66 @@ class Report:
 
     def markdown(self) -> str:
         """The report in Markdown."""
-        parts = [f"# {_TITLE}", _INTRODUCTION, self.summary]
-        parts.append("\n".join(f"- {text}" for text in _SETTINGS))
-        for figure in self.figures:
-            parts += [
-                f"## {figure.title}",
-                f"![{figure.title}]({figure.name}.png)",
-                f"{figure.caption} [Table]({figure.name}.csv).",
-            ]
-        parts.append("## Where our order is worse")
-        if self.worse:
-            lines = [_row(HEADS), "|" + "---|" * len(HEADS), *(_row(w.row) for w in self.worse)]
-            parts += [_WORSE, "\n".join(lines)]
-        else:
-            parts.append(_NOT_WORSE)
-        rows = [
-            "| claim | where | test | estimate | 95 % interval | verdict |",
-            "|---|---|---|---|---|---|",
-        ]
-        for claim in self.claims:
-            verdict = claim.verdict if claim.verdict == HOLDS else f"**{claim.verdict}**"
-            rows.append(
-                f"| {claim.claim} | {claim.where} | {claim.test} | {claim.estimate:.3g} "
-                f"| {claim.low:.3g} to {claim.high:.3g} | {verdict} |"
-            )
-        parts += ["## Claims", _CLAIMS, "\n".join(rows)]
-        return "\n\n".join(parts) + "\n"
+        return "\n\n".join(_markdown(kind, what) for kind, what in self._blocks()) + "\n"
 
     def html(self) -> str:
         """The same as a page, with the figures as vector graphics beside it."""
-        body = [f"<h1>{_TITLE}</h1>", _paragraph(_INTRODUCTION), _paragraph(self.summary)]
-        body.append("<ul>" + "".join(f"<li>{_inline(text)}</li>" for text in _SETTINGS) + "</ul>")
+        body = "\n".join(_html(kind, what) for kind, what in self._blocks())
+        return _PAGE.format(title=_TITLE, body=body)
+
+    def _blocks(self) -> Iterator[tuple[str, Any]]:
+        """What both documents have, from the top: headings, paragraphs, figures, tables."""
+        yield "h1", _TITLE
+        yield "p", _INTRODUCTION
+        yield "p", self.summary
+        yield "list", _SETTINGS
         for figure in self.figures:
-            body += [
-                f"<h2>{html.escape(figure.title)}</h2>",
-                f'<img src="{figure.name}.svg" alt="{html.escape(figure.title)}">',
-                f'<p>{html.escape(figure.caption)} <a href="{figure.name}.csv">Table</a>.</p>',
-            ]
-        body.append("<h2>Where our order is worse</h2>")
+            yield "h2", figure.title
+            yield "figure", figure
+        yield "h2", "Where our order is worse"
+        yield "p", _WORSE if self.worse else _NOT_WORSE
         if self.worse:
-            body += [_paragraph(_WORSE), "<table>", _html_row(HEADS, "th")]
-            body += [_html_row(worse.row, "td") for worse in self.worse]
-            body.append("</table>")
-        else:
-            body.append(_paragraph(_NOT_WORSE))
-        body += ["<h2>Claims</h2>", _paragraph(_CLAIMS), "<table>"]
-        heads = ("claim", "where", "test", "estimate", "95 % interval", "verdict")
-        body.append(_html_row(heads, "th"))
-        for claim in self.claims:
-            cells = (claim.claim, claim.where, claim.test, f"{claim.estimate:.3g}",
-                     f"{claim.low:.3g} to {claim.high:.3g}", claim.verdict)  # fmt: skip
-            kind = "holds" if claim.verdict == HOLDS else "fails"
-            body.append(_html_row(cells, "td", f' class="{kind}"'))
-        body.append("</table>")
-        return _PAGE.format(title=_TITLE, body="\n".join(body))
+            yield "table", [HEADS, *(worse.row for worse in self.worse)]
+        yield "h2", "Claims"
+        yield "p", _CLAIMS
+        rows = [
+            (claim.claim, claim.where, claim.test, f"{claim.estimate:.3g}",
+             f"{claim.low:.3g} to {claim.high:.3g}", claim.verdict)
+            for claim in self.claims
+        ]  # fmt: skip
+        yield "table", [("claim", "where", "test", "estimate", "95 % interval", "verdict"), *rows]
+
+
+def _markdown(kind: str, what: Any) -> str:
+    """A block in Markdown; a claim that fails in bold."""
+    if kind == "list":
+        return "\n".join(f"- {text}" for text in what)
+    if kind == "figure":
+        caption = f"{what.caption} [Table]({what.name}.csv)."
+        return f"![{what.title}]({what.name}.png)\n\n{caption}"
+    if kind == "table":
+        lines = [f"| {' | '.join(row)} |".replace(f" {FAILS} |", f" **{FAILS}** |") for row in what]
+        return "\n".join([lines[0], "|" + "---|" * len(what[0]), *lines[1:]])
+    return {"h1": "# ", "h2": "## "}.get(kind, "") + str(what)
+
+
+def _html(kind: str, what: Any) -> str:
+    """A block in HTML; whether a claim holds is its row's class."""
+    if kind == "list":
+        return f"<ul>{''.join(f'<li>{_inline(text)}</li>' for text in what)}</ul>"
+    if kind == "figure":
+        return (
+            f'<img src="{what.name}.svg" alt="{html.escape(what.title)}">\n'
+            f'<p>{html.escape(what.caption)} <a href="{what.name}.csv">Table</a>.</p>'
+        )
+    if kind == "table":
+        heads, *rows = what
+        lines = [f"<tr>{''.join(f'<th>{html.escape(head)}</th>' for head in heads)}</tr>"]
+        for row in rows:
+            of = {HOLDS: ' class="holds"', FAILS: ' class="fails"'}.get(row[-1], "")
+            lines.append(f"<tr{of}>{''.join(f'<td>{html.escape(cell)}</td>' for cell in row)}</tr>")
+        return "\n".join(["<table>", *lines, "</table>"])
+    return f"<{kind}>{_inline(what)}</{kind}>"
 
 
 _PAGE = """<!doctype html>
@@ -152,22 +160,6 @@ tr.holds td:last-child {{ background: #d8f0dd; }}
 </body>
 </html>
 """
-
-
-def _row(cells: tuple[str, ...]) -> str:
-    """A row of a table in Markdown."""
-    return "| " + " | ".join(cells) + " |"
-
-
-def _html_row(cells: tuple[str, ...], tag: str, attributes: str = "") -> str:
-    """A row of a table in HTML."""
-    row = "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in cells)
-    return f"<tr{attributes}>{row}</tr>"
-
-
-def _paragraph(text: str) -> str:
-    """A paragraph of HTML."""
-    return f"<p>{_inline(text)}</p>"
 
 
 def _inline(text: str) -> str:

@@ -24,12 +24,29 @@ class Series:
     """All runs at one point of one curve."""
 
     panel: str
-    setting: str
+    setting: str = ""
     curve: str
     x: float
     values: Sequence[float]
     queries: Sequence[int]
     raw: Sequence[int]
+
+    @classmethod
+    def of(
+        cls, results: Sequence[Result], judge: Callable[[Result], float], **point: Any
+    ) -> "Series":
+        """These runs, each judged, and what each cost."""
+        return cls(
+            values=[judge(result) for result in results],
+            queries=[result.n_queries for result in results],
+            raw=[result.n_queries_raw for result in results],
+            **point,
+        )
+
+    @classmethod
+    def unasked(cls, values: Sequence[float], **point: Any) -> "Series":
+        """What was found without a question."""
+        return cls(values=values, queries=[0] * len(values), raw=[0] * len(values), **point)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,26 +79,11 @@ def generators(seed: int, *names: object, n: int) -> Iterator[np.random.Generato
 
 
 def repeat(
-    task: Task,
-    strategy: Strategy,
-    rngs: Iterator[np.random.Generator],
-    *,
-    panel: str,
-    setting: str,
-    curve: str,
-    x: float,
+    task: Task, strategy: Strategy, rngs: Iterator[np.random.Generator], **point: Any
 ) -> Series:
-    """Run a strategy once with each generator."""
-    task = _prepared(task)
-    values, queries, raw = [], [], []
-    for rng in rngs:
-        result = task.once(strategy, rng)
-        values.append(task.judge(result))
-        queries.append(result.n_queries)
-        raw.append(result.n_queries_raw)
-    return Series(
-        panel=panel, setting=setting, curve=curve, x=x, values=values, queries=queries, raw=raw
-    )
+    """Run a strategy once with each generator, for a point: its panel, setting, curve and x."""
+    task = replace(task, X=as_items(task.X))  # checked once, not in every run
+    return Series.of([task.once(strategy, rng) for rng in rngs], task.judge, **point)
 
 
 def size_for(
@@ -114,8 +116,3 @@ def size_for(
         if size in tried:
             break
     return min((s for s in tried if s), key=lambda s: abs(tried[s] - wanted))
-
-
-def _prepared(task: Task) -> Task:
-    """The same with the data checked once, not in every run."""
-    return replace(task, X=as_items(task.X))

@@ -5,12 +5,10 @@ panel, with the number of questions that it did ask.
 """
 
 from dataclasses import replace
-from functools import partial
 
-from askmeans.oracles import TableOracle
 from askmeans.reproduction.cells import Cell
-from askmeans.reproduction.real import DATA, accuracy, load
-from askmeans.reproduction.runs import Series, Task, generators, repeat
+from askmeans.reproduction.real import DATA, classes_task
+from askmeans.reproduction.runs import Series, generators, repeat
 from askmeans.reproduction.scale import Scale
 from askmeans.reproduction.synthetic import EQUAL, PAPER, task_for
 from askmeans.strategies import Stratified
@@ -24,18 +22,18 @@ USUAL, SEVERAL = 2, (1, 2, 4)
 
 def cells(scale: Scale, seed: int) -> list[Cell]:
     """Points for figures 1 and 2."""
-    todo = []
+    todo, runs = [], scale.stratified_runs
 
     def add(letter: str, panels: list[str], x: float, k: int, ratio: int, items: int) -> None:
         first = scale.unit if letter != "c" else scale.unit // 5
-        arguments = {
-            "panels": panels, "x": x, "k": k, "first": first, "other": ratio * first,
-            "items": items, "runs": scale.stratified_runs, "seed": seed,
-        }  # fmt: skip
-        name = f"figure_1-{letter}-{k}-{ratio}-stratified-{items}"
-        n = first + (k - 1) * ratio * first
-        weight = scale.stratified_runs * (0.6 + 1e-6 * n)
-        todo.append(Cell(name=name, work=synthetic_cell, arguments=arguments, weight=weight))
+        other = ratio * first
+        todo.append(
+            Cell.of(
+                f"figure_1-{letter}-{k}-{ratio}-stratified-{items}", synthetic_cell,
+                runs * (0.6 + 1e-6 * (first + (k - 1) * other)), panels=panels, x=x, k=k,
+                first=first, other=other, items=items, runs=runs, seed=seed,
+            )
+        )  # fmt: skip
 
     nus = [f"nu = {nu}" for nu in scale.synthetic_nus]
     for zeta in scale.zetas:
@@ -47,10 +45,8 @@ def cells(scale: Scale, seed: int) -> list[Cell]:
         add("c", [f"c, {nu}" for nu in nus], k, k, 12, k * USUAL)
     for data in DATA:
         for items in scale.stratified_items:
-            arguments = {"data": data, "items": items, "runs": scale.stratified_runs, "seed": seed}
-            name = f"figure_2-{data}-stratified-{items}".replace(" ", "_")
-            weight = scale.stratified_runs * 0.3
-            todo.append(Cell(name=name, work=real_cell, arguments=arguments, weight=weight))
+            name, how = f"figure_2-{data}-stratified-{items}", {"runs": runs, "seed": seed}
+            todo.append(Cell.of(name, real_cell, runs * 0.3, data=data, items=items, **how))
     return todo
 
 
@@ -59,10 +55,8 @@ def synthetic_cell(
 ) -> list[Series]:
     """One point of figure 1, for all panels and both settings."""
     rngs = generators(seed, "figure 1", k, other / first, n=runs)
-    series = repeat(
-        task_for(k, first, other, seed), of_items(items), rngs,
-        panel="", setting="", curve=CURVE, x=x,
-    )  # fmt: skip
+    task = task_for(k, first, other, seed)
+    series = repeat(task, of_items(items), rngs, panel="", curve=CURVE, x=x)
     return [
         replace(series, panel=panel, setting=setting)
         for panel in panels
@@ -72,15 +66,8 @@ def synthetic_cell(
 
 def real_cell(*, data: str, items: int, runs: int, seed: int) -> list[Series]:
     """One point of figure 2."""
-    X, y = load(data)
-    task = Task(
-        X=X,
-        n_clusters=int(y.max()) + 1,
-        oracle=TableOracle.from_labels(y),
-        judge=partial(accuracy, X, y),
-    )
     rngs = generators(seed, "figure 2", data, n=runs)
-    return [repeat(task, of_items(items), rngs, panel=data, setting="", curve=CURVE, x=items)]
+    return [repeat(classes_task(data), of_items(items), rngs, panel=data, curve=CURVE, x=items)]
 
 
 def of_items(items: int) -> Stratified:

@@ -9,7 +9,7 @@ sequential algorithm has m = 2 nu / (k + 1), which is the paper's nu / 2.5 at k 
 by trying so that it asks as many different questions as the two-phase algorithm does.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache, lru_cache, partial
 
@@ -26,7 +26,7 @@ from askmeans.reproduction.scale import Scale
 from askmeans.results import Result
 from askmeans.strategies import Sequential, Strategy, TwoClusters, TwoPhase
 
-__all__ = ["EQUAL", "PAPER", "bin_size", "cells", "paper_strategies", "task_for"]
+__all__ = ["EQUAL", "PAPER", "bin_size", "cells", "largest_error", "paper_strategies", "task_for"]
 
 Floats = NDArray[np.float64]
 
@@ -41,14 +41,14 @@ def cells(scale: Scale, seed: int) -> list[Cell]:
     todo = []
 
     def add(panel: str, x: float, k: int, first: int, other: int, nu: int) -> None:
-        arguments = {
-            "panel": panel, "x": x, "k": k, "first": first, "other": other, "nu": nu,
-            "runs": scale.synthetic_runs, "seed": seed,
-        }  # fmt: skip
-        n = first + (k - 1) * other
-        name = f"figure_1-{panel[0]}-{k}-{other // first}-{nu}"
-        weight = scale.synthetic_runs * (0.2 + n * k * 2.5e-6 + nu * k * 4e-5)
-        todo.append(Cell(name=name, work=cell, arguments=arguments, weight=weight))
+        n, runs = first + (k - 1) * other, scale.synthetic_runs
+        todo.append(
+            Cell.of(
+                f"figure_1-{panel[0]}-{k}-{other // first}-{nu}", cell,
+                runs * (0.2 + n * k * 2.5e-6 + nu * k * 4e-5),
+                panel=panel, x=x, k=k, first=first, other=other, nu=nu, runs=runs, seed=seed,
+            )
+        )  # fmt: skip
 
     for zeta in scale.zetas:
         for nu in scale.synthetic_nus:
@@ -69,29 +69,25 @@ def cell(
     """All curves at one point of figure 1, in both settings."""
     task = task_for(k, first, other, seed)
     names = ("figure 1", k, other / first)
+    point = {"panel": panel, "x": x}
+
+    def series(strategy: Strategy, n: int, **where: str) -> Series:
+        return repeat(task, strategy, generators(seed, *names, n=n), **point, **where)
+
     paper = {
-        curve: repeat(
-            task, strategy, generators(seed, *names, n=runs),
-            panel=panel, setting=PAPER, curve=curve, x=x,
-        )
+        curve: series(strategy, runs, setting=PAPER, curve=curve)
         for curve, strategy in paper_strategies(nu, k).items()
-    }  # fmt: skip
+    }
     wanted = float(np.mean(paper["two-phase, faithful"].queries))
     equal = [replace(paper["two-phase, faithful"], setting=EQUAL)]
-    rngs = partial(generators, seed, *names)
     for curve, (make, start) in families(nu, k).items():
-        series = partial(repeat, task, panel=panel, setting=EQUAL, curve=curve, x=x)
-        equal.append(_of_equal_cost(series, make, start, wanted, rngs, runs))
-    alone = Series(
-        panel=panel, setting=PAPER, curve="no questions", x=x,
-        values=_unsupervised(k, first, other, seed, runs),
-        queries=[0] * runs, raw=[0] * runs,
-    )  # fmt: skip
-    facts = Series(
-        panel=panel, setting="beta", curve="target", x=x,
-        values=[beta(_target(k, first, other, seed)[1].memberships_)],
-        queries=[0], raw=[0],
-    )  # fmt: skip
+        like = partial(series, setting=EQUAL, curve=curve)
+        equal.append(_of_equal_cost(like, make, start, wanted, runs))
+    alone = Series.unasked(
+        _unsupervised(k, first, other, seed, runs), setting=PAPER, curve="no questions", **point
+    )
+    size = beta(_target(k, first, other, seed)[1].memberships_)
+    facts = Series.unasked([size], setting="beta", curve="target", **point)
     return [*paper.values(), *equal, alone, replace(alone, setting=EQUAL), facts]
 
 
@@ -102,7 +98,7 @@ def task_for(k: int, first: int, other: int, seed: int) -> Task:
         X=X,
         n_clusters=k,
         oracle=TableOracle(target.memberships_),
-        judge=partial(_largest_error, target.cluster_centers_),
+        judge=partial(largest_error, target.cluster_centers_),
     )
 
 
@@ -128,7 +124,10 @@ def families(nu: int, k: int) -> dict[str, tuple[Callable[[int], Strategy], int]
     """Strategies by the size that decides their cost, and where to begin looking for it."""
     m = max(1, round(2 * nu / (k + 1)))
     found: dict[str, tuple[Callable[[int], Strategy], int]] = {
-        "two-phase, our order": (_two_phase, max(1, round(nu * k / (k - 1)))),
+        "two-phase, our order": (
+            lambda size: TwoPhase(sample_size=size, precision=ETA),
+            max(1, round(nu * k / (k - 1))),
+        ),
         "sequential, faithful": (partial(_sequential, m, True), max(1, m // 3)),
         "sequential, our order": (partial(_sequential, m, False), max(1, m // 2)),
     }
@@ -144,7 +143,6 @@ def _of_equal_cost(
     make: Callable[[int], Strategy],
     start: int,
     wanted: float,
-    rngs: Callable[..., Iterator[np.random.Generator]],
     runs: int,
 ) -> Series:
     """The runs of a strategy at the size with which they ask so many different questions.
@@ -154,16 +152,11 @@ def _of_equal_cost(
     made: dict[int, Series] = {}
 
     def asked(n: int, size: int) -> float:
-        made[size] = series(make(size), rngs(n=n))
+        made[size] = series(make(size), n)
         return float(np.mean(made[size].queries))
 
     near = size_for(partial(asked, PILOTS), wanted, start=start)
     return made[size_for(partial(asked, runs), wanted, start=near, trials=4, close=CLOSE)]
-
-
-def _two_phase(m: int) -> Strategy:
-    """Two-phase in our order, with this sample."""
-    return TwoPhase(sample_size=m, precision=ETA)
 
 
 def _sequential(m: int, faithful: bool, r: int) -> Strategy:
@@ -186,7 +179,7 @@ def _target(k: int, first: int, other: int, seed: int) -> tuple[Floats, FuzzyKMe
     return X, FuzzyKMeans(k, init=means, tol=1e-6).fit(X)
 
 
-def _largest_error(centers: Floats, result: Result) -> float:
+def largest_error(centers: Floats, result: Result) -> float:
     """The largest error of a centre; questions about clusters leave no doubt which is which."""
     return float(np.linalg.norm(result.clustering.centers - centers, axis=1).max())
 

@@ -6,17 +6,17 @@ here the promise is tried on data that satisfies the assumptions, over many seed
 """
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from askmeans.budgets import Sizes, sequential_sizes, two_clusters_sizes, two_phase_sizes
 from askmeans.datasets import Planted, make_cores_and_arms
 from askmeans.driver import run
 from askmeans.metrics import beta, is_solution
 from askmeans.oracles import TableOracle
-from askmeans.strategies import Sequential, Strategy, TwoClusters, TwoPhase
+from askmeans.strategies import PaperStrategy, Sequential, TwoClusters, TwoPhase
 
 __all__ = ["THEOREMS", "Theorem", "promise_kept", "smallest_constant"]
 
@@ -37,37 +37,24 @@ class Theorem:
         rng = np.random.default_rng([seed, self.number])
         return make_cores_and_arms(list(self.core_sizes), fuzzifier=FUZZIFIER, rng=rng)
 
-    def sizes(self, planted: Planted, c: float) -> Sizes:
-        """What the theorem asks for on this data."""
+    def strategy(self, planted: Planted, c: float) -> PaperStrategy:
+        """The algorithm with the theorem's sizes on this data, to the letter."""
         n, k = planted.memberships.shape
-        R = float(np.linalg.norm(planted.X, axis=1).max())
+        goal: dict[str, Any] = {
+            "R": float(np.linalg.norm(planted.X, axis=1).max()),
+            "eps": EPS,
+            "delta": DELTA,
+        }
         if self.number == 3:
-            return two_clusters_sizes(n, R=R, eps=EPS, eta=ETA, delta=DELTA, c=c)
+            two = TwoClusters.from_guarantee(n, eta=ETA, c=c, **goal)
+            return replace(two, faithful=True)
         smallest = beta(planted.memberships)
+        goal |= {"alpha": FUZZIFIER, "beta": smallest, "c": c}
         if self.number == 1:
-            return two_phase_sizes(
-                n, k, R=R, alpha=FUZZIFIER, beta=smallest, eps=EPS, eta=ETA, delta=DELTA, c=c
-            )
-        return sequential_sizes(
-            n, k, R=R, alpha=FUZZIFIER, beta=smallest, eps=EPS, eta_2=ETA, delta=DELTA, c=c
-        )
-
-    def strategy(self, sizes: Sizes, eta_1: float) -> Strategy:
-        """The algorithm with these sizes, to the letter."""
-        if self.number == 1:
-            return TwoPhase(sample_size=sizes.sample_size, precision=ETA, faithful=True)
-        bin_size = sizes.bin_size or 1
-        if self.number == 3:
-            return TwoClusters(
-                sample_size=sizes.sample_size, bin_size=bin_size, precision=ETA, faithful=True
-            )
-        return Sequential(
-            sample_size=sizes.sample_size,
-            bin_size=bin_size,
-            coarse_precision=eta_1,
-            precision=ETA,
-            faithful=True,
-        )
+            return replace(TwoPhase.from_guarantee(n, k, eta=ETA, **goal), faithful=True)
+        eta_1 = smallest / (k * (k - 1))
+        sequential = Sequential.from_guarantee(n, k, eta_1=eta_1, eta_2=ETA, **goal)
+        return replace(sequential, faithful=True)
 
 
 THEOREMS = (
@@ -83,22 +70,15 @@ def promise_kept(theorem: Theorem, c: float, seeds: NDArray[np.intp] | range) ->
     for seed in seeds:
         planted = theorem.planted(int(seed))
         k = planted.memberships.shape[1]
-        eta_1 = beta(planted.memberships) / (k * (k - 1))
-        strategy = theorem.strategy(theorem.sizes(planted, c), eta_1)
-        plan = strategy.plan(
-            planted.X, k, fuzzifier=FUZZIFIER, rng=np.random.default_rng(int(seed))
-        )
+        rng = np.random.default_rng(int(seed))
+        plan = theorem.strategy(planted, c).plan(planted.X, k, fuzzifier=FUZZIFIER, rng=rng)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a cluster that a tiny sample misses
             found = run(plan, TableOracle(planted.memberships)).clustering
         kept += is_solution(
-            planted.centers,
-            planted.memberships,
-            found.centers,
-            found.memberships,
-            center_tolerance=EPS,
-            membership_tolerance=ETA,
-        )
+            planted.centers, planted.memberships, found.centers, found.memberships,
+            center_tolerance=EPS, membership_tolerance=ETA,
+        )  # fmt: skip
     return kept / len(seeds)
 
 
