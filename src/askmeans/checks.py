@@ -6,6 +6,7 @@ A message names the parameter, the rule, the value received and, where there is 
 from collections.abc import Iterable
 from contextlib import suppress
 from numbers import Integral, Real
+from pathlib import Path
 from unicodedata import normalize
 
 import numpy as np
@@ -66,6 +67,12 @@ def check_text(text: str, what: str) -> None:
             f"{what} must be whole characters. Got {text!r:.60}, with half of one in it; decode "
             "the text anew, with errors='replace'."
         ) from error
+
+
+def check_file(path: Path) -> None:
+    """Refuse a path at which there is no file."""
+    if not path.is_file():
+        raise DataError(f"{path} must be a file. Got nothing there; give the path of your data.")
 
 
 def as_items_and_centers(X: ArrayLike, centers: ArrayLike) -> tuple[Matrix, Matrix]:

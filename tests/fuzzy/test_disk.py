@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 
-from askmeans import FuzzyKMeans
+from askmeans import ActiveFuzzyKMeans, FuzzyKMeans
 from askmeans.exceptions import DataError, ParameterError
 from askmeans.fuzzy.disk import as_bytes, open_disk
 
@@ -136,7 +136,14 @@ def test_whole_numbers_are_clustered_as_floats(tmp_path):
 
 @pytest.mark.parametrize(
     ("text", "size"),
-    [("1GiB", 2**30), ("500MB", 5e8), ("2 gib", 2**31), ("1.5kb", 1500), (77, 77), ("12", 12)],
+    [
+        ("1GiB", 2**30),
+        ("500MB", 5e8),
+        ("2 gib", 2**31),
+        ("1500.5kb", 1500500),
+        (10**6, 10**6),
+        ("12000000", 12e6),
+    ],
 )
 def test_memory_is_read_in_bytes(text, size):
     assert as_bytes(text, "me") == size
@@ -146,3 +153,18 @@ def test_memory_is_read_in_bytes(text, size):
 def test_memory_that_is_none_is_refused(text):
     with pytest.raises(ParameterError, match=r"'memory' parameter of FuzzyKMeans must be"):
         FuzzyKMeans(2, memory=text).fit([[0.0], [1.0]])
+
+
+@pytest.mark.parametrize("text", [64, "64", "999kB", 10**6 - 1])
+def test_memory_that_no_block_fits_into_is_refused_with_the_least_and_the_remedy(text):
+    message = r"of 1MB at least. Got .* bytes; write the unit, or leave it out for 1GiB"
+    with pytest.raises(ParameterError, match=message):
+        FuzzyKMeans(2, memory=text).fit([[0.0], [1.0]])
+
+
+@pytest.mark.parametrize("name", ["nothing.parquet", "nothing.npy"])
+def test_a_file_that_is_not_there_is_told_as_everywhere(tmp_path, name):
+    fitted = FuzzyKMeans(2, random_state=0).fit([[0.0], [1.0], [9.0]])
+    for use in (FuzzyKMeans(2).fit, ActiveFuzzyKMeans(2).fit, fitted.predict):
+        with pytest.raises(DataError, match="must be a file. Got nothing there; give the path"):
+            use(tmp_path / name)

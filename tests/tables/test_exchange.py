@@ -130,6 +130,12 @@ def test_files_that_are_none_are_refused_with_a_sentence(tmp_path, content, mess
         read_labels(tmp_path / "f.json", GROUPS)
 
 
+@pytest.mark.parametrize("name", ["nothing.json", "nothing.parquet"])
+def test_a_file_that_is_not_there_is_refused_with_a_sentence(tmp_path, name):
+    with pytest.raises(DataError, match="must be a file. Got nothing there"):
+        read_labels(tmp_path / name, GROUPS)
+
+
 def test_a_parquet_file_without_labels_is_refused(tmp_path):
     datasets.Dataset.from_dict({"x": [1]}).to_parquet(str(tmp_path / "h.parquet"))
     with pytest.raises(DataError, match="must have the columns id and soft_label"):

@@ -18,6 +18,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from askmeans.checks import check_file
 from askmeans.exceptions import DataError, ParameterError
 from askmeans.fuzzy.engines import pick, read_only, watcher
 from askmeans.fuzzy.threads import thread_limit
@@ -41,24 +42,24 @@ DEFAULT_MEMORY = "1GiB"
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "ki": 2**10, "mi": 2**20, "gi": 2**30}
 _SHARE = 16  # of the memory allowed, for one block: a block is held in several forms at once
 _FEWEST = 4096  # rows in a block: less is slower to read than to pass over
+_LEAST = 10**6  # bytes: the fewest rows of two columns, in as many forms as a block has
 
 
 def as_bytes(memory: int | str, owner: str) -> int:
     """A number of bytes from a number or a text such as "1GiB" or "500 MB"."""
-    if isinstance(memory, int) and not isinstance(memory, bool) and memory > 0:
-        return memory
-    if isinstance(memory, str):
-        found = re.fullmatch(r"\s*([\d.]+)\s*([kmg]i?|)b?\s*", memory.lower())
-        if found is not None:
-            try:
-                size = int(float(found[1]) * _UNITS[found[2]])
-            except ValueError:  # two dots
-                size = 0
-            if size > 0:
-                return size
+    size = -1
+    if isinstance(memory, int) and not isinstance(memory, bool):
+        size = memory
+    elif isinstance(memory, str):
+        found = re.fullmatch(r"\s*(\d+\.?\d*|\.\d+)\s*([kmg]i?|)b?\s*", memory.lower())
+        size = int(float(found[1]) * _UNITS[found[2]]) if found is not None else -1
+    if size >= _LEAST:
+        return size
+    got = f"{memory!r} instead" + (f", which is {size:,} bytes" if size >= 0 else "")
     raise ParameterError(
-        f"The 'memory' parameter of {owner} must be a number of bytes above 0 or a text such as "
-        f'"1GiB" or "500MB". Got {memory!r} instead.'
+        f'The \'memory\' parameter of {owner} must be a text such as "1GiB" or "500MB", or a '
+        f"number of bytes, of 1MB at least. Got {got}; write the unit, or leave it out for "
+        f"{DEFAULT_MEMORY}."
     )
 
 
@@ -327,6 +328,7 @@ def _files(path: Path) -> list[Path]:
             "X must be an array, a table, or the path of a .npy or .parquet file or of a folder "
             f"of the latter. Got {str(path)!r} instead."
         )
+    check_file(path)
     return [path]
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import quoteattr
 
+from askmeans.checks import check_file
 from askmeans.exceptions import DataError
 
 __all__ = [
@@ -174,6 +175,7 @@ def read_labels(path: Path, groups: Sequence[str]) -> list[Label]:
     >>> read_labels(pathlib.Path("tasks.json"), ["small", "large"])
     [Label(id='a', shares={'small': 1.0})]
     """
+    check_file(path)
     if path.suffix.lower() in (".parquet", ".pq"):
         said = _from_parquet(path, groups)
     else:

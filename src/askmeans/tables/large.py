@@ -39,6 +39,8 @@ class ParquetTable:
         try:
             self.groups = row_groups(path)
         except (OSError, ValueError) as error:  # pyarrow's own is a ValueError
+            if isinstance(error, DataError):
+                raise
             raise DataError(f"{path} must be a Parquet file. Got {error}.") from error
         self.starts = [0, *accumulate(n_rows for _, _, n_rows in self.groups)]
         self.n_rows = self.starts[-1]

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from askmeans.checks import check_file
 from askmeans.exceptions import DataError, MissingExtraError
 from askmeans.tables.dates import date_format
 from askmeans.tables.numerals import notation
@@ -128,8 +129,7 @@ def _images_in(folder: Path) -> "pd.DataFrame":
 
 def _read_file(path: Path, id_column: str | None, notes: list[str]) -> "pd.DataFrame":
     """A frame from a file, by its ending."""
-    if not path.is_file():
-        raise DataError(f"{path} must be a file. Got nothing there; give the path of your data.")
+    check_file(path)
     pd = _pandas()
     readers: dict[str, Callable[[Path], Any]] = {
         ".parquet": pd.read_parquet, ".pq": pd.read_parquet,
