@@ -166,18 +166,19 @@ class PaperStrategy(Strategy):
         check_share(self.precision, "precision", type(self).__name__)
         check_choice(self.order, ("relative", "distance"), "order", type(self).__name__)
 
-    def _state(
+    def _make(
         self, items: ItemSet, n_clusters: int, fuzzifier: float, rng: np.random.Generator
-    ) -> SearchState:
-        """What a plan starts from."""
-        return SearchState(
-            items,
-            n_clusters,
-            fuzzifier=fuzzifier,
-            order=self.order,
-            faithful=self.faithful,
-            rng=rng,
-        )
+    ) -> Plan:
+        return self._search(
+            SearchState(
+                items, n_clusters, fuzzifier=fuzzifier, order=self.order, faithful=self.faithful,
+                rng=rng,
+            )
+        )  # fmt: skip
+
+    @abstractmethod
+    def _search(self, state: SearchState) -> Plan:
+        """The algorithm, from what it starts from."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -234,10 +235,7 @@ class TwoPhase(PaperStrategy):
         sizes = two_phase_sizes(n, k, eta=eta, **goal)  # type: ignore[arg-type]  # all are floats
         return cls(sample_size=sizes.sample_size, precision=eta)
 
-    def _make(
-        self, items: ItemSet, n_clusters: int, fuzzifier: float, rng: np.random.Generator
-    ) -> Plan:
-        state = self._state(items, n_clusters, fuzzifier, rng)
+    def _search(self, state: SearchState) -> Plan:
         return two_phase(state, sample_size=self.sample_size, precision=self.precision)
 
 
@@ -316,11 +314,9 @@ class Sequential(PaperStrategy):
         check_number(self.bin_size, "bin_size", type(self).__name__, integer=True, minimum=1)
         check_share(self.coarse_precision, "coarse_precision", type(self).__name__)
 
-    def _make(
-        self, items: ItemSet, n_clusters: int, fuzzifier: float, rng: np.random.Generator
-    ) -> Plan:
+    def _search(self, state: SearchState) -> Plan:
         return sequential(
-            self._state(items, n_clusters, fuzzifier, rng),
+            state,
             sample_size=self.sample_size,
             bin_size=self.bin_size,
             coarse_precision=self.coarse_precision,
@@ -385,19 +381,14 @@ class TwoClusters(PaperStrategy):
         PaperStrategy.__post_init__(self)
         check_number(self.bin_size, "bin_size", type(self).__name__, integer=True, minimum=1)
 
-    def _make(
-        self, items: ItemSet, n_clusters: int, fuzzifier: float, rng: np.random.Generator
-    ) -> Plan:
-        if n_clusters != 2:
+    def _search(self, state: SearchState) -> Plan:
+        if state.n_clusters != 2:
             raise ParameterError(
-                f"The 'n_clusters' parameter of TwoClusters must be 2. Got {n_clusters} instead; "
-                "Sequential and TwoPhase take any number."
+                "The 'n_clusters' parameter of TwoClusters must be 2. "
+                f"Got {state.n_clusters} instead; Sequential and TwoPhase take any number."
             )
         return two_clusters(
-            self._state(items, n_clusters, fuzzifier, rng),
-            sample_size=self.sample_size,
-            bin_size=self.bin_size,
-            precision=self.precision,
+            state, sample_size=self.sample_size, bin_size=self.bin_size, precision=self.precision
         )
 
 

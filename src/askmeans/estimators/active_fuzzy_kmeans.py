@@ -8,12 +8,6 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import (
-    BaseEstimator,
-    ClassNamePrefixFeaturesOutMixin,
-    ClusterMixin,
-    TransformerMixin,
-)
 from sklearn.utils.validation import check_is_fitted
 
 from askmeans.checks import as_weights, check_enough_items
@@ -23,8 +17,9 @@ from askmeans.estimators.candidates import (
     rank_bound,
     run_about_candidates,
 )
+from askmeans.estimators.clusterer import Clusterer
 from askmeans.estimators.fuzzy_kmeans import FuzzyKMeans
-from askmeans.estimators.sources import as_engine, is_elsewhere, lazy_rows, seen_in
+from askmeans.estimators.sources import as_engine, is_elsewhere, seen_in
 from askmeans.estimators.validation import as_generator, check_items, check_metric, check_new_items
 from askmeans.exceptions import NobodyToAskWarning, ParameterError
 from askmeans.floats import default_float_errors
@@ -42,9 +37,7 @@ _FIRST = 2  # clusters that "auto" starts from
 _BLOCK = 1 << 14  # rows at a time, which stay in the cache
 
 
-class ActiveFuzzyKMeans(
-    ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator
-):
+class ActiveFuzzyKMeans(Clusterer):
     """Fuzzy k-means that asks somebody who knows.
 
     A strategy chooses questions ("how much does this item belong to that cluster?"), an oracle
@@ -297,34 +290,6 @@ class ActiveFuzzyKMeans(
         memberships: NDArray[np.float64] = self._predictor(check_new_items(self, X))
         return memberships
 
-    def transform(self, X: Any) -> NDArray[np.floating]:
-        """Distances to the centres, as new features.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_items, n_features)
-            Items, new or old.
-
-        Returns
-        -------
-        ndarray of shape (n_items, n_clusters)
-            Euclidean distances.
-
-        Examples
-        --------
-        >>> from askmeans.oracles import TableOracle
-        >>> oracle = TableOracle.from_labels([0, 1])
-        >>> model = ActiveFuzzyKMeans(2, oracle=oracle, random_state=0).fit([[0.0], [10.0]])
-        >>> model.transform([[4.0]])
-        array([[4., 6.]])
-        """
-        from askmeans.fuzzy import lloyd
-
-        if (engine := self._elsewhere(X)) is not None:
-            found: NDArray[np.floating] = lazy_rows(engine, lloyd.distances, self.cluster_centers_)
-            return found
-        return lloyd.distances(check_new_items(self, X), self.cluster_centers_)
-
     def score(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> float:  # noqa: ARG002 - scikit-learn's signature
         """Minus the fuzzy k-means objective of these items at the centres found.
 
@@ -389,20 +354,6 @@ class ActiveFuzzyKMeans(
         check_is_fitted(self)
         columns = [f"cluster_{j}" for j in range(self.memberships_.shape[1])]
         return pd.DataFrame(np.asarray(self.memberships_), getattr(self, "index_", None), columns)
-
-    @property
-    def _n_features_out(self) -> int:
-        """How many columns `transform` returns, for get_feature_names_out."""
-        return len(self.cluster_centers_)
-
-    def _elsewhere(self, X: Any, sample_weight: Any = None) -> Any:
-        """The engine of items that are not in memory and fit the fitted model; None for others."""
-        check_is_fitted(self)
-        if not is_elsewhere(self, X):
-            return None
-        engine = as_engine(self, X, sample_weight)
-        seen_in(self, engine, reset=False)
-        return engine
 
     def _all_learnt(self) -> Learnt:
         """What predicts items of which nobody was asked."""

@@ -6,12 +6,6 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import (
-    BaseEstimator,
-    ClassNamePrefixFeaturesOutMixin,
-    ClusterMixin,
-    TransformerMixin,
-)
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
@@ -22,6 +16,7 @@ from askmeans.checks import (
     check_fuzzifier,
     check_number,
 )
+from askmeans.estimators.clusterer import Clusterer, on_host
 from askmeans.estimators.sources import (
     as_engine,
     is_elsewhere,
@@ -42,7 +37,7 @@ __all__ = ["FuzzyKMeans"]
 SEEDINGS = ("k-means++", "fuzzy++", "random", "k-means||")
 
 
-class FuzzyKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
+class FuzzyKMeans(Clusterer):
     """Fuzzy k-means (fuzzy c-means): items belong to clusters by degrees.
 
     Minimises the sum over items and clusters of ``membership ** fuzzifier * distance ** 2`` by
@@ -362,10 +357,8 @@ class FuzzyKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         """
         from askmeans.fuzzy import lloyd
 
-        if (engine := self._elsewhere(X)) is not None:
-            labels: NDArray[np.int32] = lazy_rows(engine, lloyd.nearest_centers, self._centers)
-            return labels
-        return lloyd.nearest_centers(self._check_new(X), self._centers)
+        labels: NDArray[np.int32] = self._of_items(X, lloyd.nearest_centers)
+        return labels
 
     def predict_proba(self, X: Any) -> NDArray[np.floating]:
         """How much each item belongs to each cluster, by the closed form.
@@ -388,39 +381,9 @@ class FuzzyKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         """
         from askmeans.fuzzy import lloyd
 
-        if (engine := self._elsewhere(X)) is not None:
-            found: NDArray[np.floating] = lazy_rows(
-                engine, lloyd.memberships, self._centers, self.fuzzifier_
-            )
-            return found
-        items = self._check_new(X)
-        return lloyd.memberships(items, self._centers, self.fuzzifier_)
-
-    def transform(self, X: Any) -> NDArray[np.floating]:
-        """Distances to the centres, as new features.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_items, n_features)
-            Items, new or old.
-
-        Returns
-        -------
-        ndarray of shape (n_items, n_clusters)
-            Euclidean distances.
-
-        Examples
-        --------
-        >>> model = FuzzyKMeans(init=[[0.0], [10.0]], n_clusters=2).fit([[0.0], [10.0]])
-        >>> model.transform([[4.0]])
-        array([[4., 6.]])
-        """
-        from askmeans.fuzzy import lloyd
-
-        if (engine := self._elsewhere(X)) is not None:
-            found: NDArray[np.floating] = lazy_rows(engine, lloyd.distances, self._centers)
-            return found
-        return lloyd.distances(self._check_new(X), self._centers)
+        check_is_fitted(self)
+        found: NDArray[np.floating] = self._of_items(X, lloyd.memberships, self.fuzzifier_)
+        return found
 
     def score(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> float:  # noqa: ARG002 - scikit-learn's signature
         """Minus the objective of these items: the larger, the better.
@@ -449,14 +412,9 @@ class FuzzyKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
 
         if (engine := self._elsewhere(X, sample_weight)) is not None:
             return -lloyd.objective(engine, self._centers, self.fuzzifier_, np.empty(0))
-        items = self._check_new(X)
+        items = check_new_items(self, X)
         weights = as_weights(sample_weight, len(items))
         return -lloyd.objective(items, self._centers, self.fuzzifier_, weights)
-
-    @property
-    def _n_features_out(self) -> int:
-        """How many columns `transform` returns, for get_feature_names_out."""
-        return int(self.cluster_centers_.shape[0])
 
     def _fitted(
         self,
@@ -468,7 +426,8 @@ class FuzzyKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         """What Lloyd's iterations find, with a warning where it is not what was hoped for."""
         from askmeans.fuzzy import lloyd
 
-        n_rows, n_features = _shape_of(items)
+        in_memory = isinstance(items, np.ndarray)
+        n_rows, n_features = items.shape if in_memory else (items.n_rows, items.n_features)
         if start is None:
             check_enough_items(n_rows, self.n_clusters, "FuzzyKMeans")
         with on_device(self.device, items, weights) as there:
@@ -503,25 +462,6 @@ class FuzzyKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         self.objective_history_ = found.history
         self.n_iter_ = found.n_iter
 
-    @property
-    def _centers(self) -> NDArray[np.floating]:
-        """The centres as numpy has them, wherever they live."""
-        return np.asarray(_on_host(self.cluster_centers_))
-
-    def _elsewhere(self, X: Any, sample_weight: Any = None) -> Any:
-        """The engine of items that are not in memory and fit the fitted model; None for others."""
-        check_is_fitted(self)
-        if not is_elsewhere(self, X):
-            return None
-        engine = as_engine(self, X, sample_weight)
-        seen_in(self, engine, reset=False)
-        return engine
-
-    def _check_new(self, X: Any) -> NDArray[np.floating]:
-        """Items that fit the fitted model, in its float type or their own."""
-        check_is_fitted(self)
-        return check_new_items(self, X)
-
     def _check_parameters(self) -> None:
         """Refuse parameters that break their rules, before the data is looked at."""
         owner = type(self).__name__
@@ -544,7 +484,7 @@ class FuzzyKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         if isinstance(self.init, str):
             return self.init
         try:
-            centers = np.array(_on_host(self.init), dtype=np.float64)
+            centers = np.array(on_host(self.init), dtype=np.float64)
         except (TypeError, ValueError) as error:
             raise ParameterError(
                 "The 'init' parameter of FuzzyKMeans must be a str among "
@@ -589,19 +529,3 @@ class FuzzyKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
                 ConvergenceWarning,
                 stacklevel=4,
             )
-
-
-def _on_host(values: Any) -> Any:
-    """The same, and numpy's where it is an array of another library."""
-    if not is_foreign(values):
-        return values
-    from askmeans.fuzzy.array_api import to_numpy
-
-    return to_numpy(values)
-
-
-def _shape_of(items: Any) -> tuple[int, int]:
-    """Rows and columns of an array or an engine."""
-    if isinstance(items, np.ndarray):
-        return items.shape[0], items.shape[1]
-    return items.n_rows, items.n_features
