@@ -24,6 +24,7 @@ __all__ = [
 ]
 
 Floats = NDArray[np.float64]
+Key = tuple[str, tuple[int, ...], int | None]  # of a question: kind, items, cluster
 
 _SLACK = 1e-9
 _DEVIATIONS = 4.0  # from which a single answer is suspect
@@ -162,7 +163,7 @@ def find_contradictions(
     """
     check_number(n_clusters, "n_clusters", "find_contradictions", integer=True, minimum=1)
     check_number(noise, "noise", "find_contradictions")
-    asked: dict[tuple[str, tuple[int, ...], int | None], list[int]] = defaultdict(list)
+    asked: dict[Key, list[int]] = defaultdict(list)
     values = np.array([answer.number for answer in history])
     for place, answer in enumerate(history):
         if not np.isnan(answer.number):
@@ -297,13 +298,10 @@ def _group_rows(history: Sequence[Answer], noise: float) -> list[Contradiction]:
 
 
 def _rows(
-    asked: dict[tuple[str, tuple[int, ...], int | None], list[int]],
-    means: dict[tuple[str, tuple[int, ...], int | None], float],
-    n_clusters: int,
-    noise: float,
+    asked: dict[Key, list[int]], means: dict[Key, float], n_clusters: int, noise: float
 ) -> list[Contradiction]:
     """Items whose memberships exceed one together, or fall short of it when all are known."""
-    rows: dict[tuple[int, ...], list[tuple[str, tuple[int, ...], int | None]]] = defaultdict(list)
+    rows: dict[tuple[int, ...], list[Key]] = defaultdict(list)
     for key in asked:
         if key[0] == "membership":
             rows[key[1]].append(key)
@@ -319,25 +317,18 @@ def _rows(
 
 
 def _triplets(
-    asked: dict[tuple[str, tuple[int, ...], int | None], list[int]],
-    means: dict[tuple[str, tuple[int, ...], int | None], float],
-    noise: float,
+    asked: dict[Key, list[int]], means: dict[Key, float], noise: float
 ) -> list[Contradiction]:
     """Triplets more similar than a pair in them: a product of three is at most one of two."""
     found = []
     for key in asked:
         if key[0] != "triplet":
             continue
-        p, q, r = key[1]
-        for pair in ((p, q), (p, r), (q, r)):
-            other = ("pair", pair, None)
+        for pair in combinations(key[1], 2):
+            other: Key = ("pair", pair, None)
             if other in asked:
                 spread = noise * np.sqrt(1.0 / len(asked[key]) + 1.0 / len(asked[other]))
-                found.append(
-                    Contradiction(
-                        kind="triplet",
-                        answers=(*asked[key], *asked[other]),
-                        excess=float(means[key] - means[other] - 3.0 * spread),
-                    )
-                )
+                places = (*asked[key], *asked[other])
+                excess = float(means[key] - means[other] - 3.0 * spread)
+                found.append(Contradiction(kind="triplet", answers=places, excess=excess))
     return found

@@ -19,7 +19,7 @@ from askmeans.exceptions import (
 )
 from askmeans.floats import default_float_errors
 from askmeans.interrupts import Interrupts
-from askmeans.paper.plan import Plan
+from askmeans.paper.plan import Plan, stop_plan
 from askmeans.policy import Policy
 from askmeans.queries import Ledger, Queries, batches_of
 from askmeans.results import Clustering, Result
@@ -191,9 +191,7 @@ class _Driver:
                 answers = self.ledger.answers(queries)
                 with default_float_errors():
                     if stopped:
-                        plan.throw(StopAsking(answers, self.ledger.is_answered(queries)))
-                        raise PlanError("A plan must return when StopAsking is thrown into it. "
-                                        "Got more questions instead.")  # fmt: skip
+                        stop_plan(plan, answers, self.ledger.is_answered(queries))
                     queries = plan.send(answers)
         except StopIteration as end:
             return self._result(end.value, stopped)

@@ -11,7 +11,8 @@ Rules of this file:
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any, ClassVar, NamedTuple, Self, TypeVar, overload
 
@@ -108,24 +109,27 @@ class _Batch:
 
     def take(self, rows: NDArray[np.intp] | NDArray[np.bool_] | slice) -> Self:
         """Some of the questions, in the order given."""
-        batch = object.__new__(type(self))
-        batch._table = _frozen(self._table[rows])
-        batch._repeat = _frozen(self._repeat[rows])
-        return batch
+        return self._with(self._table[rows], self._repeat[rows])
 
     def renumbered(self, rows: NDArray[np.intp]) -> Self:
         """The same questions about other rows: item i is now `rows[i]`."""
-        batch = self.take(slice(None))
         table = self._table.copy()
         table[:, : self.width] = rows[self.item_table]
-        batch._table = _frozen(table)
-        return batch
+        return self._with(table, self._repeat)
+
+    def again(self, repeat: Integers) -> Self:
+        """The same questions, asked another time."""
+        return self._with(self._table, repeat.copy())
 
     def joined(self, other: Self) -> Self:
         """These questions, and others of their kind after them."""
-        batch = self.take(slice(None))
-        batch._table = _frozen(np.concatenate([self._table, other._table]))
-        batch._repeat = _frozen(np.concatenate([self._repeat, other._repeat]))
+        tables, repeats = (self._table, other._table), (self._repeat, other._repeat)
+        return self._with(np.concatenate(tables), np.concatenate(repeats))
+
+    def _with(self, table: Integers, repeat: Integers) -> Self:
+        """A batch of this kind with another table."""
+        batch = copy(self)
+        batch._table, batch._repeat = _frozen(table), _frozen(repeat)
         return batch
 
     def check_items(self, n_items: int) -> None:
@@ -186,7 +190,19 @@ class _Batch:
         self._repeat = _frozen(np.full(len(table), repeats))
 
 
-class MembershipQueries(_Batch):
+class _Singles(_Batch):
+    """Questions about one item each."""
+
+    width = 1
+    __slots__ = ()
+
+    @property
+    def items(self) -> Integers:
+        """Row numbers of the items."""
+        return self._table[:, 0]
+
+
+class MembershipQueries(_Singles):
     """How much does each item belong to each cluster? (Definition 2).
 
     Parameters
@@ -211,7 +227,6 @@ class MembershipQueries(_Batch):
     """
 
     kind = "membership"
-    width = 1
     __slots__ = ()
 
     def __init__(self, items: ArrayLike, clusters: ArrayLike, *, repeat: ArrayLike = 0) -> None:
@@ -224,17 +239,12 @@ class MembershipQueries(_Batch):
         self._fill(np.column_stack([rows, columns]), repeat)
 
     @property
-    def items(self) -> Integers:
-        """Row numbers of the items."""
-        return self._table[:, 0]
-
-    @property
     def clusters(self) -> Integers:
         """Numbers of the clusters."""
         return self._table[:, 1]
 
 
-class GroupQueries(_Batch):
+class GroupQueries(_Singles):
     """To which group does each item belong? One question is one item, and its answer a whole row.
 
     An answer is a row of shares, one for each cluster: one group, or shares over several. A row of
@@ -261,7 +271,6 @@ class GroupQueries(_Batch):
     """
 
     kind = "group"
-    width = 1
     __slots__ = ("n_clusters",)
 
     n_clusters: int
@@ -276,36 +285,9 @@ class GroupQueries(_Batch):
         self.n_clusters = int(n_clusters)
 
     @property
-    def items(self) -> Integers:
-        """Row numbers of the items."""
-        return self._table[:, 0]
-
-    @property
     def shape(self) -> tuple[int, ...]:
         """The shape of its answers."""
         return (len(self), self.n_clusters)
-
-    def take(self, rows: NDArray[np.intp] | NDArray[np.bool_] | slice) -> Self:
-        """Some of the questions, in the order given.
-
-        Parameters
-        ----------
-        rows : ndarray of int or bool, or slice
-            Which.
-
-        Returns
-        -------
-        GroupQueries
-            Those.
-
-        Examples
-        --------
-        >>> GroupQueries([4, 7], 3).take(slice(1)).items.tolist()
-        [4]
-        """
-        batch = super().take(rows)
-        batch.n_clusters = self.n_clusters
-        return batch
 
 
 class PairQueries(_Batch):
@@ -521,6 +503,46 @@ class AnswerBatch:
         """Who gave an answer."""
         return ME if self.annotators is None else self.annotators[row]
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Who gave each answer."""
+        return self.annotators or (ME,) * len(self.queries)
+
+    def __getitem__(self, row: int) -> Answer:
+        """One answer as a record."""
+        queries, value = self.queries, self.values[row]
+        cluster = int(queries.clusters[row]) if isinstance(queries, MembershipQueries) else None
+        return Answer(
+            round=self.round,
+            kind=queries.kind,
+            items=tuple(queries.item_table[row].tolist()),
+            cluster=cluster,
+            repeat=int(queries.repeat[row]),
+            value=tuple(value.tolist()) if value.ndim else float(value),
+            annotator=self.who(row),
+        )
+
+    def take(self, rows: slice | NDArray[np.intp]) -> "AnswerBatch":
+        """Some of the answers, in the order given."""
+        who = self.annotators
+        if who is not None:
+            who = who[rows] if isinstance(rows, slice) else tuple(who[row] for row in rows)
+        return replace(
+            self, queries=self.queries.take(rows), values=self.values[rows], annotators=who
+        )
+
+    def joined(self, other: "AnswerBatch") -> "AnswerBatch | None":
+        """These answers, and others after them; None where they are of another kind or round."""
+        alike = self.queries.kind == other.queries.kind and self.round == other.round
+        if not alike or self.values.shape[1:] != other.values.shape[1:]:
+            return None
+        return replace(
+            self,
+            queries=self.queries.joined(other.queries),  # type: ignore[arg-type]  # of one kind
+            values=np.concatenate([self.values, other.values]),
+            annotators=self.names + other.names,
+        )
+
 
 class Answers(Sequence[Answer]):
     """Everything anybody said, in the order given; records are made only when looked at.
@@ -600,12 +622,11 @@ class Answers(Sequence[Answer]):
         position = range(len(self))[index]
         which = int(np.searchsorted(self._ends, position, side="right"))
         row = position - (int(self._ends[which - 1]) if which else 0)
-        return _record(self.batches[which], row)
+        return self.batches[which][row]
 
     def __iter__(self) -> Iterator[Answer]:
         for batch in self.batches:
-            for row in range(len(batch.queries)):
-                yield _record(batch, row)
+            yield from map(batch.__getitem__, range(len(batch.queries)))
 
     def __repr__(self) -> str:
         return f"<Answers: {len(self)} answers in {len(self.batches)} batches>"
@@ -634,16 +655,8 @@ class Answers(Sequence[Answer]):
         """
         batches = list(self.batches)
         for new in Answers.of(records, n_clusters).batches:
-            last = batches[-1] if batches else None
-            if last is None or not _fits(last, new):
-                batches.append(new)
-                continue
-            batches[-1] = AnswerBatch(
-                round=last.round,
-                queries=last.queries.joined(new.queries),  # type: ignore[arg-type]  # of one kind
-                values=np.concatenate([last.values, new.values]),
-                annotators=_names(last) + _names(new),
-            )
+            both = batches[-1].joined(new) if batches else None
+            batches = [*batches, new] if both is None else [*batches[:-1], both]
         return Answers(batches)
 
     def first(self, count: int) -> "Answers":
@@ -668,14 +681,7 @@ class Answers(Sequence[Answer]):
         for batch in self.batches:
             if count <= 0:
                 break
-            if len(batch.queries) > count:
-                batch = AnswerBatch(
-                    round=batch.round,
-                    queries=batch.queries.take(slice(count)),
-                    values=batch.values[:count],
-                    annotators=None if batch.annotators is None else batch.annotators[:count],
-                )
-            kept.append(batch)
+            kept.append(batch if len(batch.queries) <= count else batch.take(slice(count)))
             count -= len(batch.queries)
         return Answers(kept)
 
@@ -799,19 +805,16 @@ class Ledger:
         if not len(rows):
             return
         who = None if annotators is None else tuple(annotators)
+        told = AnswerBatch(round=self.n_rounds, queries=queries, values=values, annotators=who)
         if len(rows) < len(keys):
-            queries, values, keys = queries.take(rows), values[rows], [keys[row] for row in rows]
-            who = None if who is None else tuple(who[row] for row in rows)
+            told, keys = told.take(rows), [keys[row] for row in rows]
+        _frozen(told.values)
         known = self._values.setdefault(queries.kind, {})
-        known.update(zip(keys, values.tolist(), strict=True))
-        if who is not None:
-            self._who.setdefault(queries.kind, {}).update(zip(keys, who, strict=True))
+        known.update(zip(keys, told.values.tolist(), strict=True))
+        if told.annotators is not None:
+            self._who.setdefault(queries.kind, {}).update(zip(keys, told.annotators, strict=True))
         self._counts[queries.kind] += len(keys)
-        self._batches.append(
-            AnswerBatch(
-                round=self.n_rounds, queries=queries, values=_frozen(values), annotators=who
-            )
-        )
+        self._batches.append(told)
 
     def is_answered(self, queries: Queries) -> NDArray[np.bool_]:
         """Which questions of a batch somebody was asked, whether or not they could say.
@@ -891,32 +894,6 @@ class Ledger:
             if key not in known:
                 first.setdefault(key, row)
         return np.fromiter(first.values(), dtype=np.intp, count=len(first))
-
-
-def _record(batch: AnswerBatch, row: int) -> Answer:
-    """One answer as a record."""
-    queries, value = batch.queries, batch.values[row]
-    cluster = int(queries.clusters[row]) if isinstance(queries, MembershipQueries) else None
-    return Answer(
-        round=batch.round,
-        kind=queries.kind,
-        items=tuple(queries.item_table[row].tolist()),
-        cluster=cluster,
-        repeat=int(queries.repeat[row]),
-        value=tuple(value.tolist()) if value.ndim else float(value),
-        annotator=batch.who(row),
-    )
-
-
-def _fits(last: AnswerBatch, new: AnswerBatch) -> bool:
-    """Whether answers could be in one batch."""
-    alike = last.queries.kind == new.queries.kind and last.round == new.round
-    return alike and last.values.shape[1:] == new.values.shape[1:]
-
-
-def _names(batch: AnswerBatch) -> tuple[str, ...]:
-    """Who gave each answer."""
-    return batch.annotators or (ME,) * len(batch.queries)
 
 
 def _fitting(value: float | tuple[float, ...], shape: tuple[int, ...]) -> Floats:

@@ -125,31 +125,11 @@ def _without_gaps(T: Floats, k: int) -> tuple[Floats, list[Rows]]:
 def memberships_by_jennrich(
     T: Floats, rng: np.random.Generator, k: int, *, n_draws: int = 20
 ) -> Factors:
-    """Memberships of three sets of items from all triplets across them.
+    """Memberships of three sets of items from all triplets across them (m_a x m_b x m_c).
 
-    Parameters
-    ----------
-    T : ndarray of shape (m_a, m_b, m_c)
-        Similarities of all triplets with one item of each set, at least k in a set; 2 k are wise.
-    rng : numpy.random.Generator
-        Where the contractions come from.
-    k : int
-        Number of clusters, at least 2.
-    n_draws : int, default=20
-        Pairs of contractions to try; the one with the lowest residual is kept.
+    A set has k items at least; 2 k are wise. Of `n_draws` pairs of contractions the one with the
+    lowest residual is kept. A set that does not show k independent clusters is a RankError.
 
-    Returns
-    -------
-    Factors
-        Rows on the simplex, the residual and the smallest ratio of singular values.
-
-    Raises
-    ------
-    RankError
-        If a set does not show k independent clusters.
-
-    Examples
-    --------
     >>> rng = np.random.default_rng(0)
     >>> A, B, C = rng.dirichlet([1.0, 1.0], size=(3, 4))
     >>> found = memberships_by_jennrich(np.einsum("ar,br,cr->abc", A, B, C), rng, 2)

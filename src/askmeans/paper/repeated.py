@@ -14,12 +14,10 @@ from numpy.typing import NDArray
 from askmeans.checks import check_choice, check_number
 from askmeans.exceptions import StopAsking
 from askmeans.paper.plan import Plan, stop_plan
-from askmeans.queries import GroupQueries, MembershipQueries, PairQueries, Queries, TripletQueries
+from askmeans.queries import Queries
 from askmeans.results import Clustering
 
-__all__ = [
-    "Average", "aggregate", "median_of_means", "repeated", "with_repeat",
-]  # fmt: skip
+__all__ = ["Average", "aggregate", "median_of_means", "repeated"]
 
 Floats = NDArray[np.float64]
 Average = Literal["mean", "median", "median-of-means", "trimmed-mean"]
@@ -82,17 +80,6 @@ def aggregate(each: Floats, how: Average) -> Floats:
     return averages
 
 
-def with_repeat(queries: Queries, repeat: NDArray[np.int64]) -> Queries:
-    """The same questions, asked another time."""
-    if isinstance(queries, MembershipQueries):
-        return MembershipQueries(queries.items, queries.clusters, repeat=repeat)
-    if isinstance(queries, PairQueries):
-        return PairQueries(queries.pairs, repeat=repeat)
-    if isinstance(queries, GroupQueries):
-        return GroupQueries(queries.items, queries.n_clusters, repeat=repeat)
-    return TripletQueries(queries.triplets, repeat=repeat)
-
-
 def _repeat(plan: Plan, times: int, how: Average) -> Generator[Queries, Floats, Clustering]:
     """Feed the inner plan with averages."""
     try:
@@ -102,7 +89,7 @@ def _repeat(plan: Plan, times: int, how: Average) -> Generator[Queries, Floats, 
             # All are asked once before any is asked twice: a budget that ends cuts repeats first.
             number = np.repeat(np.arange(times), len(queries))
             try:
-                answers = yield with_repeat(many, many.repeat * times + number)
+                answers = yield many.again(many.repeat * times + number)
             except StopAsking as stop:
                 reached = None
                 if stop.reached is not None:

@@ -24,7 +24,7 @@ from askmeans.exceptions import ParameterError, StopAsking
 from askmeans.fuzzy.model import weighted_centers
 from askmeans.fuzzy.simplex import onto_simplex
 from askmeans.paper.plan import Plan, stop_plan
-from askmeans.paper.repeated import median_of_means, with_repeat
+from askmeans.paper.repeated import median_of_means
 from askmeans.queries import Queries
 from askmeans.results import Clustering
 
@@ -152,7 +152,7 @@ def _run_once(
         queries = next(plan)
         while True:
             try:
-                answers = yield with_repeat(queries, queries.repeat * times + number)
+                answers = yield queries.again(queries.repeat * times + number)
             except StopAsking as stop:
                 stopped = True
                 stop_plan(plan, stop.answers, stop.reached)

@@ -148,26 +148,9 @@ def huggingface_table(items: Sequence[LabelledItem], groups: Sequence[str]) -> A
 def read_labels(path: Path, groups: Sequence[str]) -> list[Label]:
     """What people said elsewhere, from a file of any of the three; choices must be groups' names.
 
-    Parameters
-    ----------
-    path : Path
-        A .json file of Label Studio (JSON or JSON-MIN) or Argilla, or a .parquet file with `id`
-        and `soft_label` or `label`.
-    groups : sequence of str
-        What the groups are called.
+    A .json file of Label Studio (JSON or JSON-MIN) or Argilla, or a .parquet file with `id` and
+    `soft_label` or `label`. What several people said of one item is averaged.
 
-    Returns
-    -------
-    list of Label
-        Several people's about one item are averaged.
-
-    Raises
-    ------
-    DataError
-        If it is no such file, or speaks of a group that is not here.
-
-    Examples
-    --------
     >>> import json, pathlib
     >>> task = {"data": {"item_id": "a"}, "annotations": [{"result": [
     ...     {"type": "choices", "value": {"choices": ["small"]}}]}]}
