@@ -10,7 +10,7 @@ from numpy.testing import assert_array_equal
 
 from askmeans import sessions
 from askmeans.exceptions import DataError, OtherDataError, ParameterError
-from askmeans.sessions import data
+from askmeans.sessions import rows as data
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int64", ">f8"])

@@ -22,8 +22,8 @@ from askmeans.oracles.model_prompts import Prompts
 from askmeans.progress import answers_bar
 from askmeans.queries import GroupQueries
 from askmeans.sessions import Group, Session
-from askmeans.sessions.naming import group_samples, shown_item
 from askmeans.sessions.store import file_of, is_postgresql
+from askmeans.sessions.tables import group_samples, shown_item
 
 __all__ = ["run"]
 

@@ -1,13 +1,12 @@
 """Durable ask and tell: people answer over days, machines crash, and nothing is lost."""
 
 from askmeans.clients import from_client
-from askmeans.sessions.auditing import AuditRecord
+from askmeans.sessions.changes import AuditRecord
 from askmeans.sessions.display import Item
-from askmeans.sessions.gold import GoldScore
 from askmeans.sessions.invites import Invite, Person
 from askmeans.sessions.opening import create, names, open  # noqa: A004 - the pinned name
-from askmeans.sessions.opinions import Agreement, Disagreement, PairAgreement
-from askmeans.sessions.panel_report import Confusion, ModelScore, PanelReport
+from askmeans.sessions.opinions import Agreement, Disagreement, GoldScore, PairAgreement
+from askmeans.sessions.panel import Confusion, ModelScore, PanelReport
 from askmeans.sessions.reports import (
     Change,
     Estimate,

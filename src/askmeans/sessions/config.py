@@ -15,7 +15,7 @@ from askmeans.paper.plan import Plan
 from askmeans.policy.adapter import PlanPolicy
 from askmeans.policy.stratified import StratifiedPolicy
 from askmeans.sessions.display import RESERVED
-from askmeans.sessions.stored import from_stored
+from askmeans.sessions.store.contract import from_stored
 from askmeans.spec import PlanSpec, as_seed, default_ask
 from askmeans.strategies import Strategy, Stratified
 

@@ -11,9 +11,8 @@ from askmeans import __version__
 from askmeans.checks import check_enough_items, check_name, check_text
 from askmeans.exceptions import NoSessionError, OtherDataError, ParameterError
 from askmeans.sessions.config import Config
-from askmeans.sessions.data import fingerprint, prepare_matrix
 from askmeans.sessions.display import strongest_items
-from askmeans.sessions.rows import chunks_at_rest, make_part
+from askmeans.sessions.rows import chunks_at_rest, fingerprint, make_part, prepare_matrix
 from askmeans.sessions.session import Session
 from askmeans.sessions.store import open_store
 from askmeans.sessions.warning_notes import quietly

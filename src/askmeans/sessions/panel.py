@@ -7,32 +7,254 @@ these tell honestly how often a model is wrong.
 
 import json
 import math
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from askmeans.checks import check_name
 from askmeans.exceptions import AnswerError, ParameterError, SessionError
-from askmeans.policy.panel import audit_order
+from askmeans.policy.belief import Belief
+from askmeans.policy.panel import Weighed, audit_order
 from askmeans.policy.stratified import StratifiedPolicy
 from askmeans.queries import MODEL
-from askmeans.sessions.gold import GoldAnswers
 from askmeans.sessions.log import EventKind
-from askmeans.sessions.panel_report import (
-    PanelReport,
-    doubtful,
-    moved,
-    score_of,
-    would_change,
-)
+from askmeans.sessions.opinions import Opinions
+from askmeans.sessions.reports import SessionResult
 from askmeans.sessions.runtime import AUDIT_SHARE
 from askmeans.shares import Row
 
-__all__ = ["PanelAnswers"]
+__all__ = ["Confusion", "ModelScore", "PanelAnswers", "PanelReport", "audited"]
+
+Floats = NDArray[np.float64]
 
 _IN_AN_EVENT = 50  # items that one event of the log is about
+_LISTED = 10  # items to check, and confusions, that are told
+_REST = 0.05  # of a row, up to which it is told as a whole
+_SURE = 1.96  # standard deviations that hold 95 %
 
 
-class PanelAnswers(GoldAnswers):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Confusion:
+    """A mistake that a model makes.
+
+    Parameters
+    ----------
+    group : str
+        Where people put the items.
+    said : str
+        Where the model puts them; "none" for none of the groups.
+    items : int
+        How many items.
+
+    Examples
+    --------
+    >>> Confusion(group="cats", said="dogs", items=3).items
+    3
+    """
+
+    group: str
+    said: str
+    items: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelScore:
+    """What a language model's answers are worth.
+
+    Parameters
+    ----------
+    answers : int
+        Items that it said something of.
+    unsure : int
+        Items of which it could not say anything.
+    together : int
+        Items that people answered, too.
+    agreement : float or None
+        Share of these in which both name the same group first.
+    weight : float
+        How much of what there is to know it tells as it is used: 1 for all, 0 for chance.
+    decides : float
+        Share of all items that would be in another group without it.
+    audited : int
+        Random items among those it answered that people answered, too.
+    audit_error : float or None
+        How far it is from people on these, on average, from 0 to 1: an honest estimate of its
+        error on all items that it answered.
+    audit_band : (float, float) or None
+        Between which that error lies in 19 cases of 20.
+    confusions : tuple of Confusion
+        What it mistakes for what, most often first.
+
+    Examples
+    --------
+    >>> "audit_error" in ModelScore.__slots__
+    True
+    """
+
+    answers: int
+    unsure: int
+    together: int
+    agreement: float | None
+    weight: float
+    decides: float
+    audited: int
+    audit_error: float | None
+    audit_band: tuple[float, float] | None
+    confusions: tuple[Confusion, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PanelReport:
+    """How much of a result rests on whom, and what people would still change.
+
+    Parameters
+    ----------
+    items : int
+        All items.
+    people : int
+        Items that people answered: they stand as they said.
+    models : dict of str to ModelScore
+        By the model's name.
+    decided_by_models : float
+        Share of all items that would be in another group without any model.
+    would_change : float
+        About how many items people would put elsewhere, were they asked about all.
+    to_check : tuple of int
+        Rows that are most doubtful, and that people have not answered.
+    audit_share : float
+        Part of people's questions that is about random items.
+    notes : tuple of str
+        What is to be known, such as a model that tells hardly more than chance.
+
+    Examples
+    --------
+    >>> open("fruit.db").panel().models
+    {}
+    """
+
+    items: int
+    people: int
+    models: dict[str, ModelScore]
+    decided_by_models: float
+    would_change: float
+    to_check: tuple[int, ...]
+    audit_share: float
+    notes: tuple[str, ...]
+
+
+def _score_of(
+    model: Weighed | None,
+    said: Mapping[int, Row | None],
+    belief: Belief,
+    order: list[int],
+    names: list[str],
+    decides: float,
+) -> ModelScore:
+    """What a model's answers are worth; None for one that could not say anything."""
+    silent = sum(shares is None for shares in said.values())
+    if model is None:
+        return ModelScore(
+            answers=0, unsure=silent, together=0, agreement=None, weight=0.0, decides=0.0,
+            audited=0, audit_error=None, audit_band=None, confusions=(),
+        )  # fmt: skip
+    people = _rows_told(belief)
+    answered = set(model.answers.items.tolist())
+    audit = audited(belief, (row for row in order if row in answered))
+    errors = [_apart(model, people[row], row) for row in audit]
+    mean = sum(errors) / len(errors) if errors else None
+    return ModelScore(
+        answers=len(model.answers.items),
+        unsure=silent,
+        together=model.n_together,
+        agreement=model.agreement,
+        weight=model.weight,
+        decides=decides,
+        audited=len(errors),
+        audit_error=mean,
+        audit_band=None if mean is None else _band(mean, len(errors)),
+        confusions=_confusions(model, people, [*names, "none"]),
+    )
+
+
+def _rows_told(belief: Belief) -> dict[int, Floats]:
+    """What people said of items, where next to nothing is left of a row; "none of these" last."""
+    whole = belief.told.is_known & (belief.told.left <= _REST)
+    told = np.nan_to_num(belief.told.values[:, : belief.n_clusters], nan=0.0)
+    rest = np.clip(1.0 - told.sum(axis=1, keepdims=True), 0.0, 1.0)
+    rows = np.hstack([told, rest])[whole]
+    return dict(zip(belief.told.items[whole].tolist(), rows, strict=True))
+
+
+def audited(belief: Belief, order: Iterable[int]) -> list[int]:
+    """Random items that people answered: the order's first, up to one that nobody was asked about.
+
+    A prefix of a random order is a random sample, for whatever reason its items were asked about.
+    Those of which people could not say anything are passed over: they tell nothing of a model.
+    """
+    told = _rows_told(belief)
+    silent = set(belief.told.items[~belief.told.is_known].tolist())
+    reached = takewhile(lambda row: row in told or row in silent, order)
+    return [row for row in reached if row in told]
+
+
+def _apart(model: Weighed, people: Floats, row: int) -> float:
+    """How far a model is from people on an item."""
+    _, says = model.answers.of(np.array([row], dtype=np.intp))
+    return 0.5 * float(np.abs(says[0] - people).sum())
+
+
+def _confusions(
+    model: Weighed, people: Mapping[int, Floats], names: list[str]
+) -> tuple[Confusion, ...]:
+    """What a model mistakes for what."""
+    items = np.array(sorted(people), dtype=np.intp)
+    known, says = model.answers.of(items)
+    pairs = Counter(
+        (int(people[int(row)].argmax()), int(said.argmax()))
+        for row, said in zip(items[known], says, strict=True)
+    )
+    wrong = [(count, pair) for pair, count in pairs.items() if pair[0] != pair[1]]
+    return tuple(
+        Confusion(group=names[is_], said=names[said], items=count)
+        for count, (is_, said) in sorted(wrong, key=lambda each: (-each[0], each[1]))[:_LISTED]
+    )
+
+
+def _band(mean: float, n: int) -> tuple[float, float]:
+    """Wilson's interval of a share."""
+    square = _SURE**2
+    middle = (mean + square / (2 * n)) / (1 + square / n)
+    half = _SURE / (1 + square / n) * math.sqrt(mean * (1 - mean) / n + square / (4 * n * n))
+    return max(0.0, middle - half), min(1.0, middle + half)
+
+
+def _moved(U: Floats, without: Floats) -> float:
+    """Share of items whose strongest group is another."""
+    return float((U.argmax(axis=1) != without.argmax(axis=1)).mean())
+
+
+def _would_change(error: float | None, result: SessionResult) -> float:
+    """About how many items are wrong: an item in the wrong group is two wrong entries of k."""
+    n, k = result.memberships.shape
+    return 0.5 * (error or 0.0) * float(k * n)
+
+
+def _doubtful(belief: Belief) -> tuple[int, ...]:
+    """Rows of the pool that are most doubtful, without those that people answered."""
+    if belief.stack is None:
+        return ()
+    order = np.argsort(-belief.stack.doubt, kind="stable")
+    asked = set(belief.asked.tolist())
+    rows = [int(belief.pool.rows[place]) for place in order if place not in asked]
+    return tuple(rows[:_LISTED])
+
+
+class PanelAnswers(Opinions):
     """The part of `Session` that is about language models."""
 
     def add_model_answers(self, model: str, answers: Mapping[int, Any]) -> int:
@@ -134,7 +356,7 @@ class PanelAnswers(GoldAnswers):
         if not isinstance(policy, StratifiedPolicy) or not said:
             return PanelReport(
                 items=n, people=result.n_queries, models={}, decided_by_models=0.0,
-                would_change=would_change(result.clustering.diagnostics.estimated_error, result),
+                would_change=_would_change(result.clustering.diagnostics.estimated_error, result),
                 to_check=(), audit_share=share, notes=(),
             )  # fmt: skip
         belief = policy.belief()
@@ -142,9 +364,9 @@ class PanelAnswers(GoldAnswers):
         order = audit_order(n, policy.settings.seed)
         weighed = {model.answers.name: model for model in belief.panel.models}
         scores = {
-            name.removeprefix(MODEL): score_of(
+            name.removeprefix(MODEL): _score_of(
                 weighed.get(name), said[name], belief, order, names,
-                moved(U, policy.memberships_without({name})),
+                _moved(U, policy.memberships_without({name})),
             )
             for name in said
         }  # fmt: skip
@@ -152,9 +374,9 @@ class PanelAnswers(GoldAnswers):
             items=n,
             people=belief.n_told,
             models=scores,
-            decided_by_models=moved(U, policy.memberships_without(set(said))),
-            would_change=would_change(belief.estimated_error, result),
-            to_check=doubtful(belief),
+            decided_by_models=_moved(U, policy.memberships_without(set(said))),
+            would_change=_would_change(belief.estimated_error, result),
+            to_check=_doubtful(belief),
             audit_share=share,
             notes=tuple(belief.panel.notes()),
         )

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from askmeans.sessions import Session, Status
-from askmeans.sessions.gold import GoldScore
-from askmeans.sessions.opinions import Agreement
+from askmeans.sessions.opinions import Agreement, GoldScore
 from askmeans.web.drawing import colors_of
 from askmeans.web.scale import say
 

@@ -26,15 +26,24 @@ A store keeps sessions. It knows nothing of policies, budgets or who may answer 
   the commit may have been done, and keys tell.
 """
 
+import dataclasses
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from askmeans.queries import Question
 from askmeans.sessions.log import Event, NewEvent
 
-__all__ = ["DataPart", "InviteRecord", "Lease", "SessionRecord", "Store", "Transaction"]
+__all__ = [
+    "DataPart",
+    "InviteRecord",
+    "Lease",
+    "SessionRecord",
+    "Store",
+    "Transaction",
+    "from_stored",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,3 +194,13 @@ class Store(Protocol):
 
     def close(self) -> None:
         """Let go of the database."""
+
+
+T = TypeVar("T")
+
+
+def from_stored(kind: type[T], values: dict[str, Any]) -> T:
+    """A record from its values; what an older version lacks is None, what a newer has is left."""
+    fields: Any = kind
+    known = {field.name: None for field in dataclasses.fields(fields)}
+    return kind(**(known | {name: values[name] for name in known.keys() & values.keys()}))

@@ -14,7 +14,9 @@ from typing import Any, TypeVar
 from sqlalchemy import (
     Connection,
     String,
+    bindparam,
     cast,
+    delete,
     func,
     insert,
     literal,
@@ -31,13 +33,6 @@ from askmeans.sessions.store import models
 from askmeans.sessions.store.backend import Backend
 from askmeans.sessions.store.contract import DataPart, InviteRecord, Lease, SessionRecord
 from askmeans.sessions.store.patience import busy_seconds, retried
-from askmeans.sessions.store.statements import (
-    EVENTS,
-    NEW_QUESTIONS,
-    QUESTIONS,
-    RELEASE,
-    Statements,
-)
 
 __all__ = ["SqlStore"]
 
@@ -46,6 +41,54 @@ T = TypeVar("T")
 _LISTED = 500  # items that a statement lists; of more, all questions are read
 _SAID = (EventKind.ANSWER, EventKind.HELD, EventKind.AGAIN, EventKind.ADJUDICATE,
          EventKind.GOLD)  # fmt: skip
+
+# What every answer asks a database for: to make these statements anew costs more than to run them.
+# A statement takes a round trip, so what is wanted together is read together.
+_EVENTS = (
+    select(models.events)
+    .where(
+        models.events.c.session_id == bindparam("session"),
+        models.events.c.id > bindparam("after"),
+    )
+    .order_by(models.events.c.id)
+)
+_QUESTIONS = (
+    select(models.questions)
+    .where(
+        models.questions.c.session_id == bindparam("session"),
+        models.questions.c.number > bindparam("after"),
+    )
+    .order_by(models.questions.c.number)
+)
+_NEW_QUESTIONS = insert(models.questions)
+_RELEASE = delete(models.leases).where(
+    models.leases.c.session_id == bindparam("session"),
+    models.leases.c.question == bindparam("number"),
+    models.leases.c.annotator == bindparam("person"),
+)
+
+
+class _Statements:
+    """Those that are in the dialect of a database."""
+
+    def __init__(self, backend: Backend) -> None:
+        invites, leases = models.invites, models.leases
+        self.invites = (
+            select(invites, backend.now.scalar_subquery().label("now"))
+            .where(invites.c.session_id == bindparam("session"))
+            .order_by(invites.c.id)
+        )
+        self.invite = self.invites.where(invites.c.digest == bindparam("digest"))
+        now = backend.now.subquery()  # one row: the time is told where there are no leases, too
+        self.leases = select(*now.c, leases.c.question, leases.c.annotator, leases.c.until)
+        self.leases = self.leases.select_from(
+            now.outerjoin(leases, leases.c.session_id == bindparam("session"))
+        )
+        give = backend.insert(leases)
+        self.lease = give.on_conflict_do_update(
+            index_elements=["session_id", "question", "annotator"],
+            set_={"until": give.excluded.until},
+        )
 
 
 class SqlStore:
@@ -57,7 +100,7 @@ class SqlStore:
         self._backend = backend
         self._engine = backend.engine
         self._pid = os.getpid()
-        self._statements = Statements(backend)
+        self._statements = _Statements(backend)
         weakref.finalize(self, _let_go, backend, self._pid)  # at exit, where nobody closed it
 
     def names(self) -> list[str]:
@@ -170,7 +213,7 @@ class SqlStore:
         _let_go(self._backend, self._pid)
 
     def _within(self, connection: Connection, session: int) -> "SqlTransaction":
-        """Statements on one session."""
+        """_Statements on one session."""
         return SqlTransaction(connection, session, self._backend, self._statements)
 
     def _read(self, work: Callable[[Connection], T]) -> T:
@@ -202,10 +245,10 @@ class SqlStore:
 
 
 class SqlTransaction:
-    """Statements on one session within one connection."""
+    """_Statements on one session within one connection."""
 
     def __init__(
-        self, connection: Connection, session: int, backend: Backend, statements: Statements
+        self, connection: Connection, session: int, backend: Backend, statements: _Statements
     ) -> None:
         self._connection = connection
         self._session = session
@@ -223,7 +266,7 @@ class SqlTransaction:
     def events(self, after: int) -> list[Event]:
         """Events with a number above this, in order."""
         told = {"session": self._session, "after": after}
-        rows = self._connection.execute(EVENTS, told).all()
+        rows = self._connection.execute(_EVENTS, told).all()
         if unknown := {row.kind for row in rows} - set(EventKind):
             raise StoreVersionError(
                 f"The session's events must be of kinds that askmeans {__version__} knows. Got "
@@ -313,7 +356,7 @@ class SqlTransaction:
     def release(self, question: int, annotator: str) -> None:
         """Let a question go."""
         told = {"session": self._session, "number": question, "person": annotator}
-        self._connection.execute(RELEASE, told)
+        self._connection.execute(_RELEASE, told)
 
     def invite(self, invite: InviteRecord) -> int:
         """Keep an invitation; its number."""
@@ -344,7 +387,7 @@ class SqlTransaction:
 
     def questions(self, after: int) -> list[tuple[int, Question]]:
         """Questions with a number above this, in order."""
-        rows = self._connection.execute(QUESTIONS, {"session": self._session, "after": after})
+        rows = self._connection.execute(_QUESTIONS, {"session": self._session, "after": after})
         return [(row.number, _as_question(row)) for row in rows]
 
     def add_questions(
@@ -358,7 +401,7 @@ class SqlTransaction:
         if new:
             numbers |= {asked: count for count, asked in enumerate(new, start=(after or 0) + 1)}
             added = [_question_row(self._session, numbers[asked], asked) for asked in new]
-            self._connection.execute(NEW_QUESTIONS, added)
+            self._connection.execute(_NEW_QUESTIONS, added)
         return [numbers[asked] for asked in questions]
 
     def _numbers(self, questions: Sequence[Question]) -> tuple[dict[Question, int], int]:
