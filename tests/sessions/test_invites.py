@@ -18,13 +18,13 @@ def session(database_at, kit):
 
 def all_text(session):
     """Everything that the table of invitations holds."""
-    with session._store._engine.connect() as connection:
+    with session._store._backend.engine.connect() as connection:
         return repr(connection.execute(text("SELECT * FROM askmeans_invites")).all())
 
 
 def change(session, statement):
     """Change the table behind the session's back."""
-    with session._store._engine.begin() as connection:
+    with session._store._backend.engine.begin() as connection:
         connection.execute(text(f"UPDATE askmeans_invites SET {statement}"))
 
 

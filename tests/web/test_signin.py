@@ -144,7 +144,7 @@ def test_what_is_no_valid_token_lets_nobody_in_by_cookie_header_or_link(app, too
             if how == "revoked":
                 session.revoke("ann")
             else:
-                with session._store._engine.begin() as connection:
+                with session._store._backend.engine.begin() as connection:
                     connection.execute(text("UPDATE askmeans_invites SET until = 1.0"))
         client.cookies.set(cookie_of(session), token, domain="127.0.0.1")
         assert client.get("/help").headers["location"] == "/signin"

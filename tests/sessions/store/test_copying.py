@@ -15,7 +15,7 @@ from askmeans.sessions.store import backup_store, copy_store, models, open_store
 def rows_of(database):
     """All that is in a database."""
     store = open_store(database)
-    with store._engine.connect() as connection:
+    with store._backend.engine.connect() as connection:
         found = {
             table.name: sorted(map(tuple, connection.execute(select(table))), key=repr)
             for table in models.metadata.sorted_tables

@@ -18,8 +18,8 @@ def lose_acknowledgement(session):
     whole = backend.writing
 
     @contextmanager
-    def writing(connection, number, *, durable):
-        with whole(connection, number, durable=durable) as begun:
+    def writing(number=None, *, durable=True):
+        with whole(number, durable=durable) as begun:
             yield begun
         backend.writing = whole
         raise StoreLostError("the connection broke after the commit")

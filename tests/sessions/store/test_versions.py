@@ -13,7 +13,7 @@ from sqlalchemy import inspect, text
 
 from askmeans import sessions
 from askmeans.exceptions import NoSessionError, StoreVersionError
-from askmeans.sessions.store import copying, open_store, upgrade_store, versions
+from askmeans.sessions.store import open_store, upgrade_store, versions
 
 DATABASES = Path(__file__).parent.parent / "databases"
 
@@ -210,9 +210,9 @@ def test_a_postgresql_database_is_upgraded_after_a_backup_into_a_file(
     monkeypatch.chdir(tmp_path)
     into = versions.make_backend(postgres_url)
     versions.make_schema(into, to="1")
-    with into.engine.connect() as connection, into.migrating(connection) as writing:
-        copying._copy(DATABASES / "schema-1.db", writing)
-        copying._advance_numbers(writing)
+    with into.migrating() as writing:
+        versions._copy(DATABASES / "schema-1.db", writing)
+        versions._advance_numbers(writing)
     into.let_go()
     with pytest.raises(StoreVersionError, match="schema 1, of an older one; run: askmeans upgrade"):
         sessions.open(postgres_url)

@@ -62,7 +62,7 @@ def copy_store(source: str | Path, target: str | Path) -> list[str]:
     """
     shown(source), shown(target)
     _check_installed()
-    from askmeans.sessions.store.copying import copy_database
+    from askmeans.sessions.store.versions import copy_database
 
     copy_database(source, target)
     return _files_elsewhere(target)

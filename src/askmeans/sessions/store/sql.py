@@ -98,7 +98,6 @@ class SqlStore:
         self.url = backend.url
         self.patience = busy_seconds()
         self._backend = backend
-        self._engine = backend.engine
         self._pid = os.getpid()
         self._statements = _Statements(backend)
         weakref.finalize(self, _let_go, backend, self._pid)  # at exit, where nobody closed it
@@ -230,17 +229,13 @@ class SqlStore:
     def _begun(self, session: int | None = None, *, durable: bool = True) -> Iterator[Connection]:
         """A connection that is the only writer; left well, what was written is in the database."""
         self._after_fork()
-        with (
-            self._backend.translated(),
-            self._engine.connect() as connection,
-            self._backend.writing(connection, session, durable=durable) as writing,
-        ):
-            yield writing
+        with self._backend.writing(session, durable=durable) as connection:
+            yield connection
 
     def _after_fork(self) -> None:
         """Leave a parent's connections to the parent: they cannot be shared."""
         if self._pid != os.getpid():
-            self._engine.dispose(close=False)
+            self._backend.engine.dispose(close=False)
             self._pid = os.getpid()
 
 

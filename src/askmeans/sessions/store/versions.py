@@ -1,6 +1,8 @@
-"""Which schema a database has: made anew, checked when opened, brought up to date on request.
+"""Which schema a database has, and copies of it, row by row.
 
-Ours is numbered, in a version table of our own, so that a database may hold other things, too.
+A schema is made anew, checked when opened, brought up to date on request. Ours is numbered, in a
+version table of our own, so that a database may hold other things, too. In a copy every number,
+event and lease is as it was.
 """
 
 import os
@@ -16,8 +18,10 @@ from sqlalchemy import (
     PrimaryKeyConstraint,
     String,
     Table,
+    func,
     insert,
     inspect,
+    select,
     text,
 )
 
@@ -26,13 +30,15 @@ from askmeans.files import whole_file
 from askmeans.sessions.store.backend import Backend
 from askmeans.sessions.store.models import VERSION_TABLE, metadata
 from askmeans.sessions.store.patience import retried
-from askmeans.sessions.store.sqlite.engine import SqliteBackend, connect, translated
+from askmeans.sessions.store.sqlite import SqliteBackend, connect, translated
 from askmeans.sessions.store.urls import file_of, is_postgresql, shown, stem_of
 
-__all__ = ["SCHEMA", "backup", "check_version", "find_version", "make_backend", "make_schema",
-           "migrate", "upgrade"]  # fmt: skip
+__all__ = ["SCHEMA", "backup", "check_version", "copy_database", "find_version", "make_backend",
+           "make_schema", "migrate", "upgrade"]  # fmt: skip
 
 SCHEMA = "3"
+_ROWS = 500  # that are in memory at once
+_CHUNKS = 4  # these are megabytes
 MIGRATIONS = Path(__file__).parent / "migrations"
 _OPENING = 5.0  # seconds in which a server may come up; longer, and the URL is likely wrong
 
@@ -40,7 +46,7 @@ _OPENING = 5.0  # seconds in which a server may come up; longer, and the URL is 
 def make_backend(url: str | Path, *, make: bool = False) -> Backend:
     """The database at a path or URL; with `make` an empty file where there is none."""
     if is_postgresql(url):
-        from askmeans.sessions.store.postgresql.engine import PostgresBackend
+        from askmeans.sessions.store.postgresql import PostgresBackend
 
         return PostgresBackend(str(url))
     path = file_of(url)
@@ -54,11 +60,7 @@ def make_schema(backend: Backend, *, to: str | None = None) -> None:
 
     Those of today come from the models: the steps since the first schema take four times as long.
     """
-    with (
-        backend.translated(),
-        backend.engine.connect() as connection,
-        backend.migrating(connection) as writing,
-    ):
+    with backend.migrating() as writing:
         if _version(writing) is None and to is not None:
             migrate(writing, to)
         elif _version(writing) is None:
@@ -152,11 +154,7 @@ def upgrade(url: str | Path, *, migrations: Path = MIGRATIONS, to: str = SCHEMA)
     backup(url, kept)
     backend = make_backend(url)
     try:
-        with (
-            backend.translated(),
-            backend.engine.connect() as connection,
-            backend.migrating(connection) as writing,
-        ):
+        with backend.migrating() as writing:
             migrate(writing, to, migrations)
         return kept
     finally:
@@ -173,9 +171,7 @@ def backup(url: str | Path, file: Path) -> None:
             "another."
         )
     if is_postgresql(url):
-        from askmeans.sessions.store.copying import copy_into_file
-
-        copy_into_file(url, file)
+        _copy_into_file(url, file)
         return
     path = file_of(url)
     with (
@@ -215,3 +211,95 @@ def migrate(connection: Connection, to: str, migrations: Path = MIGRATIONS) -> N
     config.set_main_option("path_separator", "os")
     config.attributes["connection"] = connection
     command.upgrade(config, to)
+
+
+def copy_database(source: str | Path, target: str | Path) -> None:
+    """Copy all sessions of a database into one that has none; others may go on writing to it.
+
+    The copy is one state of the source, and all of it is there or nothing.
+    """
+    check_version(source)
+    if not is_postgresql(target):
+        backup(source, file_of(target))
+        return
+    check_version(target, make=True)
+    into = make_backend(target)
+    try:
+        make_schema(into)
+        with into.migrating() as writing:
+            _check_empty(writing, shown(target))
+            _copy(source, writing)
+            _advance_numbers(writing)
+    finally:
+        into.let_go()
+
+
+def _copy_into_file(source: str | Path, file: Path) -> None:
+    """Copy a database of any schema into a new SQLite file."""
+    version = find_version(source)
+    if version is None:
+        check_version(source)  # refuses, and says why
+    with whole_file(file) as part:
+        into = SqliteBackend(Path(part.name))
+        try:
+            make_schema(into, to=str(version))
+            with into.migrating() as writing:
+                _copy(source, writing)
+        finally:
+            into.let_go()
+
+
+def _copy(source: str | Path, writing: Connection) -> None:
+    """Copy every row of our tables, as they are at one moment."""
+    backend = make_backend(source)
+    try:
+        with backend.translated(), _snapshot(backend) as reading:
+            theirs, ours = _tables(reading), _tables(writing)
+            for table in ours.sorted_tables:
+                many = _CHUNKS if table.name == "askmeans_chunks" else _ROWS
+                columns = theirs.tables[table.name].primary_key.columns
+                rows = reading.execution_options(yield_per=many).execute(
+                    select(theirs.tables[table.name]).order_by(*columns)
+                )
+                for some in rows.mappings().partitions():
+                    writing.execute(insert(table), [dict(row) for row in some])
+    finally:
+        backend.let_go()
+
+
+def _snapshot(backend: Backend) -> Connection:
+    """A connection whose reads all see one state; SQLite's do by themselves."""
+    connection = backend.engine.connect()
+    if backend.engine.dialect.name == "postgresql":
+        connection = connection.execution_options(isolation_level="REPEATABLE READ")
+    return connection
+
+
+def _tables(connection: Connection) -> MetaData:
+    """Our tables as they are there, of whatever schema."""
+    found = MetaData()
+    found.reflect(
+        connection,
+        only=lambda name, _: name.startswith("askmeans_") and name != VERSION_TABLE,
+    )
+    return found
+
+
+def _check_empty(writing: Connection, place: str) -> None:
+    """Refuse to mix sessions: their events' numbers would no longer be their own."""
+    count = writing.execute(text("SELECT count(*) FROM askmeans_sessions")).scalar_one()
+    if count:
+        raise DataError(
+            f"{place} must hold no sessions yet: a copy overwrites nothing. Got {count}; name "
+            "another database."
+        )
+
+
+def _advance_numbers(writing: Connection) -> None:
+    """Let PostgreSQL go on numbering after the rows that came with their numbers."""
+    for table in _tables(writing).sorted_tables:
+        if "id" in table.columns:
+            last = writing.execute(select(func.max(table.c.id))).scalar()
+            if last is not None:
+                sequence = func.pg_get_serial_sequence(table.name, "id")
+                writing.execute(select(func.setval(sequence, last)))

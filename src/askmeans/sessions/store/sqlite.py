@@ -14,21 +14,18 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Float, create_engine, event, literal_column, select
+from sqlalchemy import Connection, Engine, Float, event, literal_column, select
 from sqlalchemy.dialects.sqlite import insert
-from sqlalchemy.exc import DBAPIError
-from sqlalchemy.exc import TimeoutError as PoolTimeoutError
-from sqlalchemy.pool import QueuePool
 
 from askmeans.exceptions import (
-    StoreBusyError,
     StoreDamagedError,
     StoreError,
-    StoreFullError,
     StoreMovedError,
     StoreReadOnlyError,
 )
-from askmeans.sessions.store.patience import busy_seconds, no_connection
+from askmeans.sessions.store import backend
+from askmeans.sessions.store.backend import Backend, locked, no_room
+from askmeans.sessions.store.patience import busy_seconds
 
 __all__ = ["SqliteBackend", "connect", "translated"]
 
@@ -53,7 +50,7 @@ class Opened(sqlite3.Connection):
     files: tuple[FileId, FileId] = (None, None)
 
 
-class SqliteBackend:
+class SqliteBackend(Backend):
     """An SQLite database, the file that is there now."""
 
     # Seconds since 1970 with thousandths; unixepoch('subsec') is too new for SQLite 3.40.
@@ -61,16 +58,30 @@ class SqliteBackend:
     insert = staticmethod(insert)
 
     def __init__(self, path: Path) -> None:
-        self.url = str(path)
         self._path = path
-        self.engine = self.reading = _make_engine(path)
+        opened = _files(path)[0]
+
+        def make() -> Opened:
+            _check_same(path, _files(path)[0], opened)  # before another file is touched
+            connection = connect(path)
+            try:
+                _prepare(connection)
+                connection.files = _files(path)
+                _check_same(path, connection.files[0], opened)
+            except BaseException:
+                connection.close()
+                raise
+            return connection
+
+        super().__init__(str(path), "sqlite://", make)
+        event.listen(self.engine, "begin", _begin)  # transactions are begun by us, not the driver
 
     def translated(self) -> AbstractContextManager[None]:
         """Let whatever SQLite complains of become a StoreError that says what to do."""
         return translated(self.url)
 
     @contextmanager
-    def writing(
+    def begin(
         self, connection: Connection, session: int | None, *, durable: bool  # noqa: ARG002 - one writer for all sessions
     ) -> Iterator[Connection]:  # fmt: skip
         """A transaction, the only one that writes; left well, it is in the database.
@@ -85,7 +96,7 @@ class SqliteBackend:
         _check_files(writing, self._path)
 
     @contextmanager
-    def migrating(self, connection: Connection) -> Iterator[Connection]:
+    def begin_tables(self, connection: Connection) -> Iterator[Connection]:
         """A transaction, the only one that writes."""
         writing = connection.execution_options(askmeans_write=DURABLE)
         with writing.begin():  # a new file has no write-ahead log yet to be recognised by
@@ -94,35 +105,7 @@ class SqliteBackend:
     def let_go(self) -> None:
         """Write what is left to the file, and close all connections."""
         _checkpoint(self.engine)
-        self.engine.dispose()
-
-
-def _make_engine(path: Path) -> Engine:
-    """An engine for the file that is there now; transactions are begun by us, not by the driver."""
-    opened = _files(path)[0]
-
-    def make() -> Opened:
-        _check_same(path, _files(path)[0], opened)  # before anything of another file is touched
-        connection = connect(path)
-        try:
-            _prepare(connection)
-            connection.files = _files(path)
-            _check_same(path, connection.files[0], opened)
-        except BaseException:
-            connection.close()
-            raise
-        return connection
-
-    engine = create_engine(
-        "sqlite://",
-        creator=make,
-        poolclass=QueuePool,
-        pool_size=4,
-        max_overflow=28,  # as many threads as a server has
-        hide_parameters=True,  # an error in a log tells no answer
-    )
-    event.listen(engine, "begin", _begin)
-    return engine
+        super().let_go()
 
 
 def connect(path: Path) -> Opened:
@@ -231,16 +214,9 @@ def _wait_for_turn(raw: Any, end: float) -> None:
             return
 
 
-@contextmanager
-def translated(path: str) -> Iterator[None]:
+def translated(path: str) -> AbstractContextManager[None]:
     """Let whatever SQLite complains of become a StoreError that says what to do."""
-    try:
-        yield
-    except PoolTimeoutError as error:
-        raise no_connection(path) from error
-    except (DBAPIError, sqlite3.Error) as error:
-        cause = error.orig if isinstance(error, DBAPIError) else error
-        raise _typed(path, cause or error) from error
+    return backend.translated(path, sqlite3.Error, _typed)
 
 
 def _typed(path: str, cause: BaseException) -> StoreError:
@@ -249,15 +225,9 @@ def _typed(path: str, cause: BaseException) -> StoreError:
     code = whole & 0xFF  # the low byte of an extended code is the plain one
     says = str(cause)
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-        return StoreBusyError(
-            f"{path} must be free to write to. Got a lock that somebody else has held for too long "
-            f"({says}); close the program that holds it, and try again. Nothing was changed."
-        )
+        return locked(path, says)
     if code == sqlite3.SQLITE_FULL or whole in _NO_ROOM:
-        return StoreFullError(
-            f"{path} must have room to grow. Got '{says}'; free some space on its disk, and try "
-            "again. Nothing was changed."
-        )
+        return no_room(path, says)
     if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
         return StoreReadOnlyError(
             f"{path} and its folder must be writable. Got '{says}'; allow writing to both (chmod "

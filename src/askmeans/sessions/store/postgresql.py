@@ -6,39 +6,21 @@ that was committed. Leases need no SKIP LOCKED: they are given inside that lock,
 milliseconds. Readers are not held up.
 
 A connection that breaks becomes a StoreLostError; whoever wrote then knows nothing of the commit,
-and tries again with the same key (`retrying.py`).
+and tries again with the same key (`patience.py`).
 """
 
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import psycopg
-from sqlalchemy import (
-    Connection,
-    Engine,
-    Float,
-    bindparam,
-    create_engine,
-    literal_column,
-    select,
-    text,
-)
+from sqlalchemy import Connection, Float, bindparam, literal_column, select, text
 from sqlalchemy.dialects.postgresql import insert
-from sqlalchemy.exc import DBAPIError
-from sqlalchemy.exc import TimeoutError as PoolTimeoutError
-from sqlalchemy.pool import QueuePool
 
-from askmeans.exceptions import (
-    NoSessionError,
-    StoreBusyError,
-    StoreError,
-    StoreFullError,
-    StoreLostError,
-    StoreReadOnlyError,
-)
-from askmeans.sessions.store.patience import busy_seconds, no_connection
+from askmeans.exceptions import NoSessionError, StoreError, StoreLostError, StoreReadOnlyError
+from askmeans.sessions.store.backend import Backend, locked, no_room, translated
+from askmeans.sessions.store.patience import busy_seconds
 from askmeans.sessions.store.urls import connection_string, shown
 
 __all__ = ["PostgresBackend"]
@@ -56,7 +38,7 @@ _TABLES = text("SELECT pg_advisory_xact_lock(725527310)")
 _SOON = re.compile("starting up|shutting down|recovery|not yet accepting|too many clients|slots")
 
 
-class PostgresBackend:
+class PostgresBackend(Backend):
     """A PostgreSQL database."""
 
     now = select(
@@ -65,7 +47,6 @@ class PostgresBackend:
     insert = staticmethod(insert)
 
     def __init__(self, url: str) -> None:
-        self.url = shown(url)
         dsn = connection_string(url)
 
         def make() -> psycopg.Connection[Any]:
@@ -77,31 +58,16 @@ class PostgresBackend:
                 raise
             return connection
 
-        self.engine: Engine = create_engine(
-            "postgresql+psycopg://",
-            creator=make,
-            poolclass=QueuePool,
-            pool_size=4,
-            max_overflow=28,  # as many threads as a server has
-            hide_parameters=True,  # an error in a log tells no answer
-            use_native_hstore=False,
-        )
+        super().__init__(shown(url), "postgresql+psycopg://", make, use_native_hstore=False)
         # What is read is one statement as a rule: it needs no transaction, which is two more.
-        self.reading: Engine = self.engine.execution_options(isolation_level="AUTOCOMMIT")
+        self.reading = self.engine.execution_options(isolation_level="AUTOCOMMIT")
 
-    @contextmanager
-    def translated(self) -> Iterator[None]:
+    def translated(self) -> AbstractContextManager[None]:
         """Let whatever PostgreSQL complains of become a StoreError that says what to do."""
-        try:
-            yield
-        except PoolTimeoutError as error:
-            raise no_connection(self.url) from error
-        except (DBAPIError, psycopg.Error) as error:
-            cause = error.orig if isinstance(error, DBAPIError) else error
-            raise _typed(self.url, cause or error) from error
+        return translated(self.url, psycopg.Error, _typed)
 
     @contextmanager
-    def writing(
+    def begin(
         self, connection: Connection, session: int | None, *, durable: bool
     ) -> Iterator[Connection]:
         """A transaction, the only one that writes to a session; left well, it is committed."""
@@ -111,7 +77,7 @@ class PostgresBackend:
             yield connection
 
     @contextmanager
-    def migrating(self, connection: Connection) -> Iterator[Connection]:
+    def begin_tables(self, connection: Connection) -> Iterator[Connection]:
         """A transaction, the only one that makes or changes tables."""
         with connection.begin():
             connection.execute(_TABLES)
@@ -122,10 +88,6 @@ class PostgresBackend:
                     "createdb --encoding UTF8 --template template0 NAME"
                 )
             yield connection
-
-    def let_go(self) -> None:
-        """Close all connections."""
-        self.engine.dispose()
 
 
 def _settings(dsn: str) -> dict[str, Any]:
@@ -160,15 +122,9 @@ def _typed(url: str, cause: BaseException) -> StoreError | NoSessionError:
     if state[:2] == "08" or state in ("57P01", "57P02", "57P03", "57P05", "25P03", "25P04"):
         return _lost(url, says)
     if state in ("55P03", "40P01", "40001", "57014", "53300"):
-        return StoreBusyError(
-            f"{url} must be free to write to. Got a lock that somebody else has held for too long "
-            f"({says}); close the program that holds it, and try again. Nothing was changed."
-        )
+        return locked(url, says)
     if state[:2] == "53":
-        return StoreFullError(
-            f"{url} must have room to grow. Got '{says}'; free some space on its disk, and try "
-            "again. Nothing was changed."
-        )
+        return no_room(url, says)
     if state in ("25006", "42501"):
         return StoreReadOnlyError(
             f"{url} must be writable for its user. Got '{says}'; grant it the right (GRANT), or "
