@@ -6,7 +6,7 @@ variance 1 do. So a category weighs as much as a number.
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,27 +29,30 @@ _FAR = 3.0  # such standard deviations from the median, beyond which a number is
 _RAREST = 0.1  # least chance that two items differ by which a category is scaled up
 
 
-class Encoder(Protocol):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Encoder:
     """What turns a column into features."""
 
-    @property
-    def column(self) -> str:
-        """Which column."""
+    column: str
 
     @property
     def names(self) -> list[str]:
         """What the features are called."""
+        return [self.column]
 
     @property
     def units(self) -> tuple[list[float], list[float]]:
         """Middle and width of each feature: times width plus middle it is in the data's own."""
+        return [0.0] * len(self.names), [1.0] * len(self.names)
 
     @property
     def filled(self) -> str:
         """What becomes of a missing value, in words."""
+        raise NotImplementedError
 
-    def transform(self, values: "pd.Series[Any]") -> Floats:
+    def transform(self, values: Any) -> Floats:
         """The features of a column's values."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,11 +95,21 @@ class Scaling:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Number:
+class _Scaled(Encoder):
+    """One feature, in comparable units."""
+
+    scaling: Scaling
+
+    @property
+    def units(self) -> tuple[list[float], list[float]]:
+        """Middle and width."""
+        return [self.scaling.middle], [self.scaling.width]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Number(_Scaled):
     """A number in comparable units."""
 
-    column: str
-    scaling: Scaling
     notation: Notation | None = None  # of numbers that are written as words
 
     @classmethod
@@ -109,18 +122,8 @@ class Number:
         return cls(column=name, scaling=scaling, notation=how)
 
     @property
-    def names(self) -> list[str]:
-        """The column's name."""
-        return [self.column]
-
-    @property
-    def units(self) -> tuple[list[float], list[float]]:
-        """Middle and width."""
-        return [self.scaling.middle], [self.scaling.width]
-
-    @property
     def filled(self) -> str:
-        """What becomes of a missing value."""
+        """With the median."""
         return f"filled with the median, {self.scaling.fill:.4g}"
 
     def transform(self, values: "pd.Series[Any]") -> Floats:
@@ -129,12 +132,10 @@ class Number:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Date:
+class Date(_Scaled):
     """A date as a number of days."""
 
-    column: str
     pattern: str | None
-    scaling: Scaling
 
     @classmethod
     def fit(cls, values: "pd.Series[Any]", scale: str) -> "Date":
@@ -159,13 +160,8 @@ class Date:
         return [f"{self.column} (days since 1970)"]
 
     @property
-    def units(self) -> tuple[list[float], list[float]]:
-        """Middle and width, in days."""
-        return [self.scaling.middle], [self.scaling.width]
-
-    @property
     def filled(self) -> str:
-        """What becomes of a missing value."""
+        """With the median."""
         return f"filled with the median, {np.datetime64(round(self.scaling.fill), 'D')}"
 
     def transform(self, values: "pd.Series[Any]") -> Floats:
@@ -174,10 +170,10 @@ class Date:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Boolean:
+class Boolean(Encoder):
     """True or false as a number."""
 
-    column: str
+    filled: ClassVar[str] = "filled with the mean"
     mean: float
     width: float
 
@@ -190,19 +186,9 @@ class Boolean:
         return cls(column=str(values.name), mean=mean, width=float(spread))
 
     @property
-    def names(self) -> list[str]:
-        """The column's name."""
-        return [self.column]
-
-    @property
     def units(self) -> tuple[list[float], list[float]]:
         """Middle and width."""
         return [self.mean], [self.width]
-
-    @property
-    def filled(self) -> str:
-        """What becomes of a missing value."""
-        return "filled with the mean"
 
     def transform(self, values: "pd.Series[Any]") -> Floats:
         """One feature."""
@@ -211,10 +197,10 @@ class Boolean:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Category:
+class Category(Encoder):
     """One feature for each value: how much of it there is; none where it is missing or new."""
 
-    column: str
+    filled: ClassVar[str] = "counted as none of its values"
     values: list[str]
     n_values: int
     width: float
@@ -248,11 +234,6 @@ class Category:
     def units(self) -> tuple[list[float], list[float]]:
         """Shares of the values."""
         return [0.0] * len(self.values), [self.width] * len(self.values)
-
-    @property
-    def filled(self) -> str:
-        """What becomes of a missing value."""
-        return "counted as none of its values"
 
     def transform(self, values: "pd.Series[Any]") -> Floats:
         """One feature for each value."""

@@ -1,15 +1,17 @@
 """Columns that become features by way of a matrix: pictures, lists of numbers, embeddings."""
 
-from collections.abc import Mapping, Sequence
+import importlib
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from askmeans.exceptions import DataError, ParameterError
+from askmeans.exceptions import DataError, MissingExtraError, ParameterError
 from askmeans.tables.columns import Column
-from askmeans.tables.embedding import Embed, embedding
 from askmeans.tables.pictures import describe_pictures
 from askmeans.tables.reading import RawTable
 from askmeans.tables.recipe import GIVEN, Recipe
@@ -18,6 +20,7 @@ from askmeans.tables.vectors import Vectors, column_vectors, embedded
 __all__ = ["embed_by_column", "matrices_of", "new_matrices"]
 
 Matrices = dict[str, NDArray[np.float32]]
+Embed = Callable[[list[Any]], Any]
 Functions = Mapping[str, tuple[Embed, str]]
 
 _NAMED = 3  # images that are named in a message
@@ -43,7 +46,7 @@ def embed_by_column(embed: Any, columns: Sequence[Column]) -> dict[str, tuple[Em
                 "The 'embed' parameter must name texts or images that are features. Got "
                 f"{name!r} instead; say that it is a text or an image."
             )
-    return {name: embedding(function) for name, function in embed.items()}
+    return {name: _embedding(function) for name, function in embed.items()}
 
 
 def matrices_of(
@@ -59,7 +62,7 @@ def matrices_of(
             function, word = functions[name]
             values = table.frame[name]
             if column.kind == "image" and table.folder is not None:
-                values = values.map(_in_folder(table.folder), na_action="ignore")
+                values = values.map(partial(_in_folder, table.folder), na_action="ignore")
             found[name] = embedded(values, function, word)
         elif column.kind == "image":
             found[name] = _pictures(table, name, notes)
@@ -90,6 +93,53 @@ def new_matrices(recipe: Recipe, table: RawTable, embed: Any, notes: list[str]) 
     return matrices_of(table, used, functions, notes)
 
 
+def _embedding(embed: Any) -> tuple[Embed, str]:
+    """The function of this name, `package.module:function`, or a function; and its name."""
+    if callable(embed):
+        name = f"{getattr(embed, '__module__', '')}:{getattr(embed, '__qualname__', 'function')}"
+        return embed, name
+    if embed == "wordllama":
+        return _wordllama(), "wordllama"
+    module, _, function = str(embed).partition(":")
+    if not module or not function:
+        raise ParameterError(
+            "The 'embed' parameter must be a function, 'wordllama', or 'package.module:function'. "
+            f"Got {embed!r:.60} instead."
+        )
+    try:
+        found = getattr(importlib.import_module(module), function)
+    except (ImportError, AttributeError) as error:
+        raise ParameterError(
+            f"The 'embed' parameter must name a function that can be imported. Got '{error}'; "
+            "install its package, or put its file where Python looks (PYTHONPATH=.)."
+        ) from error
+    return found, str(embed)
+
+
+def _wordllama() -> Embed:
+    """Sentence embeddings whose weights are in the package: nothing is downloaded."""
+    root = logging.getLogger()
+    before = root.level, list(root.handlers)
+    try:
+        import wordllama
+    except ImportError as error:
+        raise MissingExtraError(
+            "Embedding by wordllama needs the package. Got none; install it with: "
+            'pip install "askmeans[text]"'
+        ) from error
+    # Its own search misses the tokenizer that its wheel carries; as a cache the folder is right.
+    model = wordllama.WordLlama.load(
+        cache_dir=Path(wordllama.__file__).parent, disable_download=True
+    )
+    root.setLevel(before[0])  # it has every library's log printed
+    root.handlers[:] = before[1]
+
+    def embed(texts: Sequence[Any]) -> Any:
+        return model.embed([str(text) for text in texts])
+
+    return embed
+
+
 def _pictures(table: RawTable, name: str, notes: list[str]) -> NDArray[np.float32]:
     """What the pictures of a column look like; told which are none."""
     matrix, wrong = describe_pictures(table.frame[name].tolist(), table.folder)
@@ -108,6 +158,6 @@ def _pictures(table: RawTable, name: str, notes: list[str]) -> NDArray[np.float3
     return matrix
 
 
-def _in_folder(folder: Path) -> Any:
-    """A function from a path in the folder to the whole path."""
-    return lambda value: str(folder / value) if isinstance(value, str) else value
+def _in_folder(folder: Path, value: Any) -> Any:
+    """The whole path, where the value is one in the folder."""
+    return str(folder / value) if isinstance(value, str) else value

@@ -18,11 +18,10 @@ from askmeans.tables.vectors import Vectors
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["GIVEN", "AnyEncoder", "Recipe", "Settings", "learn_recipe", "recipe_features"]
+__all__ = ["GIVEN", "Recipe", "Settings", "learn_recipe", "recipe_features"]
 
 Floats = NDArray[np.floating]
 Matrices = Mapping[str, NDArray[np.float32]]  # of columns that are pictures, vectors or embedded
-AnyEncoder = Encoder | Vectors
 
 GIVEN = "vectors"  # what vectors beside the table are called
 
@@ -32,8 +31,6 @@ _ENCODERS: dict[str, type[Any]] = {
     "vectors": Vectors,
 }  # fmt: skip
 _TABLE = (Number, Date, Boolean, Category)  # what weighs as one block, however many there are
-
-
 _PICTURE_AXES = 32  # principal axes of what pictures are described by
 
 
@@ -72,7 +69,7 @@ class Recipe:
     """
 
     columns: list[Column]
-    encoders: list[AnyEncoder]
+    encoders: list[Encoder]
     weights: list[float]
     shown: list[str]
     id: str | None
@@ -112,10 +109,7 @@ class Recipe:
             "shown": self.shown,
             "columns": [dataclasses.asdict(column) for column in self.columns],
             "weights": self.weights,
-            "encoders": [
-                {"kind": kinds[type(e)], **dataclasses.asdict(e)}  # type: ignore[arg-type]  # all are dataclasses
-                for e in self.encoders
-            ],
+            "encoders": [{"kind": kinds[type(e)], **dataclasses.asdict(e)} for e in self.encoders],
         }
 
     @classmethod
@@ -175,7 +169,7 @@ def learn_recipe(
     frame: "pd.DataFrame", columns: Sequence[Column], matrices: Matrices, settings: Settings
 ) -> tuple[Recipe, Floats]:
     """A recipe from a table whose columns are described, and the table's features."""
-    encoders: list[AnyEncoder] = []
+    encoders: list[Encoder] = []
     blocks: list[Floats] = []
     told = []
     for column in columns:
@@ -206,7 +200,7 @@ def recipe_features(recipe: Recipe, frame: "pd.DataFrame", matrices: Matrices) -
 
 def _learnt(
     frame: "pd.DataFrame", column: Column, matrices: Matrices, settings: Settings
-) -> AnyEncoder:
+) -> Encoder:
     """The encoder of a column."""
     name, kind = column.name, column.kind
     if name in matrices:
@@ -224,7 +218,7 @@ def _learnt(
     return encoder
 
 
-def _transformed(encoder: AnyEncoder, frame: "pd.DataFrame", matrices: Matrices) -> Floats:
+def _transformed(encoder: Encoder, frame: "pd.DataFrame", matrices: Matrices) -> Floats:
     """What an encoder makes of its column."""
     if isinstance(encoder, Vectors):
         return encoder.transform(matrices[encoder.column])
@@ -241,7 +235,7 @@ def _side_by_side(blocks: Sequence[Floats], weights: Sequence[float]) -> Floats:
     return found
 
 
-def _weights(encoders: Sequence[AnyEncoder], blocks: Sequence[Floats]) -> list[float]:
+def _weights(encoders: Sequence[Encoder], blocks: Sequence[Floats]) -> list[float]:
     """What makes the variance of each block the same, in total: texts, pictures, the rest."""
     names = ["" if isinstance(e, _TABLE) else e.column for e in encoders]
     if len(set(names)) == 1:
@@ -252,7 +246,7 @@ def _weights(encoders: Sequence[AnyEncoder], blocks: Sequence[Floats]) -> list[f
     return [float(1.0 / np.sqrt(totals[name])) if totals[name] > 0.0 else 1.0 for name in names]
 
 
-def _why(column: Column, encoder: AnyEncoder, frame: "pd.DataFrame", matrices: Matrices) -> str:
+def _why(column: Column, encoder: Encoder, frame: "pd.DataFrame", matrices: Matrices) -> str:
     """What a person should know about a feature."""
     said = [column.why] if column.why else []
     if isinstance(encoder, Category):

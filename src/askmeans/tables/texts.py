@@ -14,13 +14,14 @@ components have weight; of texts with many, many do.
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from askmeans.exceptions import DataError
 from askmeans.tables.columns import UNSPACED
+from askmeans.tables.encoders import Encoder
 from askmeans.tables.languages import language_of, languages_of
 from askmeans.tables.packing import pack, unpack
 
@@ -50,10 +51,10 @@ _VIEWS: dict[str, dict[str, Any]] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Text:
-    """Texts of one column in the space of its topics."""
+class Text(Encoder):
+    """Texts of one column in the space of its topics, which have no units."""
 
-    column: str
+    filled: ClassVar[str] = "counted as empty texts"
     terms: dict[str, list[str]]  # of each view
     rarity: dict[str, Any]  # of each term of all views, packed
     components: dict[str, Any]  # one row for each of those, packed
@@ -112,16 +113,6 @@ class Text:
     def names(self) -> list[str]:
         """The column, and the number of the topic."""
         return [f"{self.column} [{j + 1}]" for j in range(self.components["shape"][1])]
-
-    @property
-    def units(self) -> tuple[list[float], list[float]]:
-        """Topics have no units."""
-        return [0.0] * len(self.names), [1.0] * len(self.names)
-
-    @property
-    def filled(self) -> str:
-        """What becomes of a missing value."""
-        return "counted as empty texts"
 
     def transform(self, values: "pd.Series[Any]") -> Single:
         """One feature for each topic; the length of every row is 1, or 0 where no word is known."""

@@ -3,12 +3,13 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from askmeans.exceptions import DataError
+from askmeans.tables.encoders import Encoder
 from askmeans.tables.packing import pack, unpack
 from askmeans.tables.reading import read_table
 
@@ -23,10 +24,10 @@ _SHOWN = 3  # components that are told of vectors in a message
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Vectors:
+class Vectors(Encoder):
     """Vectors, made of length 1 where directions count; reduced to principal axes for pictures."""
 
-    column: str
+    filled: ClassVar[str] = "taken for average"
     source: str  # "column", "given", "image" or "embed"
     embed: str | None  # what the function is called
     cosine: bool
@@ -61,16 +62,6 @@ class Vectors:
         """The column, and the number of the component."""
         n = self.mean["shape"][0] if self.axes is None else self.axes["shape"][1]
         return [f"{self.column} [{j + 1}]" for j in range(n)]
-
-    @property
-    def units(self) -> tuple[list[float], list[float]]:
-        """Components are in their own units."""
-        return [0.0] * len(self.names), [1.0] * len(self.names)
-
-    @property
-    def filled(self) -> str:
-        """What becomes of a missing value."""
-        return "taken for average"
 
     def transform(self, matrix: Single) -> Single:
         """The features of vectors; a row of NaN is a missing one."""
