@@ -8,6 +8,7 @@ os.environ.setdefault("SCIPY_ARRAY_API", "1")  # or scikit-learn skips some of i
 os.environ.setdefault("MPLBACKEND", "Agg")
 # The tests run on every core already; threads that fight over them make small matrices slow.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # scikit-learn's wait by spinning
 
 import pytest
 from browsers import FLAGS, REMEDY, find_browser

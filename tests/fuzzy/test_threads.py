@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import sklearn.cluster  # noqa: F401 - loads the OpenMP that threadpoolctl limits
 from numpy.testing import assert_allclose
 from threadpoolctl import threadpool_limits
 
@@ -16,8 +17,6 @@ def test_small_work_stays_on_one_thread():
 
 @pytest.mark.parametrize("limit", [1, 2])
 def test_large_work_takes_as_many_threads_as_scikit_learn_may(limit):
-    import sklearn.cluster  # noqa: F401 - loads the OpenMP that threadpoolctl limits
-
     with threadpool_limits(limit), RowThreads(1_000_001, 10) as threads:
         assert thread_limit() == limit
         assert len(threads.rows) == limit
@@ -43,5 +42,7 @@ def test_an_error_in_one_thread_reaches_the_caller():
     def fails(rows):
         return 1 // (len(rows) * 0)
 
-    with RowThreads(10_000_000, 10) as threads, pytest.raises(ZeroDivisionError):
-        threads.map(fails, (np.empty(10_000_000, dtype=np.int8),))
+    with threadpool_limits(2), RowThreads(10_000_000, 10) as threads:
+        assert len(threads.rows) == 2
+        with pytest.raises(ZeroDivisionError):
+            threads.map(fails, (np.empty(10_000_000, dtype=np.int8),))
