@@ -14,8 +14,11 @@ def cell(data="Iris", seed=0):
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
+    """Where a cell was run, and then one that failed; each run starts a process."""
     folder = tmp_path_factory.mktemp("cells")
-    run_cells([cell()], folder, jobs=1, advance=lambda _: None)
+    bad = Cell(name="bad", work=baselines, arguments={"data": "none", "seed": 0}, weight=1.0)
+    with pytest.raises(KeyError):
+        run_cells([cell(), bad], folder, jobs=1, advance=lambda _: None)
     return folder
 
 
@@ -25,6 +28,10 @@ def tampered(folder):
     stored = json.loads(path.read_text())
     stored["series"][0]["values"][0] = 0.125
     path.write_text(json.dumps(stored))
+
+
+def test_what_was_done_before_a_cell_failed_is_kept(folder):
+    assert [path.name for path in folder.iterdir()] == ["Iris.json"]
 
 
 def test_a_finished_cell_is_read_not_run(folder):
@@ -39,10 +46,3 @@ def test_a_cell_for_other_arguments_is_run_again(folder):
     tampered(folder)
     found = run_cells([cell(seed=1)], folder, jobs=1, advance=lambda _: None)
     assert found["Iris"][0].values[0] != 0.125
-
-
-def test_a_failing_cell_says_so_and_what_was_done_before_it_is_kept(tmp_path):
-    bad = Cell(name="bad", work=baselines, arguments={"data": "none", "seed": 0}, weight=1.0)
-    with pytest.raises(KeyError):
-        run_cells([cell(), bad], tmp_path, jobs=1, advance=lambda _: None)
-    assert [path.name for path in tmp_path.iterdir()] == ["Iris.json"]
