@@ -24,7 +24,7 @@ from askmeans.policy import Policy
 from askmeans.queries import Ledger, Queries, batches_of
 from askmeans.results import Clustering, Result
 
-__all__ = ["Oracle", "annotators_of", "checked_answers", "run"]
+__all__ = ["Oracle", "annotators_of", "bar", "checked_answers", "run"]
 
 Floats = NDArray[np.float64]
 
@@ -136,7 +136,7 @@ def run(
         check_number(budget, "budget", "run", integer=True, minimum=0)
     ledger = Ledger() if ledger is None else ledger
     driver = _Driver(oracle, ledger, budget)
-    with _bar(progress, budget) as advance, driver.interrupts:
+    with bar(progress, budget) as advance, driver.interrupts:
         driver.advance = advance
         try:
             if isinstance(plan, Generator):
@@ -304,7 +304,7 @@ def annotators_of(oracle: Oracle, queries: Queries) -> list[str] | None:
     return None if named is None else [str(name) for name in named]
 
 
-def _bar(progress: bool, budget: int | None) -> AbstractContextManager[Any]:
+def bar(progress: bool, budget: int | None) -> AbstractContextManager[Any]:
     """A function that moves the bar on by so many answers; nothing in a pipe."""
     if not progress:
         return nullcontext(lambda _: None)

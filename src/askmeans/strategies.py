@@ -140,21 +140,7 @@ class Strategy(ABC):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PaperStrategy(Strategy):
-    """What the paper's three algorithms share; use one of those.
-
-    Parameters
-    ----------
-    sample_size : int, default=100
-        Items whose memberships are asked first, drawn at random (m in the paper).
-    precision : float, default=0.1
-        How exactly memberships are searched for in the end (eta, or eta_2, in the paper).
-    order : {"relative", "distance"}, default="relative"
-        How items are ordered for that search: by closed-form membership from all centres, or by
-        distance to the one centre, as in the paper.
-    faithful : bool, default=False
-        Follow the paper to the letter: distance order, all entries of a row asked, memberships at
-        the lower end of their cell. For comparing counts.
-    """
+    """What the paper's three algorithms share; use one of those, which say what each is."""
 
     sample_size: int = 100
     precision: float = 0.1

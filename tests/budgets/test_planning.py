@@ -157,6 +157,10 @@ def test_numbers_out_of_range_are_refused(arguments, message):
         budgets.plan_budget(*arguments)
 
 
+def test_a_budget_of_relative_questions_is_planned_for_the_strategy_that_asks_them():
+    assert isinstance(budgets.plan_budget(200, 1000, 3, ask="relative").strategy, Stratified)
+
+
 def test_a_group_question_costs_one_item_whatever_the_number_of_clusters():
     assert budgets.forecast(Stratified(max_items=40), 1000, 7, ask="group").n_queries == 40
     assert budgets.plan_budget(40, 1000, 7, ask="group").strategy == Stratified(max_items=40)

@@ -243,13 +243,8 @@ def plan_budget(
     owner = "plan_budget"
     _check(n, k, ask, owner)
     check_number(budget, "budget", owner, integer=True, minimum=1)
-    kinds: list[type[Strategy]] = [Stratified, TwoPhase, Sequential]
-    if k == 2:
-        kinds.append(TwoClusters)
-    if ask == "group":
-        kinds = [Stratified]
     plans = []
-    for candidate in kinds if kind is None else [kind]:
+    for candidate in kinds_for(k, ask) if kind is None else [kind]:
         least = _with_margin(forecast(_sized(candidate, SMALLEST * k), n, k, ask=ask), n, k, ask)
         if least > budget:
             if kind is not None or candidate is Stratified:
@@ -268,6 +263,14 @@ def plan_budget(
                 high = middle - 1
         plans.append(forecast(_sized(candidate, low), n, k, ask=ask))
     return min(plans, key=lambda plan: plan.expected_error)
+
+
+def kinds_for(k: int, ask: Ask) -> list[type[Strategy]]:
+    """The strategies that ask so about so many clusters."""
+    if ask in ("group", "relative"):
+        return [Stratified]
+    two: list[type[Strategy]] = [TwoClusters] if k == 2 else []
+    return [Stratified, TwoPhase, Sequential, *two]
 
 
 def _with_margin(plan: Forecast, n: int, k: int, ask: Ask) -> int:

@@ -17,7 +17,6 @@ import math
 import os
 import re
 import warnings
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -27,13 +26,12 @@ from askmeans.exceptions import AnswerError, AskmeansWarning, DataError
 from askmeans.files import whole_file
 from askmeans.queries import (
     KINDS,
-    GroupQueries,
+    Answer,
+    Answers,
     Ledger,
     MembershipQueries,
-    PairQueries,
     Queries,
-    RelativeQueries,
-    TripletQueries,
+    Question,
     ordered,
 )
 from askmeans.shares import mean_row, numbered_text, parse_row, row_text
@@ -48,7 +46,6 @@ _UNDONE, _UNSURE = "undone", "cannot say"
 _SHARE = re.compile(r":[\d.e-]+(?:,|$)")  # between the names of a row of shares
 _NOBODYS = re.compile(r"cluster_\d+|Group [A-Z]+|the group of .*", re.DOTALL)  # names by default
 
-Question = tuple[str, tuple[int, ...], int, int]  # kind, items, cluster, repeat
 Value = float | tuple[float, ...]
 
 
@@ -174,13 +171,13 @@ class AnswerFile:
                     "answer file of other data, or another --id? Spaces and line breaks count."
                 )
         items = ordered(kind, (self._rows[name] for name in names))
-        cluster = self._cluster(row, where) if kind == "membership" else -1
+        cluster = self._cluster(row, where) if kind == "membership" else None
         repeat = whole_number(row.get("repeat") or "0")
         if repeat is None:
             raise DataError(
                 f"{where}: the repeat must be a number from 0. Got {row['repeat']!r:.60} instead."
             )
-        question = (kind, items, cluster, repeat)
+        question = Question(kind, items, cluster, repeat)
         if row.get("note") == _UNDONE:
             return question, None
         if kind == "group":
@@ -275,7 +272,7 @@ def _together(said: dict[str, Value], n_clusters: int) -> Value:
 
 def _is_unsure(value: Value) -> bool:
     """Whether it is "cannot say"."""
-    return all(map(math.isnan, value)) if isinstance(value, tuple) else math.isnan(value)
+    return bool(np.isnan(value).all())
 
 
 def _differ(value: Value, other: Value) -> bool:
@@ -298,24 +295,10 @@ def _warn(text: str) -> None:
 
 
 def _as_ledger(held: dict[Question, Value], n_clusters: int) -> Ledger:
-    """A ledger of these answers."""
-    ledger = Ledger()
-    for kind in KINDS:
-        mine = [(question, value) for question, value in held.items() if question[0] == kind]
-        if not mine:
-            continue
-        items = np.array([question[1] for question, _ in mine])
-        repeat = np.array([question[3] for question, _ in mine])
-        batch: Queries
-        values: Sequence[Value] = [value for _, value in mine]
-        if kind == "membership":
-            clusters = np.array([question[2] for question, _ in mine])
-            batch = MembershipQueries(items[:, 0], clusters, repeat=repeat)
-        elif kind == "group":
-            batch = GroupQueries(items[:, 0], n_clusters, repeat=repeat)
-            values = [mean_row([row], n_clusters) for row in values if isinstance(row, tuple)]
-        else:
-            three = RelativeQueries if kind == "relative" else TripletQueries
-            batch = (PairQueries if kind == "pair" else three)(items, repeat=repeat)
-        ledger.record(batch, values)
-    return ledger
+    """A ledger of these answers, kind by kind."""
+    kinds = list(KINDS)
+    records = [
+        Answer(round=0, **question._asdict(), value=value)
+        for question, value in sorted(held.items(), key=lambda each: kinds.index(each[0].kind))
+    ]
+    return Answers.of(records, n_clusters).ledger()

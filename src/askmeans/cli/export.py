@@ -9,7 +9,7 @@ from askmeans.cli.options import Which
 from askmeans.cli.printing import say
 from askmeans.cli.sessions import opened, show_json
 from askmeans.cli.tables import check_unused, write_text
-from askmeans.exceptions import DataError, ParameterError
+from askmeans.exceptions import ParameterError
 from askmeans.files import whole_file
 from askmeans.sessions import Session, SessionResult
 from askmeans.sessions.store import stem_of
@@ -34,7 +34,7 @@ def run(which: Which, out: Path | None, format: str, *, force: bool) -> None:  #
                 )
             stem = stem.with_name(f"{stem.name}-{name}")
         files = _files(stem, format)
-        _check(list(files.values()), force=force)
+        check_unused(list(files.values()), force=force)
         result = session.result()
         if format in FORMATS:
             write_exchange(session, result, files, format)
@@ -76,16 +76,6 @@ def _files(stem: Path, format: str) -> dict[str, Path]:  # noqa: A002 - the opti
     if format == "json":
         return {"all": Path(f"{stem}.json")}
     return {key: Path(f"{stem}.{key}.{format}") for key in ("memberships", "centers", "answers")}
-
-
-def _check(files: list[Path], *, force: bool) -> None:
-    """Refuse a missing folder, and to overwrite."""
-    if not files[0].absolute().parent.is_dir():
-        raise DataError(
-            f"{files[0].parent} must be a folder for the results. Got none; make it first, or use "
-            "another --out."
-        )
-    check_unused(files, force=force)
 
 
 def _frame(table: Table) -> "pd.DataFrame":

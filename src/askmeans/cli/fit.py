@@ -19,7 +19,7 @@ from askmeans.cli.tables import check_unused, plain, read_with, write_frame, wri
 from askmeans.driver import Oracle
 from askmeans.driver import run as drive
 from askmeans.estimators import FuzzyKMeans
-from askmeans.exceptions import AskmeansError, CollapseWarning, DataError, ParameterError
+from askmeans.exceptions import AskmeansError, CollapseWarning, ParameterError
 from askmeans.fuzzy import weighted_centers
 from askmeans.metrics import match_clusters, matched_accuracy
 from askmeans.oracles import CallbackOracle, ConsoleOracle, TableOracle
@@ -141,11 +141,6 @@ class _Files:
 
     def check(self, *, force: bool, plot: bool) -> None:
         """Refuse a missing folder, and to overwrite results other than those of a stopped run."""
-        if not self.summary.parent.is_dir():
-            raise DataError(
-                f"{self.summary.parent} must be a folder for the results. Got none; make it first, "
-                "or use another --out."
-            )
         files = [self.memberships, self.centers, self.summary] + [self.picture] * plot
         check_unused(files, force=force or self._stopped_before())
 

@@ -8,17 +8,11 @@ from rich.console import Console
 from rich.table import Table
 
 from askmeans.budgets import Forecast, forecast, plan_budget
+from askmeans.budgets.planning import kinds_for
 from askmeans.checks import check_enough_items, check_positive
 from askmeans.cli.data_commands import PlanOptions
 from askmeans.exceptions import BudgetError, ParameterError
-from askmeans.strategies import (
-    PaperStrategy,
-    Sequential,
-    Strategy,
-    Stratified,
-    TwoClusters,
-    TwoPhase,
-)
+from askmeans.strategies import PaperStrategy, Sequential, Strategy, Stratified, TwoClusters
 
 __all__ = ["run"]
 
@@ -29,13 +23,8 @@ def run(options: PlanOptions) -> None:
     check_positive(seconds, "seconds_per_question", "askmeans plan")
     n = _count(options.data, options.n)
     check_enough_items(n, k, "askmeans plan")
-    kinds: list[type[Strategy]] = [Stratified, TwoPhase, Sequential]
-    if k == 2:
-        kinds.append(TwoClusters)
-    if ask in ("group", "relative"):
-        kinds = [Stratified]
     plans: list[Forecast] = []
-    for kind in kinds:
+    for kind in kinds_for(k, ask):
         try:
             plans.append(
                 forecast(kind(), n, k, ask=ask)

@@ -101,7 +101,12 @@ def _scale_warning(items: Items, how: str) -> list[str]:
 
 
 def check_unused(files: Sequence[Path], *, force: bool) -> None:
-    """Refuse to overwrite any of these, unless told to."""
+    """Refuse a missing folder, and to overwrite any of these, unless told to."""
+    if not files[0].absolute().parent.is_dir():
+        raise DataError(
+            f"{files[0].parent} must be a folder for the results. Got none; make it first, or use "
+            "another --out."
+        )
     there = [path for path in files if path.exists()]
     if there and not force:
         raise DataError(

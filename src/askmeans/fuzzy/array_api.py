@@ -284,13 +284,6 @@ def _both_moments(
     return sums, float(xp.sum(heavy * away)), total
 
 
-def _first_moment(
-    engine: ArrayApiEngine, rows: Array, weights: Array | None, shift: Floats
-) -> tuple[Floats, float]:
-    sums, _, total = _both_moments(engine, rows, weights, shift)
-    return sums, total
-
-
 def _largest_deviation(
     engine: ArrayApiEngine, rows: Array, weights: Array | None, shift: Floats
 ) -> float:
@@ -330,7 +323,6 @@ def _row_labels(engine: ArrayApiEngine, rows: Array, centers: Floats) -> Array:
 _OWN: dict[Any, Callable[..., Any]] = {
     kernels.accumulate: _accumulate,
     kernels.both_moments: _both_moments,
-    kernels.first_moment: _first_moment,
     kernels.largest_deviation: _largest_deviation,
     kernels.second_moment: _second_moment,
 }

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 from dataclasses import dataclass
+from functools import partial
 from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
@@ -106,17 +107,14 @@ class RowGroup:
             ):
                 try:
                     columns = [c.to_numpy(zero_copy_only=False) for c in batch.columns]
-                    yield np.stack([np.asarray(c, _float_type(c)) for c in columns], axis=1)
+                    floats = [np.asarray(c, c.dtype if c.dtype == np.float32 else float)
+                              for c in columns]  # fmt: skip
+                    yield np.stack(floats, axis=1)
                 except (TypeError, ValueError) as error:
                     raise DataError(
                         f"{self.path} must have columns of numbers. Got {error}; leave such "
                         "columns out."
                     ) from error
-
-
-def _float_type(column: NDArray[Any]) -> type:
-    """Single precision stays so, all else is float64."""
-    return np.float32 if column.dtype == np.float32 else np.float64
 
 
 class DiskEngine:
@@ -143,19 +141,11 @@ class DiskEngine:
 
     def map(self, function: Callable[..., Part], *shared: Any) -> list[Part]:
         """function(items, weights, *shared) of every block, in row order."""
-
-        def unnumbered(X: Items, weights: Floats, _: int) -> Part:
-            return function(X, weights, *shared)
-
-        return self._each(unnumbered)
+        return self._each(lambda X, weights, _: function(X, weights, *shared))
 
     def map_numbered(self, function: Callable[..., Part], *shared: Any) -> list[Part]:
         """function(items, weights, number of the first row, *shared) of every block."""
-
-        def numbered(X: Items, weights: Floats, start: int) -> Part:
-            return function(X, weights, start, *shared)
-
-        return self._each(numbered)
+        return self._each(lambda X, weights, start: function(X, weights, start, *shared))
 
     def prepared(self, prepare: Prepare) -> "DiskEngine":
         """The same rows, each block as this function makes it after what was applied so far."""
@@ -166,12 +156,8 @@ class DiskEngine:
 
     def take(self, rows: NDArray[np.intp]) -> tuple[Items, Floats]:
         """A few rows by number, ascending, in memory; and what they weigh."""
-
-        def numbered(X: Items, weights: Floats, start: int) -> tuple[Items, Floats]:
-            return pick(X, weights, start, rows)
-
-        cuts = np.searchsorted(rows, self._starts)
-        parts = self._each(numbered, only=np.diff(cuts) > 0)
+        only = np.diff(np.searchsorted(rows, self._starts)) > 0
+        parts = self._each(lambda X, weights, start: pick(X, weights, start, rows), only)
         none = np.empty((0, self.n_features), self.dtype), np.empty(0)
         items, weights = zip(none, *parts, strict=True)
         return np.concatenate(items), np.concatenate(weights)
@@ -185,12 +171,10 @@ class DiskEngine:
         shape = (self.n_rows,) if width is None else (self.n_rows, width)
         return LazyRows(engine=self, function=function, shape=shape, dtype=np.dtype(dtype))
 
-    def blocks(self, low: int = 0, high: int | None = None) -> Iterator[tuple[int, Items]]:
-        """Blocks in row order, with the number of the first row; only sources that have some."""
-        high = self.n_rows if high is None else high
+    def blocks(self) -> Iterator[tuple[int, Items]]:
+        """Blocks in row order, with the number of the first row."""
         for source, start in zip(self.sources, self._starts, strict=False):
-            if start < high and start + source.n_rows > low:
-                yield from self._read(source, start)
+            yield from self._read(source, start)
 
     def _read(self, source: Source, start: int) -> Iterator[tuple[int, Items]]:
         """A source's blocks, prepared, with the number of each first row."""
@@ -294,7 +278,7 @@ def open_disk(path: str | Path, *, memory: int, columns: list[str] | None = None
         engine = of_memory_map(mapped, memory=memory)
         if columns is not None:
             chosen = [int(name) for name in columns]
-            engine = engine.prepared(_Columns(chosen))
+            engine = engine.prepared(partial(np.take, indices=chosen, axis=1))
             engine.n_features = len(chosen)
         return engine
     return _of_parquet(files, columns, memory)
@@ -332,16 +316,6 @@ def _files(path: Path) -> list[Path]:
     return [path]
 
 
-@dataclass(frozen=True, slots=True)
-class _Columns:
-    """Some columns of every block."""
-
-    chosen: list[int]
-
-    def __call__(self, items: Items) -> Items:
-        return items[:, self.chosen]
-
-
 def of_memory_map(X: Items, *, memory: int) -> DiskEngine:
     """The engine of a memory map, cut into as many runs as there are threads, several times."""
     if X.ndim != 2 or 0 in X.shape or X.dtype.kind not in "fiu":
@@ -356,13 +330,8 @@ def of_memory_map(X: Items, *, memory: int) -> DiskEngine:
     dtype = np.float32 if X.dtype == np.float32 else np.float64
     engine = DiskEngine(sources, (n, d), dtype, memory=memory)
     if X.dtype not in (np.float32, np.float64):
-        engine.prepare = _as_float64
+        engine.prepare = partial(np.asarray, dtype=np.float64)
     return engine
-
-
-def _as_float64(items: Items) -> Items:
-    """Whole numbers as floats."""
-    return items.astype(np.float64)
 
 
 def _of_parquet(files: list[Path], columns: list[str] | None, memory: int) -> DiskEngine:

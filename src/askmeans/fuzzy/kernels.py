@@ -462,21 +462,6 @@ def log_ratio(mine: float, rival: float) -> float:
 
 
 @compiled_sums
-def first_moment(X: Items, weights: Floats, shift: Floats) -> tuple[Floats, float]:
-    """Sums of x - shift per feature, and of the weights, over these items."""
-    n, d = X.shape
-    sums = np.zeros(d)
-    total = 0.0
-    for i in range(n):
-        w = weights[i] if weights.size else 1.0
-        if w > 0.0:
-            total += w
-            for c in range(d):
-                sums[c] += w * (X[i, c] - shift[c])
-    return sums, total
-
-
-@compiled_sums
 def both_moments(X: Items, weights: Floats, shift: Floats) -> tuple[Floats, float, float]:
     """Sums of x - shift per feature, of its squares over all features, and of the weights."""
     n, d = X.shape

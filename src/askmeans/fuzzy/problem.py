@@ -90,8 +90,8 @@ def _in_four_passes(engine: Engine) -> tuple[Floats, float]:
     """Mean and spread of all items: the second pass mends what the first rounded."""
     mean = np.zeros(engine.n_features)
     for _ in range(2):
-        parts = engine.map(kernels.first_moment, mean)
-        total = sum(part[1] for part in parts)
+        parts = engine.map(kernels.both_moments, mean)
+        total = sum(part[2] for part in parts)
         with np.errstate(over="ignore", invalid="ignore"):  # told below
             mean = mean + sum(part[0] for part in parts) / total
     width = max(engine.map(kernels.largest_deviation, mean))

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -13,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans.checks import check_number
+from askmeans.driver import bar
 from askmeans.exceptions import AnswerError, ParameterError, StopAsking
 from askmeans.oracles.model_answers import Reply, parsed, spread
 from askmeans.oracles.model_batches import Batch
@@ -211,7 +211,10 @@ class ModelOracle:
             queries.check_items(len(self.prompts.shown))
         asked, k = queries.questions(), self._n_clusters(queries)
         batch = Batch(partial(self._card, k=k), self._caller.ended, self.failed)
-        with self._bar(len(asked)) as advance, ThreadPoolExecutor(self.concurrency) as pool:
+        with (
+            bar(self.progress, len(asked)) as advance,
+            ThreadPoolExecutor(self.concurrency) as pool,
+        ):
             try:
                 done: SimpleQueue[Any] = SimpleQueue()
                 for question in (distinct := list(dict.fromkeys(asked))):
@@ -230,18 +233,10 @@ class ModelOracle:
             raise StopAsking(answers, reached) from batch.cause
         return answers
 
-    def _bar(self, n: int) -> Any:
-        """A function that moves the progress bar on."""
-        if not self.progress:
-            return nullcontext(lambda _: None)
-        from askmeans.progress import answers_bar
-
-        return answers_bar(n)
-
     def _card(self, question: Question, k: int) -> Value:
         """One question's answer: the mean of its votes, of those that could say."""
         votes = [self._vote(question, k, vote) for vote in range(self.votes)]
-        told = np.array([vote for vote in votes if not _is_silent(vote)])
+        told = np.array([vote for vote in votes if not np.isnan(vote).any()])
         if not len(told):
             return self._nothing(question, k)
         mean = told.mean(axis=0)
@@ -298,8 +293,3 @@ def _wait_for(done: "SimpleQueue[Any]") -> None:
             return
         except Empty:
             continue
-
-
-def _is_silent(value: Value) -> bool:
-    """Whether an answer is "cannot say"."""
-    return any(map(math.isnan, value)) if isinstance(value, tuple) else math.isnan(value)
