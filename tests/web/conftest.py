@@ -1,7 +1,6 @@
 """Sessions served on loopback, and a real browser to answer them with."""
 
 import json
-import socket
 import sys
 import threading
 from contextlib import contextmanager
@@ -22,6 +21,7 @@ from soaking import in_soak
 from askmeans import TwoPhase, sessions
 from askmeans.tables import read_items
 from askmeans.web import create_app
+from askmeans.web.runner import _listen
 
 ROOT = Path(__file__).parents[2]
 SCREENSHOTS = ROOT / "screenshots"
@@ -145,7 +145,7 @@ def token_of(client):
 def serving(path, **options):
     """The page on a free port, in a thread; gives its address."""
     app = create_app(path, **options)
-    listening = socket.create_server(("127.0.0.1", 0))
+    listening = _listen("127.0.0.1", 0)
     config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1,
                             proxy_headers=False)  # fmt: skip
     server = uvicorn.Server(config)

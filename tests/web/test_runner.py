@@ -53,6 +53,11 @@ def test_a_port_in_use_is_told_with_the_remedy(database):
         serve(database, port=70000, open_browser=False)
 
 
+def test_a_reply_in_two_parts_does_not_wait_for_the_first_to_be_acknowledged():
+    with runner._listen("127.0.0.1", 0) as listening:
+        assert listening.proto == socket.IPPROTO_TCP  # else asyncio sets no TCP_NODELAY
+
+
 @pytest.mark.parametrize("host", ["0.0.0.0", "192.168.1.7", "::", "example.org", ""])
 def test_another_address_than_loopback_is_refused_unencrypted_and_the_remedy_said(host, database):
     with pytest.raises(ParameterError, match=r"'host'.*Got.*--certificate.*--behind-proxy"):
