@@ -2,7 +2,6 @@
 
 import importlib
 import shutil
-import subprocess
 import sys
 
 import pytest
@@ -36,12 +35,14 @@ def test_a_wrong_number_of_jobs_is_one_sentence(tmp_path, capsys):
 
 
 @pytest.mark.parametrize("command", [["reproduce", "--quick"], ["demo"]])
-def test_without_matplotlib_it_says_what_to_install_before_anything_runs(command, tmp_path):
-    code = (
-        "import sys; sys.modules['matplotlib'] = None\n"
-        f"from askmeans.cli import main; main({[*command, '--out', str(tmp_path / 'new')]!r})"
-    )
-    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+def test_without_matplotlib_it_says_what_to_install_before_anything_runs(
+    command, askmeans, tmp_path, monkeypatch
+):
+    for name in [*sys.modules]:  # as if none of them had been loaded yet
+        if name.startswith(("askmeans.cli.", "askmeans.plotting", "askmeans.reproduction")):
+            monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    said = askmeans(*command, "--out", tmp_path / "new", cwd=tmp_path, ok=False)
     assert said.returncode == 1
     assert said.stderr.startswith("askmeans: Pictures need matplotlib")
     assert 'pip install "askmeans[plot]"' in said.stderr

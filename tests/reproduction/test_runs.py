@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from soaking import in_soak
 
 from askmeans import Sequential, TwoPhase, oracles
 from askmeans.datasets import make_cores_and_arms
@@ -43,7 +44,7 @@ def test_a_series_has_the_error_and_the_cost_of_every_run(task):
     assert (series.queries[0], series.raw[0]) == (result.n_queries, result.n_queries_raw)
 
 
-@pytest.mark.parametrize("wanted", [300, 500, 900])
+@pytest.mark.parametrize("wanted", [300, in_soak(500), in_soak(900)])
 def test_the_size_found_asks_as_many_questions_as_wanted(task, wanted):
     for make in (
         lambda m: TwoPhase(sample_size=m, faithful=True),
