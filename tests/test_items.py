@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from askmeans.exceptions import DataError
-from askmeans.items import ArrayItems, ArrayRanking, as_items
+from askmeans.items import ItemSet, Ranking, as_items
 from askmeans.links import Link
 from askmeans.scores import Scorer
 
@@ -18,7 +18,7 @@ seeds = st.integers(0, 2**32 - 1)
 def ranking_of(scores):
     """A ranking with these scores, whatever the items."""
     centers = np.zeros((scores.shape[1], 1))
-    return ArrayRanking(Scorer(centers=centers, order="distance"), np.asarray(scores, dtype=float))
+    return Ranking(Scorer(centers=centers, order="distance"), np.asarray(scores, dtype=float))
 
 
 def order_of(ranking, cluster=0):
@@ -60,7 +60,7 @@ def test_a_memory_map_is_not_read_into_memory(tmp_path):
 
 
 def test_items_of_another_kind_are_taken_as_they_are():
-    items = ArrayItems(np.zeros((4, 1)))
+    items = ItemSet(np.zeros((4, 1)))
     assert as_items(items) is items
 
 
@@ -106,10 +106,10 @@ def test_rows_taken_are_a_copy():
 def test_ranks_go_by_distance_or_by_relative_distance():
     X = np.array([[5.0], [-10.0], [0.0], [10.0]])
     centers = np.array([[0.0], [10.0]])
-    nearest = ArrayItems(X).rank(Scorer(centers=centers, order="distance"))
+    nearest = ItemSet(X).rank(Scorer(centers=centers, order="distance"))
     assert order_of(nearest) == [2, 0, 1, 3]
     # Note N1's example: the farther -10 belongs more to the centre at 0 than 5 does.
-    relative = ArrayItems(X).rank(Scorer(centers=centers, order="relative"))
+    relative = ItemSet(X).rank(Scorer(centers=centers, order="relative"))
     assert order_of(relative) == [2, 1, 0, 3]
 
 
@@ -154,14 +154,14 @@ def test_the_level_of_an_item_is_how_many_cuts_it_is_within(seed, n, n_cuts):
 def test_coordinates_are_those_of_the_scorer():
     X = np.array([[0.0], [3.0], [10.0]])
     scorer = Scorer(centers=np.array([[0.0], [10.0]]), order="relative")
-    ranking = ArrayItems(X).rank(scorer)
+    ranking = ItemSet(X).rank(scorer)
     assert_allclose(ranking.coordinates(0, np.array([0, 1, 2])), [1.0, 49 / 58, 0.0], atol=1e-12)
     assert_allclose(ranking.coordinates(1, np.array([1])), [9 / 58], atol=1e-12)
 
 
 def test_links_are_applied_to_all_items_and_rows_sum_to_one():
     X = np.array([[0.0], [3.0], [10.0]])
-    ranking = ArrayItems(X).rank(Scorer(centers=np.array([[0.0], [10.0]]), order="distance"))
+    ranking = ItemSet(X).rank(Scorer(centers=np.array([[0.0], [10.0]]), order="distance"))
     # Distances to 0 are 0, 3, 10; to 10 they are 10, 7, 0.
     links = [
         Link(knots=np.array([-10.0, 0.0]), values=np.array([0.0, 1.0])),

@@ -1,11 +1,10 @@
 """The data as plans see it: rows by number, ranks for given centres, links applied to all.
 
 A plan never touches the whole matrix. It asks for a few rows, for the item at a rank, for the rank
-of an item, and in the end for the memberships of all. So another kind of data (larger than memory,
-say) joins by offering the same two classes.
+of an item, and in the end for the memberships of all.
 """
 
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +17,7 @@ from askmeans.fuzzy.threads import RowThreads
 from askmeans.links import Link
 from askmeans.scores import Scorer
 
-__all__ = ["ArrayItems", "ArrayRanking", "ItemSet", "Ranking", "as_items"]
+__all__ = ["ItemSet", "Ranking", "as_items"]
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -27,46 +26,7 @@ _BLOCK = 1 << 14  # rows
 _WORK = 16  # multiplications, or so, that it takes to place a score, or to link it
 
 
-class Ranking(Protocol):
-    """Items in the order of their scores, for each cluster; ranks count from 1, the best."""
-
-    def select(self, clusters: Rows, ranks: Rows) -> Rows:
-        """The item at each rank of each cluster's order."""
-
-    def ranks(self, cluster: int, rows: Rows) -> Rows:
-        """The rank of items in a cluster's order."""
-
-    def coordinates(self, cluster: int, rows: Rows) -> Floats:
-        """Where items lie on a cluster's scale (Scorer.coordinates)."""
-
-    def levels(self, cluster: int, cuts: Rows) -> Rows:
-        """For every item, how many of the cuts (last ranks of levels 1, 2, ...) it is within."""
-
-    def memberships(self, links: list[Link]) -> Floats:
-        """The links applied to all items, rows made to sum to one."""
-
-
-class ItemSet(Protocol):
-    """Items by number."""
-
-    n: int
-
-    def take(self, rows: Rows) -> Floats:
-        """Some items, by number."""
-
-    def rank(self, scorer: Scorer) -> Ranking:
-        """All items in order, for each of the scorer's centres."""
-
-    def unsupervised_centers(
-        self, n_clusters: int, fuzzifier: float, rng: np.random.Generator
-    ) -> Floats:
-        """What clustering without any question finds."""
-
-    def refine_centers(self, centers: Floats, fuzzifier: float) -> Floats:
-        """The optimum of fuzzy k-means, of all items, to which these centres lead."""
-
-
-class ArrayItems:
+class ItemSet:
     """Items in an array or a memory map."""
 
     def __init__(self, X: NDArray[np.floating]) -> None:
@@ -77,9 +37,9 @@ class ArrayItems:
         """Some items, by number."""
         return self.X[rows].astype(np.float64)
 
-    def rank(self, scorer: Scorer) -> "ArrayRanking":
+    def rank(self, scorer: Scorer) -> "Ranking":
         """All items in order, for each of the scorer's centres."""
-        return ArrayRanking(scorer, scorer.scores(self.X))
+        return Ranking(scorer, scorer.scores(self.X))
 
     def unsupervised_centers(
         self, n_clusters: int, fuzzifier: float, rng: np.random.Generator
@@ -100,8 +60,8 @@ class ArrayItems:
         return found.centers
 
 
-class ArrayRanking:
-    """Ranks held in memory: scores and orders, two arrays of n_items x n_clusters."""
+class Ranking:
+    """Items in the order of their scores, for each cluster; ranks count from 1, the best."""
 
     def __init__(self, scorer: Scorer, scores: Floats) -> None:
         self.scorer = scorer
@@ -109,7 +69,7 @@ class ArrayRanking:
         self.n, k = scores.shape
         # Stable: equal scores keep the order of the rows (paper note N13).
         with RowThreads(k, _WORK * self.n) as threads:
-            runs = threads.map(_orders, (scores.T,))
+            runs = threads.map(lambda columns: [*map(LazyOrder, columns)], (scores.T,))
         self.orders = [order for run in runs for order in run]
 
     def select(self, clusters: Rows, ranks: Rows) -> Rows:
@@ -124,11 +84,11 @@ class ArrayRanking:
         return self.orders[cluster].places(rows) + 1
 
     def coordinates(self, cluster: int, rows: Rows) -> Floats:
-        """Where items lie on a cluster's scale."""
+        """Where items lie on a cluster's scale (Scorer.coordinates)."""
         return self.scorer.coordinates(self.scores[rows, cluster])
 
     def levels(self, cluster: int, cuts: Rows) -> Rows:
-        """For every item, how many of the cuts it is within."""
+        """For every item, how many of the cuts (last ranks of levels 1, 2, ...) it is within."""
         cuts = np.minimum.accumulate(cuts)
         by_rank = np.bincount(cuts, minlength=self.n + 1)
         # The item at rank r has level s when r <= cut_s: count the cuts at r or after it.
@@ -145,11 +105,6 @@ class ArrayRanking:
         return memberships
 
 
-def _orders(columns: Floats) -> list[LazyOrder]:
-    """The order of every column."""
-    return [LazyOrder(column) for column in columns]
-
-
 def _fill_linked(scores: Floats, out: Floats, scorer: Scorer, links: list[Link]) -> None:
     """Write the links applied to these items, in blocks that stay in the cache."""
     for start in range(0, len(scores), _BLOCK):
@@ -161,14 +116,13 @@ def _fill_linked(scores: Floats, out: Floats, scorer: Scorer, links: list[Link])
 
 def as_items(X: Any) -> ItemSet:
     """Items from whatever holds rows of numbers; float32 and memory maps stay what they are."""
-    if hasattr(X, "unsupervised_centers"):  # a data frame may have rank, take and a column n
-        items: ItemSet = X
-        return items
+    if isinstance(X, ItemSet):
+        return X
     if getattr(X, "dtype", None) != np.float32:
         matrix = as_matrix(X, "X")
         check_magnitude(matrix, "X")
-        return ArrayItems(matrix)
+        return ItemSet(matrix)
     array = np.asarray(X)
     if array.ndim != 2 or array.size == 0 or not np.isfinite(array).all():
         as_matrix(array, "X")  # refuses, and says why
-    return ArrayItems(array)
+    return ItemSet(array)

@@ -16,7 +16,7 @@ def test_it_finds_what_was_run_writes_the_report_and_says_what_does_not_hold(
     monkeypatch.setattr(importlib.import_module("askmeans.cli.reproduce"), "QUICK", tiny)
     # The pictures are compared in tests/reproduction; drawing them takes long.
     room = importlib.import_module("askmeans.reproduction.reproduce")
-    monkeypatch.setattr(room, "save_panels", lambda *_, **__: None)
+    monkeypatch.setattr(room, "save_figure", lambda *_, **__: None)
     with pytest.raises(SystemExit) as end:
         main(["reproduce", "--out", str(tmp_path), "--quick", "--seed", "7", "--jobs", "1"])
     assert end.value.code == 0

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from askmeans.items import ArrayRanking
+from askmeans.items import Ranking
 from askmeans.paper.known_memberships import KnownMemberships
 from askmeans.paper.search import _Bounds, n_thresholds, search_cuts
 from askmeans.scores import Scorer
@@ -31,7 +31,7 @@ def ranked(memberships, seed=0):
         order = rng.permutation(n)
         scores[order, j] = np.arange(n)
         U[order, j] = column
-    return ArrayRanking(Scorer(centers=np.zeros((k, 1)), order="distance"), scores), U
+    return Ranking(Scorer(centers=np.zeros((k, 1)), order="distance"), scores), U
 
 
 def search(drive, memberships, *, precision=0.1, faithful=False, answers=None, table=None):

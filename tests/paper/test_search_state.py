@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 
 from askmeans.exceptions import MissingClusterWarning
 from askmeans.fuzzy.simplex import keep_answers
-from askmeans.items import ArrayItems
+from askmeans.items import ItemSet
 from askmeans.paper.search_state import SearchState
 
 nan = np.nan
@@ -23,7 +23,7 @@ def kept(memberships, told):
 
 def state_of(X, k, *, fuzzifier=2.0, order="relative", faithful=False):
     return SearchState(
-        ArrayItems(np.asarray(X, dtype=float)), k, fuzzifier=fuzzifier, order=order,
+        ItemSet(np.asarray(X, dtype=float)), k, fuzzifier=fuzzifier, order=order,
         faithful=faithful, rng=np.random.default_rng(0),
     )  # fmt: skip
 

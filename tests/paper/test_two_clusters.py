@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 
 from askmeans import TwoClusters, run
 from askmeans.datasets import make_cores_and_arms
-from askmeans.items import ArrayItems, ArrayRanking
+from askmeans.items import ItemSet, Ranking
 from askmeans.oracles import TableOracle
 from askmeans.paper.search_state import SearchState
 from askmeans.paper.two_clusters import first_at_least, geometric_bins
@@ -35,10 +35,10 @@ def ranked(memberships, *, faithful=False, seed=0):
     U[order, 1] = memberships
     U[:, 0] = 1.0 - U[:, 1]
     state = SearchState(
-        ArrayItems(np.zeros((n, 1))), 2, fuzzifier=2.0, order="distance", faithful=faithful,
+        ItemSet(np.zeros((n, 1))), 2, fuzzifier=2.0, order="distance", faithful=faithful,
         rng=np.random.default_rng(0),
     )  # fmt: skip
-    return ArrayRanking(Scorer(centers=np.zeros((1, 1)), order="distance"), scores), state, U
+    return Ranking(Scorer(centers=np.zeros((1, 1)), order="distance"), scores), state, U
 
 
 def bins_of(drive, memberships, *, faithful=False, table=None):
@@ -204,9 +204,9 @@ def test_lemma_membership2_holds_on_planted_data(drive, faithful):
     for seed in range(20):
         planted = make_cores_and_arms([600, 200 + 20 * seed], rng=np.random.default_rng(seed))
         X, U = planted.X, planted.memberships
-        ranking = ArrayItems(X).rank(Scorer(centers=planted.centers[:1], order="distance"))
+        ranking = ItemSet(X).rank(Scorer(centers=planted.centers[:1], order="distance"))
         state = SearchState(
-            ArrayItems(X), 2, fuzzifier=2.0, order="distance", faithful=faithful,
+            ItemSet(X), 2, fuzzifier=2.0, order="distance", faithful=faithful,
             rng=np.random.default_rng(0),
         )  # fmt: skip
         found, _ = drive(geometric_bins(ranking, state, 1), U)

@@ -1,11 +1,10 @@
-"""Curves with bands, and sheets of them."""
+"""Curves with bands."""
 
 import matplotlib.pyplot as plt
 import pytest
 
 from askmeans.exceptions import DataError
 from askmeans.plotting import CurveDisplay
-from askmeans.plotting._panels import Curve, Panel, save_panels
 
 
 def test_points_are_drawn_in_the_order_of_x_with_their_band():
@@ -37,25 +36,3 @@ def test_it_draws_on_the_axes_given():
 def test_what_cannot_be_drawn_is_refused(arguments, message):
     with pytest.raises(DataError, match=message):
         CurveDisplay(*arguments)
-
-
-def test_a_sheet_is_saved_twice_and_the_same_every_time(tmp_path):
-    curve = Curve(label="a", family="a", x=[1, 2], mean=[1, 2], low=[0, 1], high=[2, 3])
-    low = Curve(label="b", family="b", x=[1, 2], mean=[2, 1e-5], low=[2, 0], high=[2, 1])
-    panel = Panel(
-        title="t",
-        xlabel="x",
-        ylabel="y",
-        curves=[curve, low],
-        lines={"base": 0.5},
-        log_x=True,
-        floor=0.1,
-    )
-    for name in ("one", "two"):
-        save_panels([panel, panel, panel], tmp_path / name, title="sheet", columns=2)
-    for end in ("png", "svg"):
-        first = (tmp_path / f"one.{end}").read_bytes()
-        assert first == (tmp_path / f"two.{end}").read_bytes()
-    assert b"<svg" in first
-    assert b"<!-- below the picture, at least in part: -->" in first
-    assert b"1e-05 to 2 -->" in first

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from askmeans.items import ArrayItems
+from askmeans.items import ItemSet
 from askmeans.policy.ensemble import Ensemble
 from askmeans.policy.models.training import Training
 from askmeans.policy.pool import Pool
@@ -60,7 +60,7 @@ def test_held_out_rows_do_not_come_from_their_own_answer(study):
 def test_what_cannot_be_predicted_is_not_predicted(d, hard):
     rng = np.random.default_rng(d)
     Y = np.eye(3)[np.arange(40) % 3] if hard else rng.dirichlet(np.ones(3), size=40)
-    items = ArrayItems(rng.normal(size=(300, d)))
+    items = ItemSet(rng.normal(size=(300, d)))
     pool = Pool(items, 3, 2.0, rng)
     training = Training.of(np.arange(40), Y, np.ones(40), np.ones(40))
     chance = np.abs(Y.mean(axis=0) - Y).mean()

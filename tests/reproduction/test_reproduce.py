@@ -43,7 +43,7 @@ def test_a_resumed_run_equals_an_uninterrupted_one_and_keeps_what_was_done(
 ):
     # The pictures are compared in `make soak`: drawing them takes longer than the rest.
     room = importlib.import_module("askmeans.reproduction.reproduce")
-    monkeypatch.setattr(room, "save_panels", lambda *_, **__: None)
+    monkeypatch.setattr(room, "save_figure", lambda *_, **__: None)
     shutil.copytree(finished / "cells", tmp_path / "cells")
     kept = sorted((tmp_path / "cells").iterdir())
     for path in kept[::every]:

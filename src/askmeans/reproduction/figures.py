@@ -3,13 +3,12 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from askmeans.plotting._panels import Curve, Panel
 from askmeans.reproduction.fuzzifiers import TARGET
 from askmeans.reproduction.real import MATCHED, UNMATCHED
 from askmeans.reproduction.summary import Point
 from askmeans.reproduction.synthetic import EQUAL, PAPER
 
-__all__ = ["FIGURES", "FigureSpec", "panels"]
+__all__ = ["FIGURES", "FigureSpec"]
 
 _QUESTIONS = "different questions asked"
 _CENTER_ERROR = "largest error of a centre"
@@ -35,55 +34,6 @@ class FigureSpec:
     floor: float | None = None  # curves that go below are told in words
     letter: str = "nu"  # what a point's x is, in the table
     larger_is_better: bool = False
-
-
-def panels(spec: FigureSpec, points: list[Point]) -> list[Panel]:
-    """The figure's panels, in the order in which they are first met."""
-    found: dict[str, dict[str, list[Point]]] = {}
-    for point in points:
-        title, label = spec.place(point)
-        if title:
-            found.setdefault(title, {}).setdefault(label, []).append(point)
-    return [
-        Panel(
-            title=title,
-            xlabel=spec.xlabel,
-            ylabel=spec.ylabel,
-            curves=[
-                _curve(spec, label, mine)
-                for label, mine in curves.items()
-                if mine[0].curve not in spec.levels
-            ],
-            lines={
-                label: mine[0].mean
-                for label, mine in curves.items()
-                if mine[0].curve in spec.levels
-            },
-            log_x=spec.log_x,
-            log_y=spec.log_y,
-            floor=spec.floor,
-        )
-        for title, curves in sorted(found.items(), key=lambda pair: _rank(pair[0]))
-    ]
-
-
-def _curve(spec: FigureSpec, label: str, points: list[Point]) -> Curve:
-    """A curve, coloured by its algorithm; ours dashed."""
-    family = label.replace(", our order", "").replace(", faithful", "")
-    return Curve(
-        label=label,
-        family=family,
-        x=[spec.x(point) for point in points],
-        mean=[point.mean for point in points],
-        low=[point.low for point in points],
-        high=[point.high for point in points],
-        dashed="our order" in points[0].curve,
-    )
-
-
-def _rank(title: str) -> int:
-    """The paper's setting above that of equal questions; else as met."""
-    return int(title.startswith(EQUAL))
 
 
 def _synthetic(point: Point) -> tuple[str, str]:

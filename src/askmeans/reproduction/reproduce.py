@@ -5,11 +5,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from askmeans.checks import check_number, check_seed
-from askmeans.plotting._panels import save_panels
 from askmeans.reproduction import beyond, fuzzifiers, real, stratified, synthetic
 from askmeans.reproduction.cells import Cell, run_cells
 from askmeans.reproduction.claims import COLUMNS, Book, Claim
-from askmeans.reproduction.figures import FIGURES, panels
+from askmeans.reproduction.drawing import save_figure
+from askmeans.reproduction.figures import FIGURES
 from askmeans.reproduction.our_order import Worse, where_worse
 from askmeans.reproduction.paper_claims import all_claims
 from askmeans.reproduction.report import Report
@@ -50,7 +50,7 @@ def reproduce(
         found = points(mine)
         write_points(found, out / f"{spec.name}.csv")
         worse += where_worse(spec, found)
-        save_panels(panels(spec, found), out / spec.name, title=spec.title, columns=spec.columns)
+        save_figure(spec, found, out / spec.name)
     claims = all_claims(Book(results))
     write_csv(out / "claims.csv", COLUMNS, [claim.row for claim in claims])
     Report(scale=scale, seed=seed, figures=FIGURES, claims=claims, worse=worse).write(out)

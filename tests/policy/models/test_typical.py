@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from askmeans.items import ArrayItems
+from askmeans.items import ItemSet
 from askmeans.policy.models.training import Training
 from askmeans.policy.models.typical import typical
 from askmeans.policy.pool import Pool
@@ -15,7 +15,7 @@ def test_each_answer_is_held_out_from_the_medians_of_the_others(n):
     rng = np.random.default_rng(n)
     Y = np.round(rng.dirichlet(np.ones(3), size=n), 1)  # with ties
     Y /= Y.sum(axis=1, keepdims=True)
-    pool = Pool(ArrayItems(rng.normal(size=(20, 2))), 3, 2.0, rng)
+    pool = Pool(ItemSet(rng.normal(size=(20, 2))), 3, 2.0, rng)
     found = typical(pool, Training.of(np.arange(n), Y, np.ones(n), np.ones(n)))
     assert_allclose(found.pool, np.repeat(medians(Y)[None], 20, axis=0))
     for i in range(n):
