@@ -6,7 +6,6 @@ clusters' numbers are fixed once, by the pool: similarities do not name clusters
 """
 
 import math
-from collections.abc import Generator
 from dataclasses import replace
 from typing import Any, Protocol
 
@@ -22,7 +21,7 @@ from askmeans.paper.geometry import (
     simplex_least_squares,
 )
 from askmeans.paper.jennrich import ThreeSets
-from askmeans.paper.plan import Asking, Plan, stop_plan
+from askmeans.paper.plan import Asking, Plan, run_inside
 from askmeans.paper.pool import Pool
 from askmeans.paper.pool_sizes import (
     SMALLEST,
@@ -167,34 +166,21 @@ class Translator(Protocol):
         ...
 
 
-def drive(plan: Plan, translator: Translator) -> Generator[Queries, Floats, Clustering]:
+def drive(plan: Plan, translator: Translator) -> Asking[Clustering]:
     """Feed the inner plan; the outer one sees similarity questions only."""
-    try:
-        queries = next(plan)
-        while True:
-            known = None
-            try:
-                if isinstance(queries, MembershipQueries):
-                    known = queries
-                    answers = yield from translator.answer(queries)
-                else:
-                    answers = yield queries
-            except StopAsking as stop:
-                reached = stop.reached if known is None else None
-                so_far = stop.answers if known is None else translator.told(known)
-                stop_plan(plan, so_far, reached)
-            queries = plan.send(answers)
-    except StopIteration as end:
-        clustering: Clustering = end.value
-        found = clustering.diagnostics
-        diagnostics = replace(
-            found,
-            similarity=translator.diagnostics,
-            notes=(*found.notes, *translator.similar.notes),
-        )
-        return replace(clustering, diagnostics=diagnostics)
-    finally:
-        plan.close()
+
+    def ask(queries: Queries) -> Asking[Floats]:
+        if not isinstance(queries, MembershipQueries):
+            return (yield queries)
+        try:
+            return (yield from translator.answer(queries))
+        except StopAsking as stop:
+            raise StopAsking(translator.told(queries)) from stop
+
+    clustering = yield from run_inside(plan, ask)
+    found, notes = clustering.diagnostics, translator.similar.notes
+    diagnostics = replace(found, similarity=translator.diagnostics, notes=(*found.notes, *notes))
+    return replace(clustering, diagnostics=diagnostics)
 
 
 class _Pooled:

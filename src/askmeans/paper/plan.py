@@ -1,6 +1,6 @@
 """What a plan is: a generator that yields questions, receives answers and returns a clustering."""
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from typing import TypeVar
 
 import numpy as np
@@ -10,7 +10,7 @@ from askmeans.exceptions import PlanError, StopAsking
 from askmeans.queries import Queries
 from askmeans.results import Clustering
 
-__all__ = ["Asking", "Plan", "stop_plan"]
+__all__ = ["Asking", "Plan", "run_inside", "stop_plan"]
 
 Floats = NDArray[np.float64]
 Told = TypeVar("Told")
@@ -26,3 +26,23 @@ def stop_plan(plan: Plan, answers: Floats, reached: NDArray[np.bool_] | None = N
     raise PlanError(
         "A plan must return when StopAsking is thrown into it. Got more questions instead."
     )
+
+
+def run_inside(plan: Plan, ask: Callable[[Queries], Asking[Floats]]) -> Asking[Clustering]:
+    """Run a plan within another: `ask` asks what the answers to its questions follow from.
+
+    StopAsking comes out of `ask` with what is known of these questions, and goes on to the plan.
+    """
+    try:
+        queries = next(plan)
+        while True:
+            try:
+                answers = yield from ask(queries)
+            except StopAsking as stop:
+                stop_plan(plan, stop.answers, stop.reached)
+            queries = plan.send(answers)
+    except StopIteration as end:
+        clustering: Clustering = end.value
+        return clustering
+    finally:
+        plan.close()

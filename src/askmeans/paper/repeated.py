@@ -4,7 +4,7 @@
 a whole solver (Theorem 10) is in theorem_10.py.
 """
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Literal
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from askmeans.checks import check_choice, check_number
 from askmeans.exceptions import StopAsking
-from askmeans.paper.plan import Plan, stop_plan
+from askmeans.paper.plan import Asking, Plan, run_inside
 from askmeans.queries import Queries
 from askmeans.results import Clustering
 
@@ -80,27 +80,24 @@ def aggregate(each: Floats, how: Average) -> Floats:
     return averages
 
 
-def _repeat(plan: Plan, times: int, how: Average) -> Generator[Queries, Floats, Clustering]:
+def _repeat(plan: Plan, times: int, how: Average) -> Asking[Clustering]:
     """Feed the inner plan with averages."""
-    try:
-        queries = next(plan)
-        while True:
-            many = queries.take(np.tile(np.arange(len(queries)), times))
-            # All are asked once before any is asked twice: a budget that ends cuts repeats first.
-            number = np.repeat(np.arange(times), len(queries))
-            try:
-                answers = yield many.again(many.repeat * times + number)
-            except StopAsking as stop:
-                reached = None
-                if stop.reached is not None:
-                    reached = np.logical_or.reduce(stop.reached.reshape(times, -1), axis=0)
-                stop_plan(plan, _averaged(stop.answers, times, how), reached)
-            queries = plan.send(_averaged(answers, times, how))
-    except StopIteration as end:
-        clustering: Clustering = end.value
-        return replace(clustering, diagnostics=replace(clustering.diagnostics, repeats=times))
-    finally:
-        plan.close()
+
+    def ask(queries: Queries) -> Asking[Floats]:
+        many = queries.take(np.tile(np.arange(len(queries)), times))
+        # All are asked once before any is asked twice: a budget that ends cuts repeats first.
+        number = np.repeat(np.arange(times), len(queries))
+        try:
+            answers = yield many.again(many.repeat * times + number)
+        except StopAsking as stop:
+            reached = None
+            if stop.reached is not None:
+                reached = np.logical_or.reduce(stop.reached.reshape(times, -1), axis=0)
+            raise StopAsking(_averaged(stop.answers, times, how), reached) from stop
+        return _averaged(answers, times, how)
+
+    clustering = yield from run_inside(plan, ask)
+    return replace(clustering, diagnostics=replace(clustering.diagnostics, repeats=times))
 
 
 def _averaged(answers: Floats, times: int, how: Average) -> Floats:

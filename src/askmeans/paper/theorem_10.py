@@ -12,7 +12,7 @@ computed from these memberships. Departures from the proof (paper note N22):
 """
 
 import math
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -23,7 +23,7 @@ from askmeans.checks import as_matrix, check_fuzzifier, check_number
 from askmeans.exceptions import ParameterError, StopAsking
 from askmeans.fuzzy.model import weighted_centers
 from askmeans.fuzzy.simplex import onto_simplex
-from askmeans.paper.plan import Plan, stop_plan
+from askmeans.paper.plan import Asking, Plan, run_inside
 from askmeans.paper.repeated import median_of_means
 from askmeans.queries import Queries
 from askmeans.results import Clustering
@@ -114,7 +114,7 @@ class _Committee:
 
 def _solve(
     make_plan: Callable[[], Plan], X: Floats, times: int, fuzzifier: float, batches: int
-) -> Generator[Queries, Floats, Clustering]:
+) -> Asking[Clustering]:
     """Run after run; the results of those that are complete, averaged."""
     found: list[Clustering] = []
     for number in range(times):
@@ -143,24 +143,20 @@ def _solve(
     )
 
 
-def _run_once(
-    plan: Plan, number: int, times: int
-) -> Generator[Queries, Floats, tuple[Clustering, bool]]:
+def _run_once(plan: Plan, number: int, times: int) -> Asking[tuple[Clustering, bool]]:
     """One run, whose questions are all asked anew; whether it was stopped."""
     stopped = False
-    try:
-        queries = next(plan)
-        while True:
-            try:
-                answers = yield queries.again(queries.repeat * times + number)
-            except StopAsking as stop:
-                stopped = True
-                stop_plan(plan, stop.answers, stop.reached)
-            queries = plan.send(answers)
-    except StopIteration as end:
-        return end.value, stopped
-    finally:
-        plan.close()
+
+    def ask(queries: Queries) -> Asking[Floats]:
+        nonlocal stopped
+        try:
+            return (yield queries.again(queries.repeat * times + number))
+        except StopAsking:
+            stopped = True
+            raise
+
+    clustering = yield from run_inside(plan, ask)
+    return clustering, stopped
 
 
 def _matched(reference: Floats, memberships: Floats) -> NDArray[np.intp]:
