@@ -18,14 +18,14 @@ def test_errors_where_doubt_is_small_follow_from_those_where_it_is_large(power):
     assert error_of(np.array([1e6])) == [2 / 3]  # no row can be more wrong
 
 
-def expected(mean, truth, n_asked, *, held_out=None):
+def expected(mean, truth, n_asked, *, held_out=None, trees=0.0):
     """What is expected of a pool whose first items were asked, each as much as any other."""
     k = mean.shape[1]
     Y, hard = np.eye(k)[truth], np.eye(k)[mean.argmax(axis=1)]
     rows = mean[:n_asked] if held_out is None else held_out
     training = Training.of(np.arange(n_asked), Y[:n_asked], np.ones(n_asked), np.ones(n_asked))
     errors = np.abs(np.eye(k)[rows.argmax(axis=1)] - Y[:n_asked]).mean(axis=1)
-    found = error_of_hard(mean, hard, training, rows, errors)
+    found = error_of_hard(mean, hard, training, rows, errors, trees)
     return found[n_asked:], np.abs(hard - Y).mean(axis=1)[n_asked:]
 
 
@@ -48,6 +48,14 @@ def test_models_that_were_wrong_of_answers_are_not_believed_of_items():
     wrong, _ = expected(sure, truth, 60, held_out=sure[:60][:, ::-1])
     assert right.mean() < 0.01
     assert wrong.mean() > 0.3
+
+
+def test_the_more_trees_count_the_less_is_expected():
+    rng = np.random.default_rng(0)
+    P = rng.dirichlet(np.full(3, 0.4), size=500)
+    truth = np.array([rng.choice(3, p=p) for p in P])
+    none, some, all_ = (expected(P, truth, 60, trees=t)[0].mean() for t in (0.0, 0.5, 1.0))
+    assert 0.5 * none < all_ < some < none
 
 
 def test_no_mistake_so_far_does_not_mean_that_there_is_none():

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from askmeans.policy.ensemble import Ensemble
+from askmeans.policy.models.training import Fitted, Training
 from askmeans.policy.stacking import (
     HeldOut,
     sharpened,
@@ -98,3 +99,16 @@ def test_an_answer_that_stands_for_many_items_weighs_models_like_any_other(study
     sizes = np.where(np.arange(len(training.rows)) == 0, 1000.0, 1.0)
     found = stack_models(fitted, replace(training, stratum_size=sizes))
     assert_allclose(found.weights, stack_models(fitted, training).weights)
+
+
+def test_a_forest_is_expected_to_be_less_wrong_than_another_model_that_says_the_same():
+    rng = np.random.default_rng(0)
+    P = rng.dirichlet(np.full(3, 0.4), size=300)
+    Y = np.eye(3)[[rng.choice(3, p=p) for p in P[:60]]]
+    training = Training.of(np.arange(60), Y, np.ones(60), np.ones(60))
+    said = Fitted(name="discriminant", pool=P, held_out=P[:60], predict=lambda X: X)
+    other, forest = (
+        stack_models([replace(said, name=name)], training) for name in ("discriminant", "forest")
+    )
+    assert_allclose(forest.pool, other.pool)
+    assert forest.expected.mean() < 0.7 * other.expected.mean()

@@ -19,8 +19,9 @@ _USUAL_POWER = 1.4  # mistakes come where nobody doubts, too
 _CALIBRATIONS = np.geomspace(0.2, 10.0, 40)  # powers of memberships that may be probabilities
 _SPREAD = 0.3  # of the power's logarithm around 0, before answers speak
 _SURPRISE = 1e-3  # how often anything may be true, whatever the models say
-_SCALE, _BY_ANSWERS, _ENOUGH = 2.75, -0.25, 100  # a power of so many answers at most
+_SCALE, _BY_ANSWERS, _ENOUGH = 2.95, -0.25, 100  # a power of so many answers at most
 _NOISE, _STEEPER = 0.12, 0.3  # errors from which on more answers change little; a power below
+_BY_TREES = -0.6  # the logarithm of what is left of both where a forest alone counts
 
 
 def error_by_doubt(
@@ -49,16 +50,17 @@ def error_by_doubt(
 
 
 def error_of_hard(
-    mean: Floats, U: Floats, training: Training, rows: Floats, errors: Floats
+    mean: Floats, U: Floats, training: Training, rows: Floats, errors: Floats, trees: float = 0.0
 ) -> Floats:
     """The error to expect of every item of the pool, where answers are all or nothing.
 
     `mean` is what the models say of the pool, U what becomes of it; `rows` and `errors` are the
-    same of the answers, held out. Two estimates are taken together, by their geometric mean: the
-    models' confidence, calibrated by the answers, and the errors of answers by how many items each
-    stands for. Both come from models that learnt from fewer answers: the smaller an error is, the
-    more of it do more answers take away; what is large is mostly noise, and stays. While answers
-    are few, weights that suit them by luck make both too small.
+    same of the answers, held out; `trees` is how much a forest counts among the models. Two
+    estimates are taken together, by their geometric mean: the models' confidence, calibrated by the
+    answers, and the errors of answers by how many items each stands for. Both come from models that
+    learnt from fewer answers: the smaller an error is, the more of it do more answers take away;
+    what is large is mostly noise, and stays. While answers are few, weights that suit them by luck
+    make both too small. A forest makes both too large.
     """
     n, k = training.Y.shape
     probable = calibrated(mean, calibration(rows, training.Y))
@@ -71,6 +73,7 @@ def error_of_hard(
     by_shares = float(errors @ shares) + _ADDED * 2.0 / k / n  # none of n: there may be some
     both = left * math.sqrt(by_confidence * by_shares)
     level = _SCALE * min(n, _ENOUGH) ** _BY_ANSWERS * both * min(1.0, both / _NOISE) ** _STEEPER
+    level *= math.exp(_BY_TREES * trees)
     expected *= level / (left * by_confidence)
     return np.asarray(np.minimum(expected, 2.0 / k))
 

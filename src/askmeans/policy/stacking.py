@@ -176,7 +176,8 @@ def stack_models(fitted: list[Fitted], training: Training) -> Stack:
     rows, errors = _honest_errors(held, training.folds, near=w)
     doubt, U = _doubt(w, pools, plain, sharpness), sharpened(plain, sharpness)
     if hard:
-        expected = error_of_hard(plain, U, training, rows, errors)
+        trees = float(sum(w[i] for i, f in enumerate(fitted) if f.name == "forest"))
+        expected = error_of_hard(plain, U, training, rows, errors, trees)
     else:
         seen = _doubt(w, outs, held_out, sharpness)
         expected = error_by_doubt(seen, errors, weight, Y.shape[1])(doubt)
