@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from askmeans.results import ErrorEstimate
-from askmeans.web.drawing import Dot, Plane, colors_of, error_curve, scatter, strips
+from askmeans.sessions import Item
+from askmeans.web.drawing import Plane, colors_of, error_curve, scatter, strips
 from askmeans.web.forecasting import outlook_of
 
 
@@ -14,10 +15,14 @@ def circles(svg):
     return ET.fromstring(svg).findall(".//circle")
 
 
+def item(name, image=None):
+    return Item(row=0, id=name, label=name, fields={}, text=None, image=image)
+
+
 def drawn(plane, memberships, names, **options):
     """The scatter of items without pictures."""
     groups = [f"group {j}" for j in range(memberships.shape[1])]
-    return scatter(plane, memberships, [Dot(name=name) for name in names], names=groups, **options)
+    return scatter(plane, memberships, [item(name) for name in names], names=groups, **options)
 
 
 def test_pure_items_have_their_clusters_colour_and_doubtful_ones_a_ring():
@@ -43,7 +48,7 @@ def test_many_items_are_thinned_out_and_keep_their_numbers():
     svg = drawn(plane, memberships, [str(row) for row in plane.rows])
     assert 1000 <= len(circles(svg)) <= 1500
     assert f'href="/items/{plane.rows[-1]}"' in svg
-    assert plane.is_sample
+    assert plane.n_items > len(plane.rows)
     assert sum(map(len, strips(memberships))) < 100_000
 
 
@@ -77,7 +82,7 @@ def test_groups_lie_apart_though_the_items_spread_elsewhere():
 
 def test_pictures_stand_where_they_do_not_cover_one_another_and_dots_elsewhere():
     plane = Plane(np.array([[0.0], [0.01], [5.0]]))
-    dots = [Dot(name=name, image=True) for name in "abc"]
+    dots = [item(name, image="a.png") for name in "abc"]
     svg = scatter(plane, np.eye(3), dots, names=["x", "y", "z"])
     found = [image.get("href") for image in ET.fromstring(svg).findall(".//image")]
     assert found == ["/image/0?small=true", "/image/2?small=true"]

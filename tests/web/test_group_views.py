@@ -48,7 +48,7 @@ def test_reviews_are_items_between_groups_that_nobody_was_asked_about(session):
     view = shown(session)
     asked = set(asked_rows(session).tolist())
     assert len(asked) == 6
-    assert all(review.row not in asked for review in view.reviews)
+    assert all(review.item.row not in asked for review in view.reviews)
     for review in view.reviews:
         values = [value for *_, value in review.choices]
         assert values == sorted(values, reverse=True)
@@ -68,7 +68,7 @@ def test_groups_that_nobody_named_get_names_of_their_typical_words(session):
 def test_typical_items_are_the_most_central_of_those_that_belong_most(session):
     answer(session, 24)
     for j, group in enumerate(shown(session).groups):
-        rows = [share.row for share in group.typical]
+        rows = [item.row for item, _ in group.typical]
         middle = session.result().clustering.centers[j]
         gaps = np.abs(session.rows.base - middle).ravel()
         mine = [row for row in range(24) if row // 8 == j]

@@ -4,8 +4,7 @@ from askmeans import sessions
 from askmeans.cli.faces import make_faces_session
 from askmeans.datasets import make_faces
 from askmeans.datasets.faces import MOODS
-from askmeans.web.cards import Cards
-from askmeans.web.practice import practice_card, practice_items
+from askmeans.web.cards import Cards, practice_card, practice_items
 
 
 def test_a_fresh_demo_has_right_examples_and_three_practice_cards(tmp_path):

@@ -8,8 +8,8 @@ from askmeans.contradictions import Contradiction
 from askmeans.exceptions import RankError
 from askmeans.sessions import conflicts
 from askmeans.web.context import AppContext
-from askmeans.web.doubts import doubts_of
 from askmeans.web.explaining import explain_item, worked_example
+from askmeans.web.people import doubts_of
 from askmeans.web.result_views import ResultViews
 
 
@@ -81,7 +81,7 @@ def test_groups_have_typical_items_and_sizes(session):
     assert sum(group.size for group in view.groups) == pytest.approx(6.0)
     assert [group.name for group in view.groups] == ["a", "b", "c"]
     for group in view.groups:
-        values = [share.value for share in group.typical]
+        values = [value for _, value in group.typical]
         assert values == sorted(values, reverse=True)
         own = view.result.memberships.argmax(axis=1) == group.number
         strongest = view.result.memberships[own, group.number]
@@ -94,7 +94,7 @@ def test_rows_above_one_and_people_who_disagree_are_told(session):
     session.tell(second.id, 0.75, annotator="ann")
     session.tell(first.id, 0.25, annotator="bob")
     doubts = doubts_of(session, session.status(estimate=True))
-    assert all(doubt.rows == first.items for doubt in doubts)
+    assert all([item.row for item in doubt.items] == [*first.items] for doubt in doubts)
     name = session.item(first.items[0]).label
     assert [doubt.text for doubt in doubts] == [
         f"{name} in a: people disagree (ann “1”, bob “¼”).",
@@ -113,7 +113,7 @@ def test_contradictions_are_those_of_the_one_rule(session, monkeypatch):
     views = ResultViews(session)
     (doubt,) = views.latest(60.0).doubts
     views.close()
-    assert doubt.rows == question.items
+    assert [item.row for item in doubt.items] == [*question.items]
     assert "ann “1”" in doubt.text
 
 
@@ -142,8 +142,6 @@ def test_an_item_that_was_added_since_the_last_result_has_no_reasons_yet(session
 
 
 def test_the_worked_example_shows_a_near_and_a_far_item_of_the_data(session, tools):
-    context = AppContext(session, 0.0)
-    example = worked_example(context.assignments)
+    example = worked_example(session)
     assert [example.one, example.near, example.far] == ["plum", "cherry", "papaya"]
     assert set(tools.FRUIT) > {example.one, example.near, example.far}
-    context.result_views.close()

@@ -1,6 +1,7 @@
 """What the widget shows, as plain values: widget.js draws it, and takes no text for HTML."""
 
 import base64
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ from askmeans.sessions.display import IMAGE_TYPES
 from askmeans.tables.thumbnails import thumbnail
 from askmeans.web.answering import QuestionView
 from askmeans.web.cards import Card, Cell, Choice, ItemView
-from askmeans.web.drawing import Dot, Plane, colors_of, scatter
+from askmeans.web.drawing import Plane, colors_of, scatter
 from askmeans.web.scale import points_of, say_error, slider_step
 
 __all__ = ["image_url", "picture_of", "view_of"]
@@ -71,9 +72,9 @@ def picture_of(session: Session) -> dict[str, Any]:
     """The result so far: the page's scatter, the size of every group, the error to expect."""
     result = session.result()
     plane = Plane(session.rows.matrix[: len(result.memberships)])
-    dots = [Dot(name=session.item(row).label) for row in plane.rows]
+    items = [replace(session.item(row), image=None) for row in plane.rows]
     centers = result.clustering.centers
-    drawn = scatter(plane, result.memberships, dots, names=result.cluster_names, centers=centers)
+    drawn = scatter(plane, result.memberships, items, names=result.cluster_names, centers=centers)
     head, style = _DOTS
     drawn = drawn.replace('<svg class="scatter" ', head, 1).replace(">", f">{style}", 1)
     error = result.clustering.diagnostics.estimated_error

@@ -49,10 +49,8 @@ class AskWidget(anywidget.AnyWidget):
 
     Examples
     --------
-    >>> from askmeans import notebook, sessions
-    >>> session = sessions.create("pets.db", [[1.0], [2.0], [8.0], [9.0]], n_clusters=2,
-    ...     cluster_names=["cats", "dogs"], random_state=0)
-    >>> widget = notebook.ask(session)
+    >>> from askmeans import notebook
+    >>> widget = notebook.ask(open("pets.db"))
     >>> widget.shown["heading"]
     ['To which group does ', 'x0 = 1', ' belong?']
     """
@@ -94,10 +92,9 @@ class AskWidget(anywidget.AnyWidget):
 
         Examples
         --------
-        >>> from askmeans import notebook, sessions
-        >>> session = sessions.create("pets.db", [[1.0], [9.0]], n_clusters=2, random_state=0)
-        >>> notebook.ask(session).result().memberships.shape
-        (2, 2)
+        >>> from askmeans import notebook
+        >>> notebook.ask(open("pets.db")).result().memberships.shape
+        (4, 2)
         """
         return self.session.result()
 

@@ -18,8 +18,9 @@ from askmeans.web.models import (
     AskIn,
     ErrorOut,
     ItemOut,
-    QuestionOut,
+    QuestionsOut,
     ReceiptOut,
+    ReceiptsOut,
     ResultOut,
     StatusOut,
     UndoIn,
@@ -90,7 +91,7 @@ def make_api(context: AppContext) -> APIRouter:
         return replace(found, annotators=found.people, held=0)
 
     @router.post(
-        "/ask", response_model=list[QuestionOut], dependencies=_CHANGES,
+        "/ask", response_model=QuestionsOut, dependencies=_CHANGES,
         responses=_errors(400, 403, 409, 413),
     )  # fmt: skip
     def ask(person: _Person, asked: AskIn) -> list[Question]:
@@ -126,7 +127,7 @@ def make_api(context: AppContext) -> APIRouter:
         who = _name_of(person, told.annotator)
         return session.undo(told.question, annotator=who, key=told.key)
 
-    @router.get("/history", response_model=list[ReceiptOut], responses=_errors())
+    @router.get("/history", response_model=ReceiptsOut, responses=_errors())
     def history(
         person: _Person, annotator: Annotated[Annotator | None, Query()] = None
     ) -> list[Receipt]:

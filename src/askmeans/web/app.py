@@ -14,16 +14,14 @@ from starlette.staticfiles import StaticFiles
 
 from askmeans import __version__
 from askmeans.checks import check_number
-from askmeans.exceptions import AskmeansError, ParameterError
+from askmeans.exceptions import AskmeansError, ParameterError, StoreError
 from askmeans.sessions import open as open_session
 from askmeans.web.api import make_api
 from askmeans.web.context import STATIC, AppContext
 from askmeans.web.errors import status_of, tell
-from askmeans.web.guard import HEADERS, Guard
-from askmeans.web.health import add_health
+from askmeans.web.guard import HEADERS, Forwarded, Guard, as_networks
 from askmeans.web.logs import RequestLog
 from askmeans.web.pages import make_router
-from askmeans.web.proxies import Forwarded, as_networks
 from askmeans.web.signin import SignIn
 
 __all__ = ["create_app"]
@@ -116,7 +114,7 @@ def create_app(
     app.include_router(make_api(context))
     app.include_router(make_router(context))
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
-    add_health(app, context.session)
+    _add_health(app, context)
     app.add_middleware(SignIn, context=context)
     app.add_middleware(Guard, public_hosts=hosts)
     app.add_middleware(RequestLog)
@@ -134,6 +132,19 @@ def _as_hosts(public_hosts: Sequence[str]) -> frozenset[str]:
             f"such as ['questions.example.org']. Got {public_hosts!r} instead."
         )
     return frozenset(str(name).lower() for name in names)
+
+
+def _add_health(app: FastAPI, context: AppContext) -> None:
+    """Whether the page can serve: 200 where the database answers, 503 where it does not."""
+
+    @app.get("/healthz", include_in_schema=False)
+    def healthz() -> Response:
+        try:
+            context.session.last_event  # noqa: B018 - it is read from the database
+        except StoreError as error:
+            _log.error("/healthz %s", error)
+            return JSONResponse({"status": "the database does not answer"}, 503)
+        return JSONResponse({"status": "ok"})
 
 
 def _add_handlers(app: FastAPI, context: AppContext) -> None:

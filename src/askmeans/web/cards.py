@@ -1,20 +1,94 @@
 """What a person sees of a question: its items side by side, what differs, the row it belongs to."""
 
+import math
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from askmeans.sessions import Item, Question, Session
 from askmeans.web.drawing import colors_of
-from askmeans.web.fields import Cell, as_text, columns_of, compared, is_number
 
-__all__ = ["Card", "Cards", "Cell", "Choice", "Entry", "ItemView"]
+__all__ = ["Card", "Cards", "Cell", "Choice", "Entry", "ItemView", "PracticeCard", "is_number",
+           "practice_card", "practice_items"]  # fmt: skip
 
+_SAMPLE = 2000  # rows from which the range of a column is told
+_ID = re.compile(r"(^|[\W_])(id|ID|Id)$|[a-z]I[dD]$")  # "id", "product_id", "Order ID", "productId"
+_DIFFERENT = 0.1  # of that range, from which two numbers differ
 _SHOWN = 12  # fields shown at once; the others unfold
 _BESIDE = 3  # the same, beside a picture or a text
 _IN_LINE = 4  # fields of an example in a line
 _TYPICAL = 3
 _KEYS = 9  # groups that have a key of their own
+_PRACTICE = 3  # cards to practise on
+_EXAMPLES = 5  # of a group, the last of which is practised on: the first are shown beside it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """A field of an item."""
+
+    name: str
+    value: str
+    differs: bool = False
+    place: float | None = None  # of a number between the smallest and the largest, 0 to 1
+    others: tuple[float, ...] = ()  # where the numbers it is compared with lie
+
+
+def _columns_of(session: Session) -> tuple[dict[str, tuple[float, float]], frozenset[str]]:
+    """Smallest and largest of every column of numbers; columns that name items. From a sample.
+
+    A column names items where it is called an id, repeats their ids, or has another word for every
+    item.
+    """
+    n = len(session.rows)
+    found: dict[str, tuple[float, float]] = {}
+    values: dict[str, list[Any]] = {}
+    ids = []
+    for row in range(0, n, max(1, math.ceil(n / _SAMPLE))):
+        item = session.item(row)
+        ids.append(item.id)
+        for name, value in item.fields.items():
+            values.setdefault(name, []).append(value)
+            if is_number(value):
+                low, high = found.get(name, (value, value))
+                found[name] = (min(low, value), max(high, value))
+    naming = frozenset(
+        name
+        for name, told in values.items()
+        if _ID.search(name)
+        or list(map(str, told)) == ids
+        or (name not in found and len(set(told)) == len(told) > 1)
+    )
+    ranges = {name: (low, high) for name, (low, high) in found.items() if high > low}
+    return ranges, naming
+
+
+def _compared(cell: Cell, others: Sequence[Cell | None]) -> Cell:
+    """A cell beside those of the same name."""
+    there = [other for other in others if other is not None]
+    places = tuple(other.place for other in there if other.place is not None)
+    differs = bool(there) and all(_differ(cell, other) for other in there)
+    return replace(cell, differs=differs, others=places)
+
+
+def _differ(a: Cell, b: Cell) -> bool:
+    """Whether two cells differ: numbers by a good part of their range."""
+    if a.place is not None and b.place is not None:
+        return abs(a.place - b.place) > _DIFFERENT
+    return a.value != b.value
+
+
+def is_number(value: Any) -> bool:
+    """Whether it is a number that can be compared."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _as_text(value: Any) -> str:
+    """A field as people read it."""
+    if value is None:
+        return "no value"
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,7 +174,7 @@ class Cards:
     def __init__(self, session: Session) -> None:
         self._session = session
         self.predict: Callable[[int], Sequence[float] | None] = lambda _: None
-        self._ranges, self._naming = columns_of(session)
+        self._ranges, self._naming = _columns_of(session)
 
     def card(
         self,
@@ -113,11 +187,14 @@ class Cards:
         """A question beside what belongs to it; `row` are the open questions about its item."""
         items = tuple(self.item(number) for number in question.items)
         if question.kind == "group":
+            likely = None  # the likeliest come first where the owner lets them
+            if self._session.options["predicted_first"]:
+                likely = self.predict(question.items[0])
             return Card(
                 question=question,
                 items=items,
                 before=before,
-                choices=self.choices(question.items, self._likely(question.items[0])),
+                choices=self.choices(question.items, likely),
             )
         if question.kind != "membership":
             return Card(question=question, items=self._marked(items), before=before)
@@ -160,10 +237,6 @@ class Cards:
                 )
             )
         return tuple(found)
-
-    def _likely(self, row: int) -> Sequence[float] | None:
-        """How likely each group is for an item, where the owner lets the likeliest come first."""
-        return self.predict(row) if self._session.options["predicted_first"] else None
 
     def item(self, row: int) -> ItemView:
         """One item."""
@@ -211,7 +284,7 @@ class Cards:
     def _view(self, item: Item) -> ItemView:
         """An item with its fields as text, and where its numbers lie."""
         cells = [
-            Cell(name=name, value=as_text(value), place=self._place(name, value))
+            Cell(name=name, value=_as_text(value), place=self._place(name, value))
             for name, value in item.fields.items()
         ]
         n_first = _SHOWN
@@ -244,7 +317,7 @@ class Cards:
             cells = tuple(
                 cell
                 if cell.name in self._naming
-                else compared(cell, [b.get(cell.name) for b in by_name])
+                else _compared(cell, [b.get(cell.name) for b in by_name])
                 for cell in item.cells
             )
             drawn.append(replace(item, cells=cells))
@@ -257,3 +330,39 @@ class Cards:
             return None
         low, high = span
         return min(1.0, max(0.0, (float(value) - low) / (high - low)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PracticeCard:
+    """A card like a real one, whose answer is known."""
+
+    number: int  # from 1
+    of: int
+    item: ItemView
+    choices: tuple[Choice, ...]
+    group: int  # where it belongs
+    name: str
+
+
+def practice_items(session: Session) -> list[tuple[int, int]]:
+    """Rows to practise on with their groups, one of each group; empty where too little is known."""
+    if session.config.ask != "group":
+        return []
+    found = []
+    for group in session.groups:
+        rows = session.exemplars(group.number, n=_EXAMPLES)
+        if len(rows) > 1:
+            found.append((rows[-1], group.number))
+    return found[:_PRACTICE] if len(found) > 1 else []
+
+
+def practice_card(session: Session, cards: Cards, number: int) -> PracticeCard | None:
+    """The practice card of this number, from 1; None where there is none."""
+    items = practice_items(session)
+    if not 1 <= number <= len(items):
+        return None
+    row, group = items[number - 1]
+    return PracticeCard(
+        number=number, of=len(items), item=cards.item(row), choices=cards.choices((row,)),
+        group=group, name=session.group_names[group],
+    )  # fmt: skip

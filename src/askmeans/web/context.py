@@ -7,29 +7,33 @@ from contextlib import suppress
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any, TypeVar
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
 from fastapi import HTTPException, Request
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from starlette.responses import HTMLResponse, JSONResponse, Response
+from markdown_it import MarkdownIt
+from markupsafe import Markup
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
-from askmeans.exceptions import StoreError
+from askmeans.exceptions import AskmeansError, StoreError
 from askmeans.sessions import Session
 from askmeans.web.ahead import Ahead
-from askmeans.web.answering import Assignments
+from askmeans.web.answering import Assignments, QuestionView
+from askmeans.web.errors import status_of, tell
 from askmeans.web.exporting import Bodies
-from askmeans.web.forms import annotator_of
-from askmeans.web.guidelines import as_html
+from askmeans.web.forms import Form, annotator_of, is_script
 from askmeans.web.limits import RateLimit
 from askmeans.web.result_views import ResultView, ResultViews
-from askmeans.web.scale import say, say_error
+from askmeans.web.scale import points_of, say, say_error, slider_step
 
-__all__ = ["STATIC", "AppContext"]
+__all__ = ["STATIC", "AppContext", "said_at"]
 
 T = TypeVar("T")
 
 _FAILED_RATE, _FAILED_BURST = 0.5, 30.0  # wrong tokens from one address
 _EXAMPLES = 12  # of each group: those of a card, and those that were before others answered
+_DEEPEST = 6  # of HTML's headings
+_markdown = MarkdownIt("commonmark", {"html": False}).disable("image")
 STATIC = Path(__file__).parent / "static"
 
 
@@ -90,6 +94,61 @@ class AppContext:
         title = HTTPStatus(status).phrase
         return self.page(request, "error.html", status_code=status, title=title, text=text)
 
+    def question_page(
+        self, request: Request, view: QuestionView, said: str = "", status: int = 200
+    ) -> Response:
+        """The answering page, or the part of it that changes."""
+        self.ahead.look(view.annotator)
+        told: dict[str, Any] = {}  # by the cookie, where nothing is said here
+        if said:
+            told = {"said": said, "failed": status >= 400}
+        return self.page(
+            request, "question.html" if is_script(request) else "answer.html", status_code=status,
+            view=view, result_view=self.result_views.glance(), options=self.session.options,
+            **told, **self.scale,
+        )  # fmt: skip
+
+    def go_on(self, request: Request, annotator: str, text: str, status: int = 200) -> Response:
+        """After a move: the next question, as a page or as the part that changes."""
+        if is_script(request):
+            view = self.assignments.view(annotator, by_script=True)
+            return self.question_page(request, view, text, status)
+        return said_at("/", text, failed=status >= 400)
+
+    def attempt(self, work: Callable[[], str]) -> tuple[str, int]:
+        """What work says, or what went wrong, and the status that tells which."""
+        try:
+            return work(), 200
+        except AskmeansError as error:
+            return tell(error, self.session), status_of(error)
+
+    @property
+    def scale(self) -> dict[str, Any]:
+        """The answers' scale."""
+        config = self.session.config
+        return {
+            "points": [] if config.ask == "group" else points_of(config.ask, config.levels),
+            "step": slider_step(config.levels),
+            "ask": config.ask,
+        }
+
+    def check_mark(self, form: Form) -> None:
+        """Refuse a form of another session, which may have had this address before."""
+        if form.text("session") != self.assignments.mark:
+            raise HTTPException(409, "This form is of another session. Reload the page.")
+
+    def annotator_in(self, form: Form) -> str:
+        """Who sent a form, which must be of this session, and drawn up for the same person."""
+        self.check_mark(form)
+        if form.sender is None or form.get("annotator") not in (None, form.sender):
+            raise HTTPException(409, "This form is of somebody else's page. Reload the page.")
+        return form.sender
+
+    def check_row(self, row: int) -> None:
+        """Refuse what is no item."""
+        if not 0 <= row < len(self.session.rows):
+            raise HTTPException(404, f"There is no item {row}.")
+
     def is_owner(self, request: Request) -> bool:
         """Whether an owner asks."""
         person = getattr(request.state, "person", None)
@@ -147,3 +206,26 @@ class AppContext:
         self.ahead.close()
         self._results.shutdown(wait=True, cancel_futures=True)
         self.session.close()
+
+
+def said_at(path: str, text: str, *, failed: bool = False) -> Response:
+    """Lead to a page that says a sentence."""
+    response = RedirectResponse(path, 303)
+    mark = "!" if failed else ""
+    response.set_cookie(
+        "askmeans_said", quote(mark + text[:500]), max_age=30, httponly=True, samesite="lax"
+    )
+    return response
+
+
+def as_html(text: str) -> Markup:
+    """Markdown as HTML that can do nothing: no tags of its own, no images, headings below ours."""
+    tokens = _markdown.parse(text)
+    for token in tokens:
+        if token.type in ("heading_open", "heading_close"):
+            token.tag = f"h{min(_DEEPEST, int(token.tag[1]) + 2)}"
+        for child in token.children or ():
+            if child.type == "link_open":
+                child.attrSet("rel", "noopener noreferrer")
+                child.attrSet("target", "_blank")
+    return Markup(_markdown.renderer.render(tokens, _markdown.options, {}))

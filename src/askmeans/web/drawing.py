@@ -5,16 +5,16 @@ Colours and sizes are attributes, never styles: the page's policy allows no inli
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from html import escape
 
 import numpy as np
 from numpy.typing import NDArray
 
 from askmeans.colors import PALETTE, as_hex, blend
+from askmeans.sessions import Item
 from askmeans.web.forecasting import Outlook
 
-__all__ = ["Dot", "Plane", "colors_of", "error_curve", "palette", "scatter", "strips"]
+__all__ = ["Plane", "colors_of", "error_curve", "palette", "scatter", "strips"]
 
 Floats = NDArray[np.floating]
 
@@ -26,14 +26,6 @@ _MOST_THUMBS = 60
 _CURVE_WIDTH, _CURVE_HEIGHT = 420.0, 170.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Dot:
-    """What the scatter tells of an item."""
-
-    name: str
-    image: bool = False
-
-
 class Plane:
     """A sample of the items, on the plane where the groups lie apart."""
 
@@ -42,11 +34,6 @@ class Plane:
         self.rows: list[int] = list(range(0, len(X), step))
         self.n_items = len(X)
         self._taken = np.asarray(X[::step], dtype=np.float64)
-
-    @property
-    def is_sample(self) -> bool:
-        """Whether there are more items than dots."""
-        return len(self.rows) < self.n_items
 
     def points(self, centers: Floats | None = None) -> NDArray[np.float64]:
         """Where the items are drawn.
@@ -95,7 +82,7 @@ def colors_of(n_clusters: int) -> list[str]:
 
 
 def scatter(
-    plane: Plane, memberships: Floats, dots: Sequence[Dot], *, names: Sequence[str],
+    plane: Plane, memberships: Floats, items: Sequence[Item], *, names: Sequence[str],
     centers: Floats | None = None,
 ) -> str:  # fmt: skip
     """Every item a dot or its picture, its colour mixed by its memberships.
@@ -107,14 +94,15 @@ def scatter(
     mixed = as_hex(blend(taken, palette(taken.shape[1])))
     doubtful = np.sort(taken, axis=1)[:, -1] < 0.6
     radius = 6.0 if len(plane.rows) <= 300 else 4.0
-    pictured = _apart(points, [place for place, dot in enumerate(dots) if dot.image])
+    pictured = _apart(points, [place for place, item in enumerate(items) if item.image])
     parts, above = [], []
     for place, row in enumerate(plane.rows):
         x, y = points[place]
         ring = " doubtful" if doubtful[place] else ""
-        image = ' data-image="1"' if dots[place].image else ""
+        image = ' data-image="1"' if items[place].image else ""
         head = f'<a href="/items/{row}" tabindex="-1" data-row="{row}"{image}>'
-        title = f"<title>{escape(dots[place].name)}: {escape(_shares(taken[place], names))}</title>"
+        told = f"{items[place].label}: {_shares(taken[place], names)}"
+        title = f"<title>{escape(told)}</title>"
         if place in pictured:
             left, top = x - _THUMB / 2, y - _THUMB / 2
             above.append(

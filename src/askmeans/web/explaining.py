@@ -3,15 +3,17 @@
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from askmeans.sessions import Session
 from askmeans.spec import SIMILARITIES
-from askmeans.web.answering import Assignments
 from askmeans.web.drawing import colors_of
 from askmeans.web.result_views import ResultView
 from askmeans.web.scale import say
 
 __all__ = ["Example", "Reason", "Why", "explain_item", "worked_example"]
+
+Floats = NDArray[np.float64]
 
 _SAMPLE = 500
 
@@ -104,9 +106,8 @@ def explain_item(
     )
 
 
-def worked_example(assignments: Assignments) -> Example:
+def worked_example(session: Session) -> Example:
     """An item, one much like it, and one as different as can be."""
-    session = assignments.session
     X = np.asarray(session.rows.base[:_SAMPLE], dtype=np.float64)
     group = session.groups[0].number
     first = next((row for row in session.exemplars(group) if row < len(X)), 0)
@@ -120,14 +121,12 @@ def worked_example(assignments: Assignments) -> Example:
     return Example(one=names[0], near=names[1], far=names[2], cluster=cluster)
 
 
-def _distances(
-    session: Session, row: int, centers: np.ndarray[tuple[int, int], np.dtype[np.float64]]
-) -> np.ndarray[tuple[int], np.dtype[np.float64]] | None:
+def _distances(session: Session, row: int, centers: Floats) -> Floats | None:
     """How far an item is from the centres; None for one added later."""
     if row >= len(session.rows.base) or not np.isfinite(centers).all():
         return None
     gaps = np.asarray(session.rows.base[row], dtype=np.float64) - centers
-    distances: np.ndarray[tuple[int], np.dtype[np.float64]] = np.linalg.norm(gaps, axis=1)
+    distances: Floats = np.linalg.norm(gaps, axis=1)
     return distances
 
 

@@ -1,16 +1,17 @@
 """Forms as browsers send them, and who sent them."""
 
-from typing import Annotated
+from typing import Annotated, Any
 from urllib.parse import parse_qs
 
 from fastapi import Depends, HTTPException, Request
 
+from askmeans.exceptions import ParameterError
 from askmeans.web.guard import check_token
 
-__all__ = ["LONGEST_NAME", "Form", "SentForm", "annotator_of"]
+__all__ = ["Form", "SentForm", "annotator_of", "is_script"]
 
 _FIELDS = 250  # of a form: a share for each group among them
-LONGEST_NAME = 80
+_LONGEST_NAME = 80
 
 
 class Form:
@@ -56,6 +57,26 @@ class Form:
         filled = [name for name in named if self._fields[name].strip()]
         return {Form({"n": n.removeprefix(prefix)}).whole("n"): self.text(n) for n in filled}
 
+    def group_name(self) -> str:
+        """A group's name, not too long for its button."""
+        name = self.text("name")
+        if len(name) > _LONGEST_NAME:
+            raise ParameterError(f"A name must have at most {_LONGEST_NAME} letters.")
+        return name
+
+    def value(self) -> Any:
+        """What was pressed: a point, the slider's button, a group, cannot say or skip."""
+        told = self.text("value")
+        if told in ("unsure", "skip"):
+            return told
+        if told == "none":
+            return ()
+        if told.startswith("group-"):
+            return Form({"group": told.removeprefix("group-")}).whole("group")
+        if told == "shares":
+            return self.shares()
+        return self.number("fine") if told == "fine" else self.number("value")
+
 
 async def _read(request: Request) -> Form:
     """The form, once its token was checked."""
@@ -81,3 +102,8 @@ def annotator_of(request: Request) -> str | None:
     """Who answers here: the person whom the token was made for; None where nobody signed in."""
     person = getattr(request.state, "person", None)
     return None if person is None else str(person.name)
+
+
+def is_script(request: Request) -> bool:
+    """Whether our script sent it, and wants the part that changes."""
+    return request.headers.get("x-askmeans") == "part"

@@ -1,4 +1,4 @@
-"""A result's groups as the page shows them: size, typical items, what makes them, what is open."""
+"""Groups as the page shows them: size, typical items, what makes them, what is open, examples."""
 
 import itertools
 import re
@@ -8,33 +8,27 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from askmeans.sessions import Session, SessionResult
+from askmeans.sessions import Item, Session, SessionResult
 from askmeans.sessions.display import RESERVED
+from askmeans.web.cards import Cards, ItemView
 from askmeans.web.drawing import colors_of, strips
 from askmeans.web.profiles import Profile, Profiles
 
-__all__ = ["GroupView", "Review", "Share", "group_views", "reviews"]
+__all__ = ["GroupView", "Review", "ShapedGroup", "group_page_of", "group_views", "reviews"]
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
 _TYPICAL = 4
+_EXAMPLES = 6
+_PLACED = 60  # items of a group that are listed
+_MOST = 0.5  # of an item that somebody placed in a group
 _LOOKED_AT = 500  # of a group's strongest items, for the most central ones
 _REVIEWED = 8
 _CHOICES = 3  # groups that an unsure item may be put into with one click
 _UNNAMED = re.compile("Group [A-Z]+")
 _SOME = 0.05  # of a membership, from which a third group is offered
 _UNSURE = 0.5  # how far the strongest membership exceeds the next, below which an item is unsure
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Share:
-    """How much an item belongs to something."""
-
-    row: int
-    name: str
-    value: float
-    image: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +44,7 @@ class GroupView:
     share: float  # of all items
     strip: str
     profile: Profile
-    typical: tuple[Share, ...]
+    typical: tuple[tuple[Item, float], ...]  # with their memberships
     suggested: str | None  # a name made of typical words, for a group that nobody named
 
 
@@ -58,9 +52,7 @@ class GroupView:
 class Review:
     """An item between groups that nobody was asked about."""
 
-    row: int
-    name: str
-    image: bool
+    item: Item
     choices: tuple[tuple[int, str, str, float], ...]  # number, name, colour and membership
 
 
@@ -95,7 +87,7 @@ def group_views(
                 strip=drawn[j],
                 profile=profile[j],
                 typical=tuple(
-                    _share(session, row, float(U[row, j]))
+                    (session.item(row), float(U[row, j]))
                     for row in _typical(session, result, j, mine)
                 ),
                 suggested=suggested[j],
@@ -117,13 +109,10 @@ def reviews(
     rows = np.argsort(gaps, kind="stable")[:_REVIEWED]
     found = []
     for row in rows[gaps[rows] < _UNSURE].tolist():
-        item = session.item(row)
         order = np.argsort(-U[row], kind="stable")[:_CHOICES]
         found.append(
             Review(
-                row=row,
-                name=item.label,
-                image=bool(item.image),
+                item=session.item(row),
                 choices=tuple(
                     (groups[j].group, groups[j].name, groups[j].color, float(U[row, j]))
                     for place, j in enumerate(order)
@@ -162,12 +151,6 @@ def _typical(session: Session, result: SessionResult, j: int, mine: Rows) -> lis
     return found
 
 
-def _share(session: Session, row: int, value: float) -> Share:
-    """An item by name, with its membership."""
-    item = session.item(row)
-    return Share(row=row, name=item.label, value=value, image=bool(item.image))
-
-
 def _spreads(result: SessionResult, asked: Rows) -> Floats:
     """How far each group's size may be off.
 
@@ -183,3 +166,43 @@ def _spreads(result: SessionResult, asked: Rows) -> Floats:
     each = doubt.sum(axis=0) / mean if mean > 1e-9 else np.full(U.shape[1], float(len(U)))
     spreads: Floats = np.minimum(error * each, result.memberships.shape[0])
     return spreads
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShapedGroup:
+    """A group on the page about groups."""
+
+    number: int
+    name: str
+    about: str  # what belongs there, in a line
+    color: str
+    examples: tuple[tuple[ItemView, bool], ...]  # with whether it is pinned
+    placed: tuple[ItemView, ...]  # items that somebody placed in it, the newest first
+
+
+def group_page_of(session: Session, cards: Cards, annotator: str) -> list[ShapedGroup]:
+    """Every group with its examples and what this person placed in it."""
+    groups = session.groups
+    placed: dict[int | None, list[int]] = {group.number: [] for group in groups}
+    for receipt in reversed(session.history(annotator=annotator)):
+        if not isinstance(receipt.value, tuple) or receipt.question is None:
+            continue
+        most = max(range(len(receipt.value)), key=receipt.value.__getitem__)
+        mine = placed.get(session.group_number(most))
+        if mine is not None and receipt.value[most] > _MOST and len(mine) < _PLACED:
+            mine.append(session.question(receipt.question).items[0])
+    found = []
+    for group, color in zip(groups, colors_of(len(groups)), strict=True):
+        pinned = set(session.pinned(group.number))
+        rows = session.exemplars(group.number, n=max(_EXAMPLES, len(pinned)))
+        found.append(
+            ShapedGroup(
+                number=group.number,
+                name=group.name,
+                about=group.description,
+                color=color,
+                examples=tuple((cards.item(row), row in pinned) for row in rows),
+                placed=tuple(cards.item(row) for row in dict.fromkeys(placed[group.number])),
+            )
+        )
+    return found

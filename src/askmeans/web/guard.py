@@ -10,6 +10,7 @@ Rules of this file:
 - A request that changes something must come from the page itself, by its Origin where the browser
   sends one, and by a token that is in a cookie and in the form. The token lives in the browser, so
   that a form filled in before the server was started anew is still taken.
+- Behind a proxy, who calls and how is what the proxy tells; nobody else is believed.
 Who somebody is comes after: `signin.py`.
 """
 
@@ -18,6 +19,7 @@ import ipaddress
 import logging
 import re
 import secrets
+from collections.abc import Sequence
 from urllib.parse import urlsplit
 
 from fastapi import HTTPException, Request
@@ -26,10 +28,11 @@ from starlette.requests import cookie_parser
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from askmeans.exceptions import ParameterError
 from askmeans.web.limits import BODY_SECONDS, MOST_HEADER_BYTES, RateLimit, neighbourhood
 
-__all__ = ["HEADERS", "LOOPBACK", "MOST_BYTES", "Guard", "check_token", "cookie_name",
-           "is_loopback", "set_cookie"]  # fmt: skip
+__all__ = ["HEADERS", "LOOPBACK", "MOST_BYTES", "Forwarded", "Guard", "as_networks", "check_token",
+           "cookie_name", "is_loopback", "set_cookie"]  # fmt: skip
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 MOST_BYTES = 64 * 1024
@@ -77,9 +80,10 @@ class Guard:
         state = scope.setdefault("state", {})
         state["secure"] = bool(self._public)
         name = cookie_name(TOKEN_COOKIE, secure=state["secure"])
-        token = _token_of(headers, name)
-        fresh = token is None
-        if token is None:
+        # Whatever other pages of this machine have set.
+        token = cookie_parser(headers.get("cookie", "")).get(name, "")
+        fresh = not _TOKEN.fullmatch(token)
+        if fresh:
             token = secrets.token_urlsafe(32)
         state["token"] = token
         state["cookie_token"] = None if fresh else token
@@ -245,7 +249,61 @@ def _hostname(host: str) -> str:
     return found[1].strip("[]").lower() if found else ""
 
 
-def _token_of(headers: Headers, name: str) -> str | None:
-    """The token in the cookie, if there is one; whatever other pages of this machine have set."""
-    kept = cookie_parser(headers.get("cookie", "")).get(name, "")
-    return kept if _TOKEN.fullmatch(kept) else None
+Networks = tuple[ipaddress.IPv4Network | ipaddress.IPv6Network, ...]
+
+
+class Forwarded:
+    """The outermost middleware: puts the client that a trusted proxy names into its place.
+
+    Of X-Forwarded-For the last address counts: the proxy added it, what is before may be invented.
+    """
+
+    def __init__(self, app: ASGIApp, proxies: Networks = ()) -> None:
+        self._app = app
+        self._proxies = proxies
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, with its client, or with what the guard shall say of it."""
+        if scope["type"] == "http" and self._proxies:
+            scope.setdefault("state", {})["proxy_trouble"] = self._believe(scope)
+        await self._app(scope, receive, send)
+
+    def _believe(self, scope: Scope) -> str | None:
+        """Take what a proxy says; why not, where it is none or says too little."""
+        peer = _address((scope.get("client") or ("",))[0])
+        if peer is None or not any(peer in network for network in self._proxies):
+            return f"A request must come from the proxy. Got one from {peer}; see --proxy-address."
+        headers = Headers(scope=scope)
+        told = ",".join(headers.getlist("x-forwarded-for")).rpartition(",")[2].strip()
+        client = _address(told)
+        if client is None or "x-forwarded-proto" not in headers:
+            return (
+                "The proxy must send X-Forwarded-For with the client's address and "
+                f"X-Forwarded-Proto. Got a request from {peer} without; see docs/security.md."
+            )
+        ways = ",".join(headers.getlist("x-forwarded-proto")).rpartition(",")[2].strip().lower()
+        scope["scheme"] = "https" if ways == "https" else "http"
+        scope["client"] = (str(client), 0)
+        return None
+
+
+def as_networks(proxies: Sequence[str]) -> Networks:
+    """Addresses of proxies, as they are compared."""
+    try:
+        if isinstance(proxies, str):
+            raise ValueError
+        return tuple(ipaddress.ip_network(proxy) for proxy in proxies)
+    except ValueError:
+        raise ParameterError(
+            "The 'proxies' parameter of web.create_app must be a list of addresses or networks, "
+            f"such as ['127.0.0.1', '172.16.0.0/12']. Got {proxies!r} instead."
+        ) from None
+
+
+def _address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    """An address; None where it is none."""
+    try:
+        found = ipaddress.ip_address(text)
+    except ValueError:
+        return None
+    return getattr(found, "ipv4_mapped", None) or found

@@ -1,13 +1,16 @@
 """What the API takes and gives, as OpenAPI describes it."""
 
+from dataclasses import fields
+from types import GenericAlias
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, create_model
 
+from askmeans.sessions import Estimate, Holding, Item, Question, Receipt, Status, Undone
 from askmeans.text import UNSEEN
 
-__all__ = ["Annotator", "AnswerIn", "AskIn", "ErrorOut", "EstimateOut", "ItemOut", "QuestionOut",
-           "ReceiptOut", "ResultOut", "StatusOut", "UndoIn", "UndoneOut"]  # fmt: skip
+__all__ = ["Annotator", "AnswerIn", "AskIn", "ErrorOut", "ItemOut", "QuestionsOut", "ReceiptOut",
+           "ReceiptsOut", "ResultOut", "StatusOut", "UndoIn", "UndoneOut"]  # fmt: skip
 
 
 def _as_whole(value: object) -> object:
@@ -38,12 +41,12 @@ class _In(BaseModel):
     """What is sent: nothing but what is described, and no guessing of types."""
 
     model_config = ConfigDict(strict=True, extra="forbid")
+    annotator: Annotator | None = None
 
 
 class AskIn(_In):
     """Questions for somebody."""
 
-    annotator: Annotator | None = None
     n: Annotated[
         int, Field(ge=1, le=100, description="How many at most."), BeforeValidator(_as_whole)
     ] = 1
@@ -52,7 +55,6 @@ class AskIn(_In):
 class AnswerIn(_In):
     """An answer; without a value, "cannot say" or a skip."""
 
-    annotator: Annotator | None = None
     question: Number
     key: Key
     kind: Literal["answer", "unsure", "skip"] = "answer"
@@ -69,7 +71,6 @@ class AnswerIn(_In):
 class UndoIn(_In):
     """What is taken back: the last answer or skip, or that to a question."""
 
-    annotator: Annotator | None = None
     key: Key
     question: Number | None = None
 
@@ -86,89 +87,35 @@ class _Out(BaseModel):
     model_config = ConfigDict(from_attributes=True)
 
 
-class QuestionOut(_Out):
-    """A question."""
-
-    id: int
-    kind: Literal["membership", "group", "pair", "triplet", "relative"]
-    items: list[int]
-    cluster: int | None
-    repeat: int
+def _out(record: type, about: str, *without: str, **otherwise: Any) -> Any:
+    """A model with the fields of a record, but for some; others are described otherwise."""
+    told = {each.name: each.type for each in fields(record) if each.name not in without}
+    described: Any = {name: (kind, ...) for name, kind in (told | otherwise).items()}
+    return create_model(f"{record.__name__}Out", __base__=_Out, __doc__=about, **described)
 
 
-class ReceiptOut(_Out):
-    """That something was kept."""
-
-    event: int
-    kind: str
-    question: int | None
-    value: float | list[float] | None
-    annotator: str
-    key: str
-    at: float
-    late: bool
-    undone: bool
-    repeated: bool
-
-
-class UndoneOut(_Out):
-    """What was taken back, and which later questions followed from it."""
-
-    receipt: ReceiptOut
-    question: QuestionOut | None
-    kind: str
-    value: float | list[float] | None
-    void: list[QuestionOut]
-
-
-class EstimateOut(_Out):
-    """Questions and minutes left, as a range with its basis."""
-
-    low: int
-    high: int
-    minutes: tuple[float, float]
-    basis: str
-
-
-class HoldingOut(_Out):
-    """Who has an open question, and for how many seconds at most."""
-
-    question: int
-    annotator: str
-    seconds: float
-
-
-class StatusOut(_Out):
-    """Where the session stands."""
-
-    name: str
-    state: str
-    answered: int
-    held: Annotated[int, Field(description="Answers known before; 0 for annotators.")]
-    budget: int | None
-    open: int
-    leased: int
-    holding: list[HoldingOut]
-    round: int
-    settled: bool
-    left: EstimateOut
-    annotators: dict[str, dict[str, int]]
-    estimated_error: float | None
-    error_basis: str
-    notes: list[str]
-    suggested_clusters: int | None
-    suggestion: str | None
-
-
-class ItemOut(_Out):
-    """An item as people see it."""
-
-    row: int
-    id: str
-    label: str
-    fields: dict[str, Any]
-    text: str | None
-    image: str | None
+QuestionOut = _out(
+    Question, "A question.", kind=Literal["membership", "group", "pair", "triplet", "relative"]
+)
+QuestionsOut: Any = GenericAlias(list, (QuestionOut,))
+ReceiptOut = _out(Receipt, "That something was kept.", "counts", "gold", "void")
+ReceiptsOut: Any = GenericAlias(list, (ReceiptOut,))
+UndoneOut = _out(
+    Undone, "What was taken back, and which later questions followed from it.",
+    "reopened", "value_now", receipt=ReceiptOut, question=QuestionOut | None,
+    void=QuestionsOut,
+)  # fmt: skip
+EstimateOut = _out(
+    Estimate, "Questions and minutes left, as a range with its basis.", "seconds_per_question",
+    minutes=tuple[float, float],
+)  # fmt: skip
+HoldingOut = _out(Holding, "Who has an open question, and for how many seconds at most.")
+StatusOut = _out(
+    Status, "Where the session stands.", "contradictions", state=str, left=EstimateOut,
+    held=Annotated[int, Field(description="Answers known before; 0 for annotators.")],
+    holding=GenericAlias(list, (HoldingOut,)),
+)  # fmt: skip
+ItemOut = _out(Item, "An item as people see it.")
 
 
 class ResultOut(BaseModel):

@@ -5,26 +5,12 @@ from typing import Annotated
 from fastapi import APIRouter, HTTPException, Query, Request
 from starlette.responses import RedirectResponse, Response
 
-from askmeans.exceptions import AskmeansError
 from askmeans.sessions import Receipt, Session
-from askmeans.web.context import AppContext
-from askmeans.web.errors import status_of, tell
+from askmeans.web.cards import practice_card, practice_items
+from askmeans.web.context import AppContext, said_at
 from askmeans.web.explaining import worked_example
-from askmeans.web.forms import SentForm, annotator_of
-from askmeans.web.inviting import add_inviting
+from askmeans.web.forms import SentForm, annotator_of, is_script
 from askmeans.web.owner_pages import add_owner
-from askmeans.web.practice import practice_card, practice_items
-from askmeans.web.replies import (
-    annotator_in,
-    check_mark,
-    go_on,
-    group_name,
-    is_script,
-    question_page,
-    said_at,
-    scale_of,
-    value_of,
-)
 from askmeans.web.result_pages import add_files, add_results
 from askmeans.web.scale import say_fully
 from askmeans.web.signin import add_signin
@@ -43,7 +29,6 @@ def make_router(context: AppContext) -> APIRouter:
     _add_answering(router, context)
     _add_person(router, context)
     add_signin(router, context)
-    add_inviting(router, context)
     add_results(router, context)
     add_files(router, context)
     add_owner(router, context)
@@ -58,51 +43,43 @@ def _add_answering(router: APIRouter, context: AppContext) -> None:
     def answer_page(request: Request, question: Number = None) -> Response:
         annotator = annotator_of(request) or "me"
         view = assignments.view(annotator, question, by_script=is_script(request))
-        return question_page(context, request, view)
+        return context.question_page(request, view)
 
     @router.post("/answer")
     def answer(request: Request, form: SentForm) -> Response:
-        annotator = annotator_in(context, form)
+        annotator = context.annotator_in(form)
         is_new = form.get("value") == "new"
         if is_new and not context.is_owner(request):
             raise HTTPException(403, "Only owners of the session add groups. Ask one of them.")
-        value = None if is_new else value_of(form)
-        by_script = is_script(request)
-        shown = form.get("shown")
-        if not by_script and shown is not None and assignments.is_too_quick(form.number("shown")):
-            return go_on(context, request, annotator, _TOO_QUICK)
-        give = assignments.change if form.get("change") else assignments.give
-        try:
+        value = None if is_new else form.value()
+        timed = form.get("shown") is not None and not is_script(request)
+        if timed and assignments.is_too_quick(form.number("shown")):
+            return context.go_on(request, annotator, _TOO_QUICK)
+
+        def give() -> str:
             question, key = form.whole("question"), form.text("key")
             context.check_asked(request, question)
             if is_new:
-                text = assignments.into_new_group(question, annotator, key, group_name(form))
-            else:
-                text = give(question, annotator, key, value)
-        except AskmeansError as error:
-            return go_on(
-                context, request, annotator, tell(error, context.session), status_of(error)
-            )
-        return go_on(context, request, annotator, text)
+                return assignments.into_new_group(question, annotator, key, form.group_name())
+            move = assignments.change if form.get("change") else assignments.give
+            return move(question, annotator, key, value)
+
+        return context.go_on(request, annotator, *context.attempt(give))
 
     @router.post("/undo")
     def undo(request: Request, form: SentForm) -> Response:
-        annotator = annotator_in(context, form)
+        annotator = context.annotator_in(form)
         question = form.whole("question") if form.get("question") else None
         event = form.whole("event") if form.get("event") else None
         if question is None and event is not None and not context.is_owner(request):
             raise HTTPException(403, "Only owners of the session take groups back. Ask one.")
-        try:
-            text = assignments.undo(annotator, form.text("key"), question, event)
-        except AskmeansError as error:
-            return go_on(
-                context, request, annotator, tell(error, context.session), status_of(error)
-            )
-        return go_on(context, request, annotator, text)
+        key = form.text("key")
+        told = context.attempt(lambda: assignments.undo(annotator, key, question, event))
+        return context.go_on(request, annotator, *told)
 
     @router.post("/stop")
     def stop(request: Request, form: SentForm) -> Response:
-        context.session.leave(annotator=annotator_in(context, form))
+        context.session.leave(annotator=context.annotator_in(form))
         if not context.sees_results(request):
             return said_at("/history", "Thank you. Your answers are saved; come back at any time.")
         return RedirectResponse("/results?stopped=1", 303)
@@ -110,13 +87,13 @@ def _add_answering(router: APIRouter, context: AppContext) -> None:
     @router.post("/renew")
     def renew(form: SentForm) -> Response:
         """A page is still open."""
-        assignments.renew(annotator_in(context, form))
+        assignments.renew(context.annotator_in(form))
         return Response(status_code=204)
 
     @router.post("/leave")
     def leave(form: SentForm) -> Response:
         """A page was left: a beacon, whose reply nobody reads."""
-        assignments.leave(annotator_in(context, form), form.text("key"))
+        assignments.leave(context.annotator_in(form), form.text("key"))
         return Response(status_code=204)
 
 
@@ -144,8 +121,8 @@ def _add_person(router: APIRouter, context: AppContext) -> None:
     @router.post("/practice")
     def practised(request: Request, form: SentForm) -> Response:
         """Feedback; nothing is kept."""
-        check_mark(context, form)
-        return _practice_page(context, request, form.whole("card"), value_of(form))
+        context.check_mark(form)
+        return _practice_page(context, request, form.whole("card"), form.value())
 
     @router.get("/history")
     def history(request: Request) -> Response:
@@ -163,9 +140,8 @@ def _add_person(router: APIRouter, context: AppContext) -> None:
 
     @router.get("/help")
     def help_page(request: Request) -> Response:
-        return context.page(
-            request, "help.html", example=worked_example(assignments), **scale_of(context)
-        )
+        example = worked_example(context.session)
+        return context.page(request, "help.html", example=example, **context.scale)
 
 
 def _said(receipt: Receipt, session: Session) -> str:

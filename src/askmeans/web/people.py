@@ -1,23 +1,25 @@
-"""Who answers: how much, how quickly, how far they agree, and what they disagree about."""
+"""Who answers: how much, how quickly, how far they agree; what they disagree about, and doubts."""
 
 import math
 import statistics
 from dataclasses import dataclass
 from itertools import pairwise
 
-from askmeans.sessions import Session, Status
+from askmeans.sessions import Item, Session, Status
+from askmeans.sessions.conflicts import describe
 from askmeans.sessions.opinions import Agreement, GoldScore
 from askmeans.web.drawing import colors_of
 from askmeans.web.scale import say
 
-__all__ = ["Dispute", "Person", "disputes_of", "people_of"]
+__all__ = ["Contributor", "Dispute", "Doubt", "disputes_of", "doubts_of", "people_of"]
 
 _BREAK = 120.0  # seconds after which somebody was away, not thinking
 _DISPUTES = 8
+_DOUBTS = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Person:
+class Contributor:
     """Somebody who answers."""
 
     name: str
@@ -34,15 +36,13 @@ class Dispute:
     """An item that people put into different groups."""
 
     question: int
-    row: int
-    name: str
-    image: bool
+    item: Item
     said: tuple[tuple[str, str], ...]  # who, and what
     decided: str | None
     choices: tuple[tuple[int, str, str], ...]  # number, name and colour of groups somebody named
 
 
-def people_of(session: Session, status: Status, agreement: Agreement) -> tuple[Person, ...]:
+def people_of(session: Session, status: Status, agreement: Agreement) -> tuple[Contributor, ...]:
     """Everybody who answered or holds a question; who did most comes first."""
     receipts = session.history()
     here, gold = {each.annotator for each in status.holding}, session.gold_report()
@@ -53,7 +53,7 @@ def people_of(session: Session, status: Status, agreement: Agreement) -> tuple[P
         gaps = [b - a for a, b in pairwise(mine) if 0.0 <= b - a < _BREAK]
         alpha = agreement.by_person.get(name, math.nan)
         found.append(
-            Person(
+            Contributor(
                 name=name,
                 answers=counts.get("answer", 0),
                 unsure=counts.get("unsure", 0),
@@ -74,15 +74,12 @@ def disputes_of(session: Session) -> tuple[Dispute, ...]:
     colored = list(zip(groups, colors_of(len(groups)), strict=True))
     found = []
     for each in session.disagreements(_DISPUTES):
-        item = session.item(each.items[0])
         rows = [value for value in each.answers.values() if isinstance(value, tuple)]
         told = {session.group_number(j) for row in rows for j, share in enumerate(row) if share}
         found.append(
             Dispute(
                 question=each.question,
-                row=item.row,
-                name=item.label,
-                image=bool(item.image),
+                item=session.item(each.items[0]),
                 said=tuple((name, say(value, names)) for name, value in each.answers.items()),
                 decided=None if each.decided is None else say(each.decided, names),
                 choices=tuple(
@@ -93,3 +90,29 @@ def disputes_of(session: Session) -> tuple[Dispute, ...]:
             )
         )
     return tuple(found)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Doubt:
+    """Answers that cannot all be right."""
+
+    text: str
+    items: tuple[Item, ...]  # they are about
+
+
+def doubts_of(session: Session, status: Status) -> tuple[Doubt, ...]:
+    """The worst of the contradictions that the status tells of."""
+
+    def label(row: int) -> str:
+        return session.item(row).label
+
+    def said(value: float) -> str:
+        return say(value, ask=session.config.ask)
+
+    return tuple(
+        Doubt(
+            text=describe(conflict, label, session.group_names, said),
+            items=tuple(map(session.item, conflict.items)),
+        )
+        for conflict in (status.contradictions or ())[:_DOUBTS]
+    )

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans.sessions import Session
-from askmeans.web.fields import is_number
+from askmeans.web.cards import is_number
 
 __all__ = ["Profile", "Profiles", "Trait"]
 

@@ -1,22 +1,18 @@
 """The results, why an item is where it is, one-click reviews, exports and images."""
 
 import re
-from pathlib import Path
 
 from fastapi import APIRouter, HTTPException, Request
 from starlette.responses import FileResponse, RedirectResponse, Response, StreamingResponse
 
 from askmeans.checks import whole_number
-from askmeans.exceptions import AskmeansError
 from askmeans.sessions.display import IMAGE_TYPES
 from askmeans.sessions.store import thumbnails_of
 from askmeans.tables.thumbnails import thumbnail
 from askmeans.web.context import AppContext
-from askmeans.web.errors import tell
 from askmeans.web.explaining import explain_item
 from askmeans.web.exporting import EXPORTS, export, pieces
-from askmeans.web.forms import SentForm, annotator_of
-from askmeans.web.replies import check_mark, check_row, said_at, value_of
+from askmeans.web.forms import annotator_of
 
 __all__ = ["add_files", "add_results"]
 
@@ -70,23 +66,9 @@ def add_results(router: APIRouter, context: AppContext) -> None:
             )
         )  # fmt: skip
 
-    @router.post("/review")
-    def review(request: Request, form: SentForm) -> Response:
-        """Decide about an item of one's own choice."""
-        check_mark(context, form)
-        annotator = annotator_of(request) or "me"
-        row, value = form.whole("row"), value_of(form)
-        check_row(context, row)
-        try:
-            question = session.add_question("group", (row,), annotator=annotator)
-            text = context.assignments.decide(question, annotator, value)
-        except AskmeansError as error:
-            return said_at("/results", tell(error, session), failed=True)
-        return said_at("/results", text)
-
     @router.get("/items/{row}")
     async def item(request: Request, row: int) -> Response:
-        check_row(context, row)
+        context.check_row(row)
         result_view = await context.newest_result(_WAIT)
 
         def page() -> Response:
@@ -144,7 +126,10 @@ def add_files(router: APIRouter, context: AppContext) -> None:
     @router.get("/image/{row}")
     def image(request: Request, row: int, small: bool = False) -> Response:
         context.check_shown(request, row)
-        path = _image_of(context, row)
+        context.check_row(row)
+        path = context.session.rows.image_file(row)
+        if path is None:  # the same words whatever the reason: they tell nothing of other files
+            raise HTTPException(404, f"Item {row} has no image in the session's folder.")
         if small:
             path = thumbnail(path, thumbnails_of(context.session.url))
         found = FileResponse(
@@ -155,12 +140,3 @@ def add_files(router: APIRouter, context: AppContext) -> None:
             kept = ("etag", "cache-control", "vary")
             return Response(status_code=304, headers={name: found.headers[name] for name in kept})
         return found
-
-
-def _image_of(context: AppContext, row: int) -> Path:
-    """The file of an item's image, which lies in the session's folder."""
-    check_row(context, row)
-    path = context.session.rows.image_file(row)
-    if path is None:  # the same words whatever the reason: they tell nothing about other files
-        raise HTTPException(404, f"Item {row} has no image in the session's folder.")
-    return path

@@ -15,12 +15,11 @@ from dataclasses import dataclass
 from askmeans.exceptions import AskmeansError
 from askmeans.sessions import Session, SessionResult, Status
 from askmeans.sessions.opinions import Agreement
-from askmeans.web.doubts import Doubt, doubts_of
-from askmeans.web.drawing import Dot, Plane, error_curve, scatter
+from askmeans.web.drawing import Plane, error_curve, scatter
 from askmeans.web.errors import tell
 from askmeans.web.forecasting import Outlook, outlook_of
 from askmeans.web.group_views import GroupView, Review, asked_rows, group_views, reviews
-from askmeans.web.people import Dispute, Person, disputes_of, people_of
+from askmeans.web.people import Contributor, Dispute, Doubt, disputes_of, doubts_of, people_of
 from askmeans.web.profiles import Profiles
 
 __all__ = ["ResultView", "ResultViews"]
@@ -39,7 +38,7 @@ class ResultView:
     result: SessionResult
     groups: tuple[GroupView, ...]
     reviews: tuple[Review, ...]
-    people: tuple[Person, ...]
+    people: tuple[Contributor, ...]
     agreement: Agreement
     disputes: tuple[Dispute, ...]
     outlook: Outlook | None
@@ -131,6 +130,7 @@ class ResultViews:
         plane, profiles = self._read(len(result.memberships))
         asked = asked_rows(session)
         groups = group_views(session, result, profiles, asked)
+        drawn = [session.item(row) for row in plane.rows]
         outlook = self._outlook(result)
         agreement = session.agreement()
         return ResultView(
@@ -145,7 +145,7 @@ class ResultViews:
             outlook=outlook,
             doubts=doubts_of(session, status),
             scatter=scatter(
-                plane, result.memberships, self._dots(plane), names=result.cluster_names,
+                plane, result.memberships, drawn, names=result.cluster_names,
                 centers=result.clustering.centers,
             ),
             curve="" if outlook is None else error_curve(outlook),
@@ -159,11 +159,6 @@ class ResultViews:
             self._plane = Plane(self._session.rows.matrix[:n])
             self._profiles = Profiles(self._session, n)
         return self._plane, self._profiles
-
-    def _dots(self, plane: Plane) -> list[Dot]:
-        """What the scatter tells of its items."""
-        items = [self._session.item(row) for row in plane.rows]
-        return [Dot(name=item.label, image=bool(item.image)) for item in items]
 
     def _outlook(self, result: SessionResult) -> Outlook | None:
         """The error so far, and what more cards would bring."""
