@@ -1,4 +1,7 @@
-"""A session for the examples in docstrings of sessions, web and notebook: `fruit.db`."""
+"""Sessions for the examples in docstrings of sessions, web and notebook: `fruit.db`, `pets.db`.
+
+The first is asked by a strategy of the paper, the second by the default.
+"""
 
 import shutil
 from pathlib import Path
@@ -11,20 +14,24 @@ collect_ignore_glob = ["askmeans/sessions/store/migrations/*"]  # alembic's, who
 
 @pytest.fixture(scope="session")
 def fruit(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The database that the examples open."""
+    """The folder of the databases that the examples open."""
     from askmeans import TwoPhase, sessions
 
-    path = tmp_path_factory.mktemp("fruit") / "fruit.db"
+    folder = tmp_path_factory.mktemp("fruit")
+    X = [[1.0], [2.0], [8.0], [9.0]]
     sessions.create(
-        path,
-        [[1.0], [2.0], [8.0], [9.0]],
+        folder / "fruit.db",
+        X,
         n_clusters=2,
         items=["apple", "pear", "melon", "pumpkin"],
         cluster_names=["small", "large"],
         strategy=TwoPhase(sample_size=4),
         random_state=0,
     ).close()
-    return path
+    sessions.create(
+        folder / "pets.db", X, n_clusters=2, cluster_names=["cats", "dogs"], random_state=0
+    ).close()
+    return folder
 
 
 @pytest.fixture(autouse=True)
@@ -34,13 +41,14 @@ def _fruit_for_examples(
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
 ) -> None:
-    """Run examples beside a copy of it; those of tables write files of their own."""
+    """Run examples beside a copy of them; those of tables write files of their own."""
     if "tables" in request.path.parts:
         monkeypatch.chdir(tmp_path)
     if not {"sessions", "web", "notebook", "clients.py"} & set(request.path.parts):
         return
     from askmeans import sessions
 
-    shutil.copy(request.getfixturevalue("fruit"), tmp_path)
+    for database in request.getfixturevalue("fruit").glob("*.db"):
+        shutil.copy(database, tmp_path)
     monkeypatch.chdir(tmp_path)
     doctest_namespace["open"] = sessions.open

@@ -39,7 +39,7 @@ def told(session, count, n_groups):
 
 
 def test_numbers_never_shift_and_columns_are_the_living_groups():
-    groups = Groups(n=4).merged(1, 3).without(0).added()
+    groups = Groups(n=5, into={1: 3}, gone=frozenset({0}))
     assert groups.living == [2, 3, 4]
     assert [groups.resolve(j) for j in range(6)] == [None, 3, 2, 3, 4, None]
     assert [groups.column(j) for j in range(5)] == [None, 1, 0, 1, 2]
@@ -56,8 +56,8 @@ def test_a_row_is_silent_about_later_groups_unless_it_sums_to_one():
 
 
 def test_merged_shares_are_one_share():
-    assert Groups(n=3).merged(2, 0).row_now((0.5, 0.25, 0.25)) == (0.75, 0.25)
-    gone = Groups(n=3).without(2).row_now((0.5, 0.0, 0.5))
+    assert Groups(n=3, into={2: 0}).row_now((0.5, 0.25, 0.25)) == (0.75, 0.25)
+    gone = Groups(n=3, gone=frozenset({2})).row_now((0.5, 0.0, 0.5))
     assert gone == (0.5, 0.0)  # what was in it is in none of these
 
 
@@ -82,7 +82,7 @@ def test_what_was_asked_again_takes_the_place_of_none_of_these():
 def test_memberships_keep_their_group_whatever_its_column():
     asked = {j + 1: Question("membership", (7,), j) for j in range(3)}
     events = [event(j + 1, 0.25 * j, j + 1) for j in range(3)]
-    groups = Groups(n=3).without(1)
+    groups = Groups(n=3, gone=frozenset({1}))
     found = as_evidence(events, asked.get, groups)
     assert {answer.cluster: answer.value for answer in found} == {0: 0.0, 1: 0.5}
     assert groups.to_numbers(found[1].question) == asked[3]

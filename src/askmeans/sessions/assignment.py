@@ -35,7 +35,7 @@ from askmeans.sessions.runtime import Runtime
 from askmeans.sessions.store.contract import Lease, Transaction
 from askmeans.shares import numbered_text
 
-__all__ = ["Assignment", "in_force"]
+__all__ = ["Assignment"]
 
 SPARE = 16  # questions chosen beside those wanted: as many may be quicker before all is done anew
 GOLD_EVERY = 10  # questions of which one is gold: a tenth of the work, as is usual in crowds
@@ -253,21 +253,13 @@ class Assignment:
         with self.lock:
             return self._undone(undo, repeated=repeated)
 
-    def renew(self, annotator: str, seconds: float | None) -> None:
-        """Let somebody's leases end so many seconds from now."""
-        self._end_leases(annotator, self._lease_seconds(seconds))
-
-    def leave(self, annotator: str) -> None:
-        """End somebody's leases, so that others may have the questions at once."""
-        self._end_leases(annotator, 0.0)
-
-    def _end_leases(self, annotator: str, seconds: float) -> None:
-        """Let somebody's leases in force end so many seconds from now."""
-        annotator = check_annotator(annotator, person=True)
+    def renew(self, annotator: str, wanted: float | None) -> None:
+        """Let somebody's leases in force end so many seconds from now; 0: others may have them."""
+        annotator, seconds = check_annotator(annotator, person=True), self._lease_seconds(wanted)
 
         def end(transaction: Transaction) -> None:
             now, listed = transaction.leases()
-            mine = [e for e in self._in_force(listed, now) if e.annotator == annotator]
+            mine = [e for e in self.in_force(listed, now) if e.annotator == annotator]
             transaction.lease(*(replace(lease, until=now + seconds) for lease in mine))
 
         self.runtime.write(end, durable=False)
@@ -298,11 +290,6 @@ class Assignment:
         with self.lock:
             return self.receipt(event)
 
-    def held_now(self) -> tuple[float, list[Lease]]:
-        """The database's time, and leases in force."""
-        now, leases = self.runtime.leases()
-        return now, self._in_force(leases, now)
-
     def state_for(self, annotator: str | None) -> SessionState:
         """What the session is doing, for somebody or for anybody."""
         runtime = self.runtime
@@ -327,6 +314,9 @@ class Assignment:
 
     def receipt(self, event: Event, *, repeated: bool = False) -> Receipt:
         """That an event was kept."""
+        state, known = self.runtime.state, None
+        if state.options.get("gold_feedback"):  # the known answer, for whoever answered
+            known = state.gold.get(event.question or 0)
         return Receipt(
             event=event.id,
             kind=str(event.kind),
@@ -336,31 +326,28 @@ class Assignment:
             key=event.key,
             at=event.at,
             late=event.late,
-            undone=event.id in self.runtime.state.undone,
+            undone=event.id in state.undone,
             repeated=repeated,
             counts=self.runtime.counts(event),
-            gold=self._feedback(event),
+            gold=None if known is None or event.kind not in ANSWERS else known.value,
         )
-
-    def _feedback(self, event: Event) -> Value | None:
-        """The known answer to what somebody answered, where they may see it."""
-        state = self.runtime.state
-        known = state.gold.get(event.question or 0)
-        told = known is not None and event.kind in ANSWERS and state.options.get("gold_feedback")
-        return known.value if known is not None and told else None
 
     def _lease_seconds(self, wanted: float | None) -> float:
         """How long a lease lasts: as wanted, at most as long as those of the session."""
         most = self.runtime.config.lease_seconds
         return most if wanted is None else min(wanted, most)
 
-    def _in_force(self, leases: Iterable[Lease], now: float) -> list[Lease]:
-        """Those of the leases that are in force."""
-        return in_force(leases, now, self.runtime.config.lease_seconds)
+    def in_force(self, leases: Iterable[Lease], now: float) -> list[Lease]:
+        """Those of the leases that have not ended, and are no longer than the session's.
+
+        One that reaches farther was given before the clock was set back; it would last too long.
+        """
+        latest = now + self.runtime.config.lease_seconds + _SLIP
+        return [lease for lease in leases if now < lease.until <= latest]
 
     def _leases(self, annotator: str, listed: list[Lease], now: float) -> _Leases:
         """Who holds what, as an annotator sees it."""
-        state, held = self.runtime.state, self._in_force(listed, now)
+        state, held = self.runtime.state, self.in_force(listed, now)
         others = Counter(lease.question for lease in held if lease.annotator != annotator)
         return _Leases(
             annotator=annotator,
@@ -453,24 +440,22 @@ class Assignment:
 
     def _known(self, new: NewEvent) -> Event | None:
         """The event that is this one already: by its key, or the same said again."""
-        assert new.question is not None
         known = self.runtime.state.by_key.get(new.key)
         if known is not None:
-            _check_same(known, new.kind, new.question, new.value, new.annotator)
+            _check_same(known, new.kind, new.asked, new.value, new.annotator)
             if known.id in self.runtime.state.undone:
                 raise KeyConflictError(
                     f"Nothing was saved: this {known.kind.value} to question {known.question} was "
                     "given before and taken back since. Answer the question anew (with a new key)."
                 )
             return known
-        mine = self.runtime.state.mine(new.question, new.annotator)
+        mine = self.runtime.state.mine(new.asked, new.annotator)
         same = mine is not None and (mine.kind, mine.value) == (new.kind, new.value)
         return mine if same and new.kind in ANSWERS else None
 
     def _append(self, transaction: Transaction, new: NewEvent) -> Event:
         """Keep an answer, an unsure or a skip, and let go of its lease."""
-        assert new.question is not None
-        (now, leases), number, annotator = transaction.leases(), new.question, new.annotator
+        (now, leases), number, annotator = transaction.leases(), new.asked, new.annotator
         mine = [each for each in leases if (each.question, each.annotator) == (number, annotator)]
         self._check_move(new.kind, number, annotator, leased=bool(mine))
         late = new.kind in ANSWERS and self._is_late(number, annotator, mine, now)
@@ -509,7 +494,7 @@ class Assignment:
         settled = state.is_settled(number) and number not in state.gold
         if settled and not state.has_place(number, annotator):
             return True
-        return self._is_beyond(number) or (bool(mine) and not self._in_force(mine, now))
+        return self._is_beyond(number) or (bool(mine) and not self.in_force(mine, now))
 
     def _to_undo(self, number: int | None, annotator: str, meant: int | None) -> Event:
         """The event that an undo is about, which must be the one that is meant."""
@@ -523,10 +508,9 @@ class Assignment:
         if meant is not None and event.id != meant:
             raise SessionError(
                 f"What is taken back must still stand as it was seen (event {meant}). Got event "
-                f"{event.id} to question {event.question} by now; look at the history again."
+                f"{event.id} to question {event.asked} by now; look at the history again."
             )
-        assert event.question is not None
-        assert state.standing(event.question, annotator) is not Standing.OPEN
+        assert state.standing(event.asked, annotator) is not Standing.OPEN
         return event
 
     def _regrouping(self, number: int | None, annotator: str, meant: int | None) -> Event | None:
@@ -547,68 +531,52 @@ class Assignment:
 
     def _undo_event(self, event: Event, key: str) -> NewEvent:
         """The undo, with the numbers of the questions of a plan that followed from the answer."""
-        assert event.question is not None
         void = []
-        if event in self.runtime.state.answers(event.question):  # others have no effect
-            void = self.runtime.later_than(self.runtime.question(event.question))
+        if event in self.runtime.state.answers(event.asked):  # others have no effect
+            void = self.runtime.later_than(self.runtime.question(event.asked))
         return NewEvent(
             kind=EventKind.UNDO,
             key=key,
             annotator=event.annotator,
-            question=event.question,
+            question=event.asked,
             target=event.id,
             text=json.dumps(void),
         )
 
     def _lease_back(self, transaction: Transaction, event: Event) -> None:
         """Lease the question to the person who took the answer back, unless another holds it."""
-        assert event.question is not None
         now, leases = transaction.leases()
         others = [
             lease
             for lease in leases
-            if lease.question == event.question and lease.annotator != event.annotator
+            if lease.question == event.asked and lease.annotator != event.annotator
         ]
-        until = now if self._in_force(others, now) else now + self.runtime.config.lease_seconds
-        transaction.lease(Lease(question=event.question, annotator=event.annotator, until=until))
+        until = now if self.in_force(others, now) else now + self.runtime.config.lease_seconds
+        transaction.lease(Lease(question=event.asked, annotator=event.annotator, until=until))
 
     def _undone(self, undo: Event, *, repeated: bool = False) -> Undone:
         """What an undo took back."""
-        if undo.kind is EventKind.REGROUP:
-            taken = next(e for e in self.runtime.state.by_key.values() if e.id == undo.target)
-            receipt = self.receipt(undo, repeated=repeated)
-            return Undone(receipt=receipt, question=None, kind=str(taken.kind), value=None, void=())
-        assert undo.question is not None
-        settled = self.runtime.state.is_settled(undo.question)
-        value = self.runtime.state.value(undo.question)
         taken = next(e for e in self.runtime.state.by_key.values() if e.id == undo.target)
+        receipt = self.receipt(undo, repeated=repeated)
+        if undo.kind is EventKind.REGROUP:
+            return Undone(receipt=receipt, question=None, kind=str(taken.kind), value=None, void=())
+        settled = self.runtime.state.is_settled(undo.asked)
+        value = self.runtime.state.value(undo.asked)
+        silent = isinstance(value, float) and math.isnan(value)
         return Undone(
-            receipt=self.receipt(undo, repeated=repeated),
-            question=self.question(undo.question),
+            receipt=receipt,
+            question=self.question(undo.asked),
             kind=str(taken.kind),
             value=taken.value,
             void=tuple(self.question(number) for number in json.loads(undo.text or "[]")),
             reopened=not settled,
-            value_now=value if settled and can_say(value) else None,
+            value_now=value if settled and not silent else None,
         )
 
 
 def said_as_text(value: Value) -> str:
     """An answer in a message: a number, or shares by the groups' numbers."""
     return numbered_text(value) if isinstance(value, tuple) else f"{value:g}"
-
-
-def can_say(value: Value) -> bool:
-    """Whether anybody could say."""
-    return isinstance(value, tuple) or not math.isnan(value)
-
-
-def in_force(leases: Iterable[Lease], now: float, seconds: float) -> list[Lease]:
-    """Leases that have not ended, at most `seconds` ahead.
-
-    One that reaches farther was given before the clock was set back; it would last too long.
-    """
-    return [lease for lease in leases if now < lease.until <= now + seconds + _SLIP]
 
 
 def _with(leases: list[Lease], given: list[Lease]) -> list[Lease]:

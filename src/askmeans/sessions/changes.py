@@ -230,9 +230,7 @@ class Changes(Regrouping):
 
         Examples
         --------
-        >>> import askmeans.sessions
-        >>> session = askmeans.sessions.create("pets.db", [[1.0], [2.0], [8.0], [9.0]],
-        ...     n_clusters=2, cluster_names=["cats", "dogs"], random_state=0)
+        >>> session = open("pets.db")
         >>> question = session.add_question("group", (3,))
         >>> session.tell(question.id, "dogs").value
         (0.0, 1.0)
@@ -328,10 +326,7 @@ class Changes(Regrouping):
             self._put_back()
             return receipt
         if found.kind is EventKind.PIN:
-            assert found.target is not None
-            assert isinstance(found.value, float)
-            return self.pin(found.target, int(found.value), on=found.text == "off",
-                            annotator=annotator)  # fmt: skip
+            return self.pin(found.aim, found.whole, on=found.text == "off", annotator=annotator)
         text = json.dumps(before) if found.kind is EventKind.OPTION else before
         return self._log(found.kind, annotator, target=found.target, value=found.value, text=text)
 
@@ -360,11 +355,9 @@ class Changes(Regrouping):
         if event.kind is EventKind.GROUP:
             return f"added {event.text}"
         if event.kind is EventKind.MERGE:
-            assert isinstance(event.value, float)
-            return f"merged {self._results.first_name(int(event.value))} into {target}"
+            return f"merged {self._results.first_name(event.whole)} into {target}"
         if event.kind is EventKind.PIN:
-            assert isinstance(event.value, float)
-            item = self.rows.item(int(event.value)).label
+            item = self.rows.item(event.whole).label
             return f"{'unpinned' if event.text == 'off' else 'pinned'} {item} in {target}"
         (option,) = json.loads(event.text or "{}")
         return f"changed {option.replace('_', ' ')}"

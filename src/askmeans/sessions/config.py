@@ -52,23 +52,20 @@ class Config:
         *,
         n_clusters: Any,
         ask: Any,
-        strategy: Any,
-        budget: Any,
         levels: Any,
         annotations: Any,
-        fuzzifier: Any,
         random_state: Any,
         lease_seconds: Any,
         cluster_names: Any,
+        **decisive: Any,
     ) -> "Config":
         """The parameters, or an error that names the one that breaks its rule."""
         grows = n_clusters == "auto"
         if grows:
             n_clusters = _FIRST if cluster_names is None else len(list(cluster_names))
         spec = PlanSpec.checked(
-            _OWNER, n_clusters=n_clusters, ask=default_ask(strategy) if ask is None else ask,
-            strategy=strategy, budget=budget, fuzzifier=fuzzifier,
-            seed=as_seed(random_state, _OWNER),
+            _OWNER, n_clusters=n_clusters, seed=as_seed(random_state, _OWNER),
+            ask=default_ask(decisive["strategy"]) if ask is None else ask, **decisive,
         )  # fmt: skip
         if grows and spec.ask != "group":
             raise ParameterError(
@@ -86,10 +83,10 @@ class Config:
                 f"compared. Got {annotations!r:.60}; use (2, {most})."
             )
         check_positive(lease_seconds, "lease_seconds", _OWNER)
-        decisive = spec.to_json() | {"levels": None if levels is None else int(levels)}
-        del decisive["repeats"]  # a session has annotations
+        kept = spec.to_json() | {"levels": None if levels is None else int(levels)}
+        del kept["repeats"]  # a session has annotations
         return cls(
-            **decisive,
+            **kept,
             annotations=least,
             most_annotations=most,
             lease_seconds=float(lease_seconds),

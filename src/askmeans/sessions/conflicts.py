@@ -24,30 +24,12 @@ Say = Callable[[float], str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conflict:
-    """Answers that contradict each other.
+    """Answers that contradict each other."""
 
-    Parameters
-    ----------
-    kind : {"repeats", "row", "triplet"}
-        As in `askmeans.contradictions.Contradiction`: answers to one question differ, memberships
-        of an item do not sum to one, or three items are more alike than two of them.
-    questions : tuple of Question
-        What was asked, one for each answer.
-    answers : tuple of Receipt
-        What was answered, and by whom.
-    excess : float
-        By how much they contradict each other, beyond what noise and rounding explain.
-
-    Examples
-    --------
-    >>> Conflict(kind="row", questions=(), answers=(), excess=0.5).excess
-    0.5
-    """
-
-    kind: str
-    questions: tuple[Question, ...]
+    kind: str  # "repeats", "row" or "triplet", as in `askmeans.contradictions.Contradiction`
+    questions: tuple[Question, ...]  # one for each answer
     answers: tuple[Receipt, ...]
-    excess: float
+    excess: float  # by how much, beyond what noise and rounding explain
 
     @property
     def items(self) -> tuple[int, ...]:

@@ -94,9 +94,9 @@ class Display:
         elif image:
             label = shortened(Path(image).stem)
         else:
-            label = shortened(
-                ", ".join(f"{key} = {_brief(value)}" for key, value in fields.items())
-            )
+            brief = (f"{v:.4g}" if isinstance(v, float) else str(v) for v in fields.values())
+            told = zip(fields, brief, strict=True)
+            label = shortened(", ".join(f"{name} = {value}" for name, value in told))
         return Item(row=row, id=name, label=label or name, fields=fields, text=text, image=image)
 
     def image_file(self, place: int) -> Path | None:
@@ -249,11 +249,6 @@ def _plain(value: Any) -> Any:
         return value
     text = str(value)
     return None if text in ("NaT", "<NA>") else text
-
-
-def _brief(value: Any) -> str:
-    """A value in a few digits, for a name."""
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def _word(value: Any) -> str:

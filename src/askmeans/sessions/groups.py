@@ -114,18 +114,6 @@ class Groups:
             found[group] = share
         return tuple(found)
 
-    def added(self) -> "Groups":
-        """With one group more."""
-        return replace(self, n=self.n + 1)
-
-    def merged(self, group: int, into: int) -> "Groups":
-        """With a group that is part of another from now on."""
-        return replace(self, into={**self.into, group: into})
-
-    def without(self, group: int) -> "Groups":
-        """With a group that is gone."""
-        return replace(self, gone=self.gone | {group})
-
 
 def as_evidence(
     events: Iterable[Event], question_of: Callable[[int], Question], groups: Groups

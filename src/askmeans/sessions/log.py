@@ -103,46 +103,43 @@ MOVES: dict[Standing, dict[EventKind, Standing]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewEvent:
-    """What is appended to the log.
-
-    Parameters
-    ----------
-    kind : EventKind
-        What happened.
-    key : str
-        The client's key, different for every event of a session; a new one unless given.
-    annotator : str
-        Who did it.
-    question : int or None
-        The question's number.
-    value : float, tuple of float or None
-        The answer in [0, 1], to a group question a share for each group; for a rename where
-        clusters are found anew by every result, the row that the name goes with; for a merge the
-        group that ends; for a pin the row; else None.
-    target : int or None
-        For an undo, the number of the event taken back; for a rename, the cluster; for rows, the
-        part of the data; for a budget, the number of questions; for a new group its number, for a
-        merge the one that goes on; for a pin the group; for opinions, how many are wanted; the
-        number of an invitation.
-    text : str or None
-        A cluster's new name; a pseudonym; the role of somebody invited; "off" for a pin that ends;
-        an option's name and value as JSON; what a model says, as JSON: pairs of a row and
-        its shares, or null.
-    late : bool
-        Whether an answer came after its lease had ended, or after the question was settled.
-    client : str or None
-        From which client it came: the one of now (`clients.py`); None for events of old databases.
-    """
+    """What is appended to the log; `value`, `target` and `text` are what the kind says."""
 
     kind: EventKind
+    # The client's, different for every event of a session.
     key: str = field(default_factory=lambda: uuid.uuid4().hex)
-    annotator: str
+    annotator: str  # who did it
     question: int | None = None
+    # The answer in [0, 1], to a group question a share for each group; the row of a pin, or that a
+    # name goes with where clusters are found anew by every result; the group that a merge ends.
     value: Value | None = None
+    # The event that an undo takes back; the cluster renamed; the part of the data added; the number
+    # of questions or opinions; a new group, or the one that goes on after a merge, or of a pin; the
+    # number of an invitation.
     target: int | None = None
+    # A name, pseudonym or role; "off" for a pin that ends; as JSON an option's name and value, or
+    # what a model says: pairs of a row and its shares, or null.
     text: str | None = None
-    late: bool = False
-    client: str | None = field(default_factory=current_client)
+    late: bool = False  # after its lease had ended, or after the question was settled
+    client: str | None = field(default_factory=current_client)  # None in old databases
+
+    @property
+    def asked(self) -> int:
+        """The question's number, of an event that is about one."""
+        assert self.question is not None
+        return self.question
+
+    @property
+    def aim(self) -> int:
+        """The target, of an event that has one."""
+        assert self.target is not None
+        return self.target
+
+    @property
+    def whole(self) -> int:
+        """The value as a row or a group, of an event whose value is one."""
+        assert isinstance(self.value, float)
+        return int(self.value)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -203,29 +200,25 @@ class State:
             if event.question is not None:
                 self.touched.append(event.question)
             if event.kind is EventKind.AGAIN:
-                assert event.question is not None
-                self.by_key[event.key] = self._mine[event.question, event.annotator]
+                self.by_key[event.key] = self._mine[event.asked, event.annotator]
             elif event.kind is EventKind.UNDO:
                 self._take_back(event)
             elif event.kind is EventKind.ADJUDICATE:
                 self._decide(event)
             elif event.kind is EventKind.OPINIONS:
-                assert event.question is not None
-                self._wanted[event.question] = event.target or 0
+                self._wanted[event.asked] = event.target or 0
                 self.n_changes += 1
             elif event.question is not None:
                 self._give(event)
             elif event.kind in (EventKind.PAUSE, EventKind.RESUME):
                 self.paused = event.kind is EventKind.PAUSE
             elif event.kind is EventKind.RENAME:
-                assert event.target is not None
                 if isinstance(event.value, float):
-                    self.anchors[int(event.value)] = (event.target, event.text or "")
+                    self.anchors[event.whole] = (event.aim, event.text or "")
                 else:
-                    self.names[event.target] = event.text or ""
+                    self.names[event.aim] = event.text or ""
             elif event.kind is EventKind.DESCRIBE:
-                assert event.target is not None
-                self.descriptions[event.target] = event.text or ""
+                self.descriptions[event.aim] = event.text or ""
             elif event.kind is EventKind.ROWS:
                 self.n_parts += 1
             elif event.kind is EventKind.BUDGET:
@@ -255,10 +248,9 @@ class State:
 
     def stands(self, event: Event) -> bool:
         """Whether an event is an answer that was not taken back."""
-        assert event.question is not None
-        if event.question in self._decided:
-            return self._decided[event.question] == event
-        return event.kind in ANSWERS and self._mine.get((event.question, event.annotator)) == event
+        if event.asked in self._decided:
+            return self._decided[event.asked] == event
+        return event.kind in ANSWERS and self._mine.get((event.asked, event.annotator)) == event
 
     def may(self, kind: EventKind, question: int, annotator: str) -> bool:
         """Whether the move is legal."""
@@ -376,13 +368,12 @@ class State:
 
     def _regroup(self, event: Event) -> None:
         """A group more, a merge, or one of these taken back."""
-        assert event.target is not None
         self._rewrite()
         if event.kind is not EventKind.REGROUP:
             self.n_added += event.kind is EventKind.GROUP
             self.regroupings.append(event)
             if event.kind is EventKind.GROUP:
-                self.names[event.target] = event.text or ""
+                self.names[event.aim] = event.text or ""
             return
         taken = next(each for each in self.regroupings if each.id == event.target)
         self.regroupings.remove(taken)
@@ -392,9 +383,7 @@ class State:
 
     def _pin(self, event: Event) -> None:
         """An example of a group, or one less."""
-        assert event.target is not None
-        assert isinstance(event.value, float)
-        pinned, row = self.pins.setdefault(event.target, []), int(event.value)
+        pinned, row = self.pins.setdefault(event.aim, []), event.whole
         if row in pinned:
             pinned.remove(row)
         if event.text != "off":
@@ -402,8 +391,7 @@ class State:
 
     def _give(self, event: Event) -> None:
         """An answer or a skip."""
-        assert event.question is not None
-        place = (event.question, event.annotator)
+        place = (event.asked, event.annotator)
         before = self._mine.get(place)
         if before is not None:  # a skip, replaced
             self._unstack(before)
@@ -414,43 +402,40 @@ class State:
         count["late"] += event.late
         if event.kind in ANSWERS:
             self.n_changes += 1
-            self.n_rewrites += event.question in self._decided
+            self.n_rewrites += event.asked in self._decided
             self.given.append(event)
             if event.kind is EventKind.GOLD:
-                self.gold[event.question] = event
+                self.gold[event.asked] = event
             where = self._place(*place)
-            self._answers.setdefault(event.question, []).insert(where, event)
+            self._answers.setdefault(event.asked, []).insert(where, event)
             self._behind.pop(place, None)
-            self._count(event.question)
+            self._count(event.asked)
 
     def _decide(self, event: Event) -> None:
         """A decision about a question, or that it is taken back."""
-        assert event.question is not None
         self._rewrite()
-        before = self._decided.pop(event.question, None)
+        before = self._decided.pop(event.asked, None)
         if before is not None:
             self.undone.add(before.id)
         if event.value is not None:
-            self._decided[event.question] = event
+            self._decided[event.asked] = event
 
     def _take_back(self, undo: Event) -> None:
         """An undo."""
-        assert undo.target is not None
-        assert undo.question is not None
-        event = self._mine.pop((undo.question, undo.annotator))
+        event = self._mine.pop((undo.asked, undo.annotator))
         assert event.id == undo.target
         self.undone.add(event.id)
         self._unstack(event)
         if event.kind in ANSWERS:
             self._rewrite()
-            answers = self._answers[undo.question]
+            answers = self._answers[undo.asked]
             behind = {later.id for later in answers[answers.index(event) + 1 :]}
             answers.remove(event)
-            if self.is_settled(undo.question):  # else the place is given to whoever answers next
-                self._behind[undo.question, undo.annotator] = behind
-            if not self._answers[undo.question]:
-                del self._answers[undo.question]
-            self._count(undo.question)
+            if self.is_settled(undo.asked):  # else the place is given to whoever answers next
+                self._behind[undo.asked, undo.annotator] = behind
+            if not self._answers[undo.asked]:
+                del self._answers[undo.asked]
+            self._count(undo.asked)
 
     def _rewrite(self) -> None:
         """The answers that stand are others than those before and one more."""

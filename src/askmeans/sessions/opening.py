@@ -133,7 +133,11 @@ def create(
         annotations=annotations, fuzzifier=fuzzifier, random_state=random_state,
         lease_seconds=lease_seconds, cluster_names=cluster_names,
     )  # fmt: skip
-    _check_name(name)
+    if set("/\\") & set(check_name(name, "name", "sessions.create")):
+        raise ParameterError(
+            "The 'name' parameter of sessions.create must be a name without slashes: files are "
+            f"called after it. Got {name!r:.60} instead."
+        )
     table = {
         "items": items, "ids": ids, "text": text, "image": image, "folder": folder,
         "feature_names": feature_names, "units": units, "recipe": recipe,
@@ -208,7 +212,13 @@ def open(url: str | Path, name: str | None = None, *, X: Any = None) -> Session:
     store = open_store(url)
     try:
         if name is None:
-            name = _only(store.names(), store.url)
+            there = store.names()
+            if len(there) != 1:
+                raise NoSessionError(
+                    f"The 'name' parameter must say which session of {store.url}. Got none, and "
+                    f"there are {', '.join(map(repr, there)) or 'no sessions'}."
+                )
+            (name,) = there
         record = store.load(name)
         if X is not None and fingerprint(prepare_matrix(X)[0]) != record.fingerprint:
             raise OtherDataError(
@@ -244,25 +254,6 @@ def names(url: str | Path) -> list[str]:
         return store.names()
     finally:
         store.close()
-
-
-def _only(there: list[str], url: str) -> str:
-    """The one name there is."""
-    if len(there) == 1:
-        return there[0]
-    raise NoSessionError(
-        f"The 'name' parameter must say which session of {url}. Got none, and there are "
-        f"{', '.join(map(repr, there)) or 'no sessions'}."
-    )
-
-
-def _check_name(name: str) -> None:
-    """Refuse what is no name of a session."""
-    if set("/\\") & set(check_name(name, "name", "sessions.create")):
-        raise ParameterError(
-            "The 'name' parameter of sessions.create must be a name without slashes: files are "
-            f"called after it. Got {name!r:.60} instead."
-        )
 
 
 def _units(units: Any, n_features: int) -> list[list[float]] | None:

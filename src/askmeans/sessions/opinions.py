@@ -5,7 +5,6 @@ Gold answers are an opinion that is known before: asked now and then as if it we
 
 import itertools
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,13 +14,11 @@ from numpy.typing import NDArray
 from askmeans.checks import check_number
 from askmeans.exceptions import SessionError
 from askmeans.metrics import annotator_alphas, krippendorff_alpha
-from askmeans.queries import ME, Answer
+from askmeans.queries import ME
 from askmeans.sessions.changes import Changes
 from askmeans.sessions.groups import as_number, as_shares
-from askmeans.sessions.imported import checked_answers
-from askmeans.sessions.log import GOLD, ITSELF, KNOWN, EventKind, NewEvent, Value, check_annotator
-from askmeans.sessions.reports import Held, Receipt
-from askmeans.sessions.store.contract import Transaction
+from askmeans.sessions.log import ITSELF, KNOWN, EventKind, NewEvent, Value, check_annotator
+from askmeans.sessions.reports import Receipt
 from askmeans.shares import difference, largest_difference
 
 __all__ = ["Agreement", "Disagreement", "GoldScore", "Opinions", "PairAgreement"]
@@ -161,12 +158,13 @@ class Opinions(Changes):
         people = sorted({name for answers in said.values() for name in answers})
         names = self._results.cluster_names()
         table = self._ratings(said, people, len(names))
-        by_group = {}
+        by_group, groups = {}, self._runtime.groups
+        about = [self._runtime.question(number).cluster for number in said]
         for column, name in enumerate(names):
             if self.config.ask == "group":
                 by_group[name] = krippendorff_alpha(table[:, :, column])
             else:
-                here = [self._column(number) == column for number in said]
+                here = [j is not None and groups.column(j) == column for j in about]
                 by_group[name] = krippendorff_alpha(table[:, here, 0])
         return Agreement(
             alpha=krippendorff_alpha(table),
@@ -350,75 +348,6 @@ class Opinions(Changes):
                 if len(_row(value)) == width:
                     table[people.index(name), column] = _row(value)
         return table
-
-    def _column(self, number: int) -> int | None:
-        """The column of the group that a question is about."""
-        cluster = self._runtime.question(number).cluster
-        return None if cluster is None else self._runtime.groups.column(cluster)
-
-    def add_gold(self, answers: Iterable[Answer]) -> Held:
-        """Mix questions whose answers are known with the others, unmarked.
-
-        Everybody gets one as every tenth question, as long as there are some that they have not
-        answered. They cost no budget; the known answers are evidence, and what people say to them
-        tells how far to rely on each (`gold_report`). With the option "gold_feedback" the receipt
-        of an answer has the known one.
-
-        Parameters
-        ----------
-        answers : iterable of askmeans.queries.Answer
-            Of the kind that the session asks, and not "cannot say".
-
-        Returns
-        -------
-        Held
-            How many were new, there already, or there otherwise; those stay as they are.
-
-        Raises
-        ------
-        SessionError
-            If a plan of the paper asks, or an answer is to another kind of question.
-        QueryError, AnswerError, KeyConflictError
-            As in `hold`; then none is taken in.
-
-        Examples
-        --------
-        >>> import askmeans.sessions
-        >>> from askmeans.queries import Answer
-        >>> session = askmeans.sessions.create("gold.db", [[1.0], [2.0], [8.0], [9.0]],
-        ...     n_clusters=2, random_state=0)
-        >>> session.add_gold([Answer(round=0, kind="group", items=(3,), cluster=None, repeat=0,
-        ...                          value=(0.0, 1.0))]).new
-        1
-        """
-        listed = list(answers)
-        kinds = {answer.kind for answer in listed} - {self.config.ask}
-        if self.config.has_plan or kinds:
-            raise SessionError(
-                "Gold answers need the default strategy, since a plan of the paper asks its own "
-                "questions only, and must be to questions of the kind that the session asks "
-                f"({self.config.ask}). Got {', '.join(sorted(kinds)) or 'a plan'}; make a session "
-                "without a strategy, or compare people by their agreement (Session.agreement)."
-            )
-
-        def take(transaction: Transaction) -> Held:
-            told = checked_answers(listed, len(self.rows), self._runtime.groups.n)
-            if None in told.values():
-                raise SessionError("A gold answer must say something. Got 'cannot say'.")
-            new = otherwise = 0
-            numbers = transaction.add_questions(list(told))
-            for number, value in zip(numbers, told.values(), strict=True):
-                known = self._runtime.state.gold.get(number)
-                if known is None:
-                    new += 1
-                    transaction.append(
-                        NewEvent(kind=EventKind.GOLD, annotator=GOLD, question=number, value=value)
-                    )
-                else:
-                    otherwise += known.value != value
-            return Held(new=new, there=len(told) - new - otherwise, otherwise=otherwise)
-
-        return self._runtime.write(take)
 
     def gold_report(self) -> dict[str, GoldScore]:
         """How everybody answered the gold questions that they got.

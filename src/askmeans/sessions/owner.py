@@ -1,22 +1,28 @@
 """What the owner of a session does with it: pauses it, names clusters, adds rows and answers."""
 
+import math
 from collections.abc import Iterable
-from types import TracebackType
 from typing import Any, Self
 
 from askmeans.checks import check_name, check_number, check_positive
-from askmeans.exceptions import ParameterError, SessionError
-from askmeans.queries import ME, Answer
+from askmeans.exceptions import (
+    AnswerError,
+    KeyConflictError,
+    ParameterError,
+    QueryError,
+    SessionError,
+)
+from askmeans.queries import KINDS, ME, Answer, Question, ordered
 from askmeans.sessions.assignment import Assignment
 from askmeans.sessions.config import Config
-from askmeans.sessions.imported import import_answers
 from askmeans.sessions.invites import Invitations
-from askmeans.sessions.log import EventKind, NewEvent
+from askmeans.sessions.log import GOLD, IMPORTED, EventKind, NewEvent, Value
 from askmeans.sessions.reports import Held, Receipt
 from askmeans.sessions.results import Results
 from askmeans.sessions.rows import Rows, chunks_at_rest
 from askmeans.sessions.runtime import Runtime
 from askmeans.sessions.store.contract import SessionRecord, Store, Transaction
+from askmeans.shares import as_row
 from askmeans.spec import SIMILARITIES
 
 __all__ = ["SessionOwner"]
@@ -260,10 +266,94 @@ class SessionOwner(Invitations):
         listed = list(answers)
 
         def take(transaction: Transaction) -> Held:
+            state = self._runtime.state
             n_items = len(self.rows.base if self.config.has_plan else self.rows)
-            return import_answers(
-                transaction, listed, self._runtime.state, n_items, self._runtime.groups.n
+            told = _checked_answers(listed, n_items, self._runtime.groups.n)
+            new = otherwise = 0
+            numbers = transaction.add_questions(list(told))
+            for number, (asked, kept) in zip(numbers, told.items(), strict=True):
+                mine = state.mine(number, IMPORTED)
+                if mine is not None:
+                    if mine.value != kept:
+                        raise KeyConflictError(
+                            f"The answer held to {_told(asked)} must stay what it was. Got {kept} "
+                            f"after {mine.value}; nothing was taken in."
+                        )
+                elif state.is_settled(number):
+                    value = state.value(number)
+                    silent = isinstance(value, float) and math.isnan(value)
+                    otherwise += kept != (None if silent else value)
+                # An answer twice would stay when it is undone here.
+                elif all(event.value != kept for event in state.answers(number)):
+                    new += 1
+                    transaction.append(
+                        NewEvent(
+                            kind=EventKind.HELD, annotator=IMPORTED, question=number, value=kept
+                        )
+                    )
+            return Held(new=new, there=len(told) - new - otherwise, otherwise=otherwise)
+
+        return self._runtime.write(take)
+
+    def add_gold(self, answers: Iterable[Answer]) -> Held:
+        """Mix questions whose answers are known with the others, unmarked.
+
+        Everybody gets one as every tenth question, as long as there are some that they have not
+        answered. They cost no budget; the known answers are evidence, and what people say to them
+        tells how far to rely on each (`gold_report`). With the option "gold_feedback" the receipt
+        of an answer has the known one.
+
+        Parameters
+        ----------
+        answers : iterable of askmeans.queries.Answer
+            Of the kind that the session asks, and not "cannot say".
+
+        Returns
+        -------
+        Held
+            How many were new, there already, or there otherwise; those stay as they are.
+
+        Raises
+        ------
+        SessionError
+            If a plan of the paper asks, or an answer is to another kind of question.
+        QueryError, AnswerError, KeyConflictError
+            As in `hold`; then none is taken in.
+
+        Examples
+        --------
+        >>> from askmeans.queries import Answer
+        >>> session = open("pets.db")
+        >>> session.add_gold([Answer(round=0, kind="group", items=(3,), cluster=None, repeat=0,
+        ...                          value=(0.0, 1.0))]).new
+        1
+        """
+        listed = list(answers)
+        kinds = {answer.kind for answer in listed} - {self.config.ask}
+        if self.config.has_plan or kinds:
+            raise SessionError(
+                "Gold answers need the default strategy, since a plan of the paper asks its own "
+                "questions only, and must be to questions of the kind that the session asks "
+                f"({self.config.ask}). Got {', '.join(sorted(kinds)) or 'a plan'}; make a session "
+                "without a strategy, or compare people by their agreement (Session.agreement)."
             )
+
+        def take(transaction: Transaction) -> Held:
+            told = _checked_answers(listed, len(self.rows), self._runtime.groups.n)
+            if None in told.values():
+                raise SessionError("A gold answer must say something. Got 'cannot say'.")
+            new = otherwise = 0
+            numbers = transaction.add_questions(list(told))
+            for number, value in zip(numbers, told.values(), strict=True):
+                known = self._runtime.state.gold.get(number)
+                if known is None:
+                    new += 1
+                    transaction.append(
+                        NewEvent(kind=EventKind.GOLD, annotator=GOLD, question=number, value=value)
+                    )
+                else:
+                    otherwise += known.value != value
+            return Held(new=new, there=len(told) - new - otherwise, otherwise=otherwise)
 
         return self._runtime.write(take)
 
@@ -319,13 +409,72 @@ class SessionOwner(Invitations):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def __repr__(self) -> str:
         return f"<Session {self.name!r} in {self.url}>"
+
+
+def _checked_answers(
+    answers: Iterable[Answer], n_items: int, n_clusters: int
+) -> dict[Question, Value | None]:
+    """What is told to each question; refused where that is nothing here, or two things."""
+    told: dict[Question, Value | None] = {}
+    for answer in answers:
+        asked = _question(answer, n_items, n_clusters)
+        value = _value(answer, n_clusters)
+        if told.setdefault(asked, value) != value:
+            raise KeyConflictError(
+                f"The answer held to {_told(asked)} must be one. Got {told[asked]} and {value}; "
+                "nothing was taken in."
+            )
+    return told
+
+
+def _question(answer: Answer, n_items: int, n_clusters: int) -> Question:
+    """The question of an answer; refused where it is about nothing here."""
+    items = tuple(int(item) for item in answer.items)
+    width = KINDS[answer.kind].width if answer.kind in KINDS else 0
+    if len(set(items)) != width or not all(0 <= i < n_items for i in items):
+        raise QueryError(
+            f"A {answer.kind} held must be about different items from 0 to {n_items - 1}. "
+            f"Got {items} instead."
+        )
+    cluster = None
+    if answer.kind == "membership":
+        if answer.cluster is None or not 0 <= answer.cluster < n_clusters:
+            raise QueryError(
+                f"A membership held must be about a cluster from 0 to {n_clusters - 1}. "
+                f"Got {answer.cluster} instead."
+            )
+        cluster = int(answer.cluster)
+    if not 0 <= answer.repeat < 2**63:
+        raise QueryError(f"A repeat held must be from 0. Got {answer.repeat!r:.60} instead.")
+    return Question(answer.kind, ordered(answer.kind, items), cluster, int(answer.repeat))
+
+
+def _value(answer: Answer, n_clusters: int) -> Value | None:
+    """What is kept of an answer; None for "cannot say"."""
+    if answer.kind == "group":
+        row = answer.value
+        if not isinstance(row, tuple) or not 1 <= len(row) <= n_clusters:
+            raise AnswerError(
+                f"An answer held to a group question must be a tuple of at most {n_clusters} "
+                f"shares. Got {row!r:.60} instead."
+            )
+        known = [share for share in row if not math.isnan(share)]  # of a group not there yet
+        if known and not all(map(math.isnan, row[len(known) :])):
+            raise AnswerError(f"A row held must be whole. Got {row!r:.60} instead.")
+        return as_row(tuple(known), len(known)) if known else None
+    if answer.number != answer.number:
+        return None
+    if not 0 <= answer.number <= 1:
+        raise AnswerError(f"An answer held must lie in [0, 1]. Got {answer.number!r:.60} instead.")
+    return float(answer.number) + 0.0
+
+
+def _told(question: Question) -> str:
+    """A question in a message."""
+    cluster = "" if question.cluster is None else f" in cluster {question.cluster}"
+    return f"the {question.kind} of {', '.join(map(str, question.items))}{cluster}"

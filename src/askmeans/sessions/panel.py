@@ -282,9 +282,7 @@ class PanelAnswers(Opinions):
 
         Examples
         --------
-        >>> import askmeans.sessions
-        >>> session = askmeans.sessions.create("pets.db", [[1.0], [2.0], [8.0], [9.0]],
-        ...     n_clusters=2, cluster_names=["cats", "dogs"], random_state=0)
+        >>> session = open("pets.db")
         >>> session.add_model_answers("small", {0: "cats", 1: "cats", 2: None, 3: {"dogs": 0.9}})
         4
         >>> session.status().answered
@@ -398,9 +396,7 @@ class PanelAnswers(Opinions):
 
         Examples
         --------
-        >>> import askmeans.sessions
-        >>> session = askmeans.sessions.create("pets.db", [[1.0], [2.0], [8.0], [9.0]],
-        ...     n_clusters=2, cluster_names=["cats", "dogs"], random_state=0)
+        >>> session = open("pets.db")
         >>> sorted(session.audit_order())
         [0, 1, 2, 3]
         """

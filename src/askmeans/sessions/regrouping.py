@@ -90,9 +90,7 @@ class Regrouping:
 
         Examples
         --------
-        >>> import askmeans.sessions
-        >>> session = askmeans.sessions.create("pets.db", [[1.0], [2.0], [8.0], [9.0]],
-        ...     n_clusters=2, cluster_names=["cats", "dogs"], random_state=0)
+        >>> session = open("pets.db")
         >>> session.add_group("birds"), session.cluster_names
         (2, ['cats', 'dogs', 'birds'])
         """
@@ -144,9 +142,8 @@ class Regrouping:
 
         Examples
         --------
-        >>> import askmeans.sessions
-        >>> session = askmeans.sessions.create("pets.db", [[1.0], [2.0], [8.0], [9.0]],
-        ...     n_clusters=3, cluster_names=["cats", "dogs", "kittens"], random_state=0)
+        >>> session = open("pets.db")
+        >>> number = session.add_group("kittens")
         >>> receipt = session.merge_groups("cats", "kittens")
         >>> session.cluster_names, session.result().memberships.shape
         (['cats', 'dogs'], (4, 2))
@@ -263,9 +260,7 @@ class Regrouping:
 
         Examples
         --------
-        >>> import askmeans.sessions
-        >>> session = askmeans.sessions.create("pets.db", [[1.0], [2.0], [8.0], [9.0]],
-        ...     n_clusters=2, cluster_names=["cats", "dogs"], random_state=0)
+        >>> session = open("pets.db")
         >>> number = session.add_group("birds")
         >>> session.undo(event=session.last_regrouping()).kind, session.cluster_names
         ('group', ['cats', 'dogs'])
@@ -345,9 +340,7 @@ class Regrouping:
 
         Examples
         --------
-        >>> import askmeans.sessions
-        >>> session = askmeans.sessions.create("pets.db", [[1.0], [2.0], [8.0], [9.0]],
-        ...     n_clusters=2, cluster_names=["cats", "dogs"], random_state=0)
+        >>> session = open("pets.db")
         >>> question, = session.ask()
         >>> receipt = session.tell(question.id, "cats")
         >>> number = session.split_off("kittens", question.items)

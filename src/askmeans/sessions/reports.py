@@ -195,26 +195,11 @@ class Receipt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Held:
-    """What became of answers from before the session.
+    """What became of answers from before the session: how many of them."""
 
-    Parameters
-    ----------
-    new : int
-        How many were taken in.
-    there : int
-        How many the session had already.
-    otherwise : int
-        How many questions had been answered otherwise in the session; that stays.
-
-    Examples
-    --------
-    >>> Held(new=1, there=0, otherwise=0).new
-    1
-    """
-
-    new: int
-    there: int
-    otherwise: int
+    new: int  # were taken in
+    there: int  # the session had already
+    otherwise: int  # had been answered otherwise in the session; that stays
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

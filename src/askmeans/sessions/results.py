@@ -153,50 +153,44 @@ class Results:
                 notes=_notes([*runtime.notes, *found.notes], names),
             )
 
-    def status(
-        self,
-        state: SessionState,
-        held: list[Lease],
-        now: float,
-        *,
-        settled: bool,
-        suggestion: tuple[int | None, str | None],
-    ) -> Status:
+    def status(self, state: SessionState, held: list[Lease], now: float) -> Status:
         """Where the session stands, without computing a result."""
         runtime = self._runtime
-        holding = tuple(
-            Holding(question=each.question, annotator=each.annotator, seconds=each.until - now)
-            for each in sorted(held, key=lambda lease: (lease.annotator, lease.question))
-            if runtime.is_open(each.question)
-        )
-        counts = {name: dict(count) for name, count in runtime.state.counts().items()}
-        error, basis = None, "no forecast for this strategy"
-        if self._forecast is not None:
-            # The error falls with the root of the questions, so a budget below the forecast costs.
-            wanted = max(1, self._forecast.n_queries)
-            share = min(1.0, (runtime.state.budget or wanted) / wanted)
-            error = self._forecast.expected_error / math.sqrt(share)
-            basis = "forecast for the end, of an expert whose clusters follow distance"
-        return Status(
-            name=runtime.record.name,
-            state=state,
-            answered=runtime.state.n_spent,
-            held=len(runtime.state.answered) - runtime.state.n_spent,
-            budget=runtime.state.budget,
-            open=runtime.n_open,
-            leased=len({each.question for each in holding}),
-            holding=holding,
-            round=runtime.policy.round,
-            settled=settled,
-            left=self.left(state),
-            annotators=counts,
-            estimated_error=error,
-            error_basis=basis,
-            contradictions=None,
-            notes=_notes(runtime.notes, self.cluster_names()),
-            suggested_clusters=suggestion[0],
-            suggestion=suggestion[1],
-        )
+        settled, (wanted, why) = runtime.settled, runtime.suggestion
+        with runtime.lock:
+            holding = tuple(
+                Holding(question=each.question, annotator=each.annotator, seconds=each.until - now)
+                for each in sorted(held, key=lambda lease: (lease.annotator, lease.question))
+                if runtime.is_open(each.question)
+            )
+            counts = {name: dict(count) for name, count in runtime.state.counts().items()}
+            error, basis = None, "no forecast for this strategy"
+            if self._forecast is not None:
+                # The error falls with the root of the questions: a budget below the forecast costs.
+                in_all = max(1, self._forecast.n_queries)
+                share = min(1.0, (runtime.state.budget or in_all) / in_all)
+                error = self._forecast.expected_error / math.sqrt(share)
+                basis = "forecast for the end, of an expert whose clusters follow distance"
+            return Status(
+                name=runtime.record.name,
+                state=state,
+                answered=runtime.state.n_spent,
+                held=len(runtime.state.answered) - runtime.state.n_spent,
+                budget=runtime.state.budget,
+                open=runtime.n_open,
+                leased=len({each.question for each in holding}),
+                holding=holding,
+                round=runtime.policy.round,
+                settled=settled,
+                left=self.left(state),
+                annotators=counts,
+                estimated_error=error,
+                error_basis=basis,
+                contradictions=None,
+                notes=_notes(runtime.notes, self.cluster_names()),
+                suggested_clusters=wanted,
+                suggestion=why,
+            )
 
     def with_error(self, report: Status, result: SessionResult) -> Status:
         """The status with what the result says of its own error."""

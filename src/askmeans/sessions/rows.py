@@ -163,7 +163,8 @@ class Rows:
         self.load()
         first = self._displays[0]
         matrix, part = make_part(
-            X, len(self._matrices), items=items, ids=ids, feature_names=self._feature_names(),
+            X, len(self._matrices), items=items, ids=ids,
+            feature_names=self._record.config.get("feature_names"),
             text=first.text if items is not None else None,
             image=first.image if items is not None else None, folder=first.folder,
         )  # fmt: skip
@@ -184,11 +185,6 @@ class Rows:
                 f"New items must have new ids. Got {min(twice)!r}, which is there already."
             )
         return matrix, part
-
-    def _feature_names(self) -> list[str] | None:
-        """What the features are called."""
-        names = self._record.config.get("feature_names")
-        return None if names is None else list(names)
 
 
 def prepare_matrix(X: Any) -> tuple[Matrix, str | None]:

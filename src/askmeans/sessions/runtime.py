@@ -185,15 +185,12 @@ class Runtime:
     @property
     def groups(self) -> Groups:
         """The groups there are, as far as events were folded in."""
-        groups = Groups(n=self.config.n_clusters + self.state.n_added)
-        for number in self.state.withdrawn:
-            groups = groups.without(number)
+        into: dict[int, int] = {}
         for event in self.state.regroupings:
             if event.kind is EventKind.MERGE:
-                assert event.target is not None
-                assert isinstance(event.value, float)
-                groups = groups.merged(int(event.value), event.target)
-        return groups
+                into[event.whole] = event.aim
+        n = self.config.n_clusters + self.state.n_added
+        return Groups(n=n, into=into, gone=frozenset(self.state.withdrawn))
 
     @property
     def policy(self) -> PlanPolicy | StratifiedPolicy:
@@ -252,7 +249,8 @@ class Runtime:
         """
         policy = self.policy  # taught: what is to be asked again is known
         with self.lock:
-            first = [q for q in self.again if q not in pending and not self._is_answered(q)][:n]
+            free = [q for q in self.again if q not in pending]
+            first = [q for q in free if not self.state.count(self._numbers.get(q, 0))][:n]
         if len(first) == n:
             return first
         more, groups = n - len(first), self.groups
@@ -267,11 +265,6 @@ class Runtime:
     def again(self) -> tuple[Question, ...]:
         """What is to be asked again, as far as is known here."""
         return () if self._table is None else self._table.again
-
-    def _is_answered(self, question: Question) -> bool:
-        """Whether anybody has answered a question."""
-        number = self._numbers.get(question)
-        return number is not None and self.state.count(number) > 0
 
     def row(self, question: Question, pending: Set[Question], annotator: str) -> list[Question]:
         """The other questions about an item that could be asked with this one."""

@@ -354,7 +354,7 @@ class Session(SessionOwner):
         >>> session.ask(annotator="Bo") == [question]
         True
         """
-        self._assignment.leave(annotator)
+        self._assignment.renew(annotator, 0.0)
 
     def undo(
         self,
@@ -429,11 +429,9 @@ class Session(SessionOwner):
         if annotator is not None:
             annotator = check_annotator(annotator)
         self._runtime.catch_up()
-        state, settled = self._assignment.state_for(annotator), self._runtime.settled
-        suggestion = self._runtime.suggestion
-        with self._runtime.lock:
-            now, held = self._assignment.held_now()
-            report = self._results.status(state, held, now, settled=settled, suggestion=suggestion)
+        state = self._assignment.state_for(annotator)
+        now, leases = self._runtime.leases()
+        report = self._results.status(state, self._assignment.in_force(leases, now), now)
         if not estimate:
             return report
         result = self.result()
@@ -471,9 +469,7 @@ class Session(SessionOwner):
 
         Examples
         --------
-        >>> import askmeans.sessions
-        >>> session = askmeans.sessions.create("pets.db", [[1.0], [2.0], [8.0], [9.0]],
-        ...     n_clusters=2, cluster_names=["cats", "dogs"], random_state=0)
+        >>> session = open("pets.db")
         >>> for group in (0, 1):
         ...     receipt = session.tell(session.ask()[0].id, group)
         >>> [estimate.answers for estimate in session.error_curve()]

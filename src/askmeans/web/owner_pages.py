@@ -18,6 +18,7 @@ __all__ = ["add_owner"]
 _PLACES = frozenset({"/", "/groups", "/results", "/invites"})  # where a form may lead back to
 
 Work = Callable[[Form, str], str]  # what somebody wants; it says what was done
+Does = Callable[..., Callable[[Work], None]]
 
 
 def add_owner(router: APIRouter, context: AppContext) -> None:
@@ -44,9 +45,6 @@ def add_owner(router: APIRouter, context: AppContext) -> None:
     _add_items(context, does)
     _add_options(router, context, does)
     _add_invitations(router, context, does)
-
-
-Does = Callable[..., Callable[[Work], None]]
 
 
 def _add_groups(router: APIRouter, context: AppContext, does: Does) -> None:

@@ -42,7 +42,7 @@ def described(url):
             for name in told.get_table_names()
         }  # fmt: skip
         version = connection.execute(text("SELECT * FROM askmeans_version")).all()
-    backend.let_go()
+    backend.close()
     return found, version
 
 
@@ -51,7 +51,7 @@ def test_the_tables_are_those_that_the_migrations_make(database_at):
     open_store(new, make=True).close()
     backend = versions.make_backend(migrated, make=True)
     versions.make_schema(backend, to="head")
-    backend.let_go()
+    backend.close()
     assert described(new) == described(migrated)
 
 
@@ -213,7 +213,7 @@ def test_a_postgresql_database_is_upgraded_after_a_backup_into_a_file(
     with into.migrating() as writing:
         versions._copy(DATABASES / "schema-1.db", writing)
         versions._advance_numbers(writing)
-    into.let_go()
+    into.close()
     with pytest.raises(StoreVersionError, match="schema 1, of an older one; run: askmeans upgrade"):
         sessions.open(postgres_url)
     kept = upgrade_store(postgres_url)

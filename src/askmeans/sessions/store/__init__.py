@@ -1,6 +1,7 @@
 """Where sessions are kept: the contract, and SQLite and PostgreSQL through SQLAlchemy."""
 
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from askmeans.exceptions import MissingExtraError
@@ -15,16 +16,14 @@ __all__ = ["backup_store", "copy_store", "file_of", "is_postgresql", "open_store
 
 def open_store(url: str | Path, *, make: bool = False) -> "Store":
     """The store at a path or database URL; without `make`, one that is there already."""
-    shown(url)  # refuses what is no place for a database
-    _check_installed()
+    versions = _versions(url)
     from askmeans.sessions.store.sql import SqlStore
-    from askmeans.sessions.store.versions import check_version, make_backend, make_schema
 
-    check_version(url, make=make)  # before anything of it is changed
-    backend = make_backend(url, make=make)
+    versions.check_version(url, make=make)  # before anything of it is changed
+    backend = versions.make_backend(url, make=make)
     try:
         if make:
-            make_schema(backend)
+            versions.make_schema(backend)
     except BaseException:
         backend.engine.dispose()
         raise
@@ -36,13 +35,25 @@ def backup_store(url: str | Path, file: Path) -> list[str]:
 
     Returns the files that the sessions refer to, which are not in it.
     """
-    shown(url)
-    _check_installed()
-    from askmeans.sessions.store.versions import backup, check_version
-
-    check_version(url)
-    backup(url, file)
+    versions = _versions(url)
+    versions.check_version(url)
+    versions.backup(url, file)
     return _files_elsewhere(file)
+
+
+def copy_store(source: str | Path, target: str | Path) -> list[str]:
+    """Copy all sessions of a database into one that has none, of either kind, without loss.
+
+    Returns the files that the sessions refer to, which are not in it.
+    """
+    _versions(source, target).copy_database(source, target)
+    return _files_elsewhere(target)
+
+
+def upgrade_store(url: str | Path) -> Path | None:
+    """Bring a database to this version, after a backup beside it; None when nothing was to do."""
+    kept: Path | None = _versions(url).upgrade(url)
+    return kept
 
 
 def _files_elsewhere(url: str | Path) -> list[str]:
@@ -55,30 +66,10 @@ def _files_elsewhere(url: str | Path) -> list[str]:
         store.close()
 
 
-def copy_store(source: str | Path, target: str | Path) -> list[str]:
-    """Copy all sessions of a database into one that has none, of either kind, without loss.
-
-    Returns the files that the sessions refer to, which are not in it.
-    """
-    shown(source), shown(target)
-    _check_installed()
-    from askmeans.sessions.store.versions import copy_database
-
-    copy_database(source, target)
-    return _files_elsewhere(target)
-
-
-def upgrade_store(url: str | Path) -> Path | None:
-    """Bring a database to this version, after a backup beside it; None when nothing was to do."""
-    shown(url)
-    _check_installed()
-    from askmeans.sessions.store.versions import upgrade
-
-    return upgrade(url)
-
-
-def _check_installed() -> None:
-    """Refuse to go on without the packages a store needs."""
+def _versions(*urls: str | Path) -> ModuleType:
+    """What knows of schemas, where these are places for databases and its packages are there."""
+    for url in urls:
+        shown(url)
     try:
         import alembic  # noqa: F401 - whether they are there is the question
         import sqlalchemy  # noqa: F401
@@ -87,3 +78,6 @@ def _check_installed() -> None:
             "Sessions need SQLAlchemy and alembic. Got neither or one; "
             'install them with: pip install "askmeans[sessions]"'
         ) from error
+    from askmeans.sessions.store import versions
+
+    return versions

@@ -49,7 +49,7 @@ class Backend(ABC):
     def begin_tables(self, connection: Connection) -> AbstractContextManager[Connection]:
         """A transaction, the only one that makes or changes tables."""
 
-    def let_go(self) -> None:
+    def close(self) -> None:
         """Close all connections; what was told is safe without them."""
         self.engine.dispose()
 

@@ -25,7 +25,7 @@ from askmeans.sessions.store.urls import connection_string, shown
 
 __all__ = ["PostgresBackend"]
 
-_CONNECT_SECONDS = 10
+_SETTINGS = {"connect_timeout": 10, "application_name": "askmeans", "client_encoding": "utf8"}
 _IDLE_SECONDS = 60  # a client that vanished in a transaction holds its lock no longer
 # One statement gets the lock and says whether the commit waits for the disk.
 _LOCK = "SELECT id{} FROM askmeans_sessions WHERE id = :session FOR NO KEY UPDATE"
@@ -48,9 +48,11 @@ class PostgresBackend(Backend):
 
     def __init__(self, url: str) -> None:
         dsn = connection_string(url)
+        told = psycopg.conninfo.conninfo_to_dict(dsn)  # the URL may say otherwise
+        settings: Any = {key: value for key, value in _SETTINGS.items() if key not in told}
 
         def make() -> psycopg.Connection[Any]:
-            connection = psycopg.connect(dsn, **_settings(dsn))
+            connection = psycopg.connect(dsn, **settings)
             try:
                 _prepare(connection)
             except BaseException:
@@ -63,14 +65,12 @@ class PostgresBackend(Backend):
         self.reading = self.engine.execution_options(isolation_level="AUTOCOMMIT")
 
     def translated(self) -> AbstractContextManager[None]:
-        """Let whatever PostgreSQL complains of become a StoreError that says what to do."""
         return translated(self.url, psycopg.Error, _typed)
 
     @contextmanager
     def begin(
         self, connection: Connection, session: int | None, *, durable: bool
     ) -> Iterator[Connection]:
-        """A transaction, the only one that writes to a session; left well, it is committed."""
         with connection.begin():
             if session is not None:
                 connection.execute(_DURABLE if durable else _PASSING, {"session": session})
@@ -78,7 +78,6 @@ class PostgresBackend(Backend):
 
     @contextmanager
     def begin_tables(self, connection: Connection) -> Iterator[Connection]:
-        """A transaction, the only one that makes or changes tables."""
         with connection.begin():
             connection.execute(_TABLES)
             encoding = connection.exec_driver_sql("SHOW server_encoding").scalar()
@@ -88,14 +87,6 @@ class PostgresBackend(Backend):
                     "createdb --encoding UTF8 --template template0 NAME"
                 )
             yield connection
-
-
-def _settings(dsn: str) -> dict[str, Any]:
-    """What the driver is told unless the URL says otherwise."""
-    ours = {"connect_timeout": _CONNECT_SECONDS, "application_name": "askmeans",
-            "client_encoding": "utf8"}  # fmt: skip
-    told = psycopg.conninfo.conninfo_to_dict(dsn)
-    return {key: value for key, value in ours.items() if key not in told}
 
 
 def _prepare(connection: "psycopg.Connection[Any]") -> None:

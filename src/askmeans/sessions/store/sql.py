@@ -1,4 +1,4 @@
-"""The store on SQLAlchemy: what the contract says, as statements."""
+"""The store on SQLAlchemy: what the contract says of each method, as statements."""
 
 import itertools
 import json
@@ -7,7 +7,7 @@ import os
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import asdict, fields, replace
 from functools import partial
 from typing import Any, TypeVar
 
@@ -38,6 +38,7 @@ __all__ = ["SqlStore"]
 
 T = TypeVar("T")
 
+_PLAIN = [each.name for each in fields(Event) if each.name not in ("kind", "value")]
 _LISTED = 500  # items that a statement lists; of more, all questions are read
 _SAID = (EventKind.ANSWER, EventKind.HELD, EventKind.AGAIN, EventKind.ADJUDICATE,
          EventKind.GOLD)  # fmt: skip
@@ -103,7 +104,6 @@ class SqlStore:
         weakref.finalize(self, _let_go, backend, self._pid)  # at exit, where nobody closed it
 
     def names(self) -> list[str]:
-        """Names of the sessions, in the order they were made."""
         names = select(models.sessions.c.name).order_by(models.sessions.c.id)
         return self._read(lambda connection: list(connection.execute(names).scalars()))
 
@@ -116,7 +116,6 @@ class SqlStore:
         *,
         made_by: str,
     ) -> SessionRecord:
-        """Keep a new session with its data."""
         with self._begun() as connection:
             values: dict[str, Any] = {
                 "name": name,
@@ -137,7 +136,6 @@ class SqlStore:
             return SessionRecord(id=int(session), **values)
 
     def load(self, name: str) -> SessionRecord:
-        """The session of this name."""
         named = select(models.sessions).where(models.sessions.c.name == name)
         found = self._read(lambda connection: connection.execute(named).first())
         if found is None:
@@ -149,7 +147,6 @@ class SqlStore:
         return SessionRecord(**found._mapping)
 
     def parts(self, session: int) -> list[DataPart]:
-        """The session's rows, without their numbers."""
         table = models.parts
         query = select(table).where(table.c.session_id == session).order_by(table.c.part)
         return [
@@ -165,7 +162,6 @@ class SqlStore:
         ]
 
     def chunks(self, session: int, part: int) -> Iterator[bytes]:
-        """The raw bytes of a part, in order."""
         table, parts = models.chunks, models.parts
         here = (parts.c.session_id == session) & (parts.c.part == part)
         query = select(table.c.bytes).join(parts, parts.c.id == table.c.part_id).where(here)
@@ -177,20 +173,15 @@ class SqlStore:
             yield found
 
     def events(self, session: int, after: int = 0) -> list[Event]:
-        """Events with a number above this, in order."""
         return self._read(lambda connection: self._within(connection, session).events(after))
 
     def questions(self, session: int, after: int = 0) -> list[tuple[int, Question]]:
-        """Questions with a number above this, in order."""
         return self._read(lambda connection: self._within(connection, session).questions(after))
 
     def leases(self, session: int) -> tuple[float, list[Lease]]:
-        """The database's time, and every lease."""
         return self._read(lambda connection: self._within(connection, session).leases())
 
     def invites(self, session: int, digest: str | None = None) -> tuple[float, list[InviteRecord]]:
-        """The database's time, and every invitation in the order made, or that of a digest."""
-
         def both(connection: Connection) -> tuple[float, list[InviteRecord]]:
             query = self._statements.invites if digest is None else self._statements.invite
             rows = connection.execute(query, {"session": session, "digest": digest}).all()
@@ -202,12 +193,10 @@ class SqlStore:
 
     @contextmanager
     def write(self, session: int, *, durable: bool = True) -> Iterator["SqlTransaction"]:
-        """A transaction; leaving it commits, an exception undoes all of it."""
         with self._begun(session, durable=durable) as connection:
             yield self._within(connection, session)
 
     def close(self) -> None:
-        """Let go of the database."""
         self._after_fork()
         _let_go(self._backend, self._pid)
 
@@ -253,13 +242,11 @@ class SqlTransaction:
         self.appended: list[Event] = []
 
     def now(self) -> float:
-        """The database's time, in seconds; one moment for all that is done here."""
         if self._now is None:
             self._now = _now(self._connection, self._backend)
         return self._now
 
     def events(self, after: int) -> list[Event]:
-        """Events with a number above this, in order."""
         told = {"session": self._session, "after": after}
         rows = self._connection.execute(_EVENTS, told).all()
         if unknown := {row.kind for row in rows} - set(EventKind):
@@ -269,24 +256,12 @@ class SqlTransaction:
                 "--upgrade askmeans"
             )
         return [
-            Event(
-                id=row.id,
-                at=row.at,
-                kind=EventKind(row.kind),
-                key=row.key,
-                annotator=row.annotator,
-                question=row.question,
-                value=_value(row),
-                target=row.target,
-                text=row.text,
-                late=row.late,
-                client=row.client,
-            )
+            Event(**{name: getattr(row, name) for name in _PLAIN}, kind=EventKind(row.kind),
+                  value=_value(row))
             for row in rows
-        ]
+        ]  # fmt: skip
 
     def append(self, event: NewEvent) -> Event:
-        """Add an event at the end of the log."""
         if isinstance(event.value, tuple):  # a row is kept as text
             event = replace(event, text=json.dumps(event.value, allow_nan=False))
         values = {name: getattr(event, name) for name in NewEvent.__slots__}
@@ -303,7 +278,6 @@ class SqlTransaction:
         return self.appended[-1]
 
     def leases(self) -> tuple[float, list[Lease]]:
-        """`now`, and every lease, ended ones included, of questions that are not let go."""
         rows = self._connection.execute(self._statements.leases, {"session": self._session}).all()
         if self._now is None:
             self._now = float(rows[0][0])
@@ -314,17 +288,11 @@ class SqlTransaction:
         ]
 
     def lease(self, *leases: Lease) -> None:
-        """Give or renew leases."""
         if leases:
-            given = [
-                {"session_id": self._session, "question": each.question,
-                 "annotator": each.annotator, "until": each.until}
-                for each in leases
-            ]  # fmt: skip
+            given = [{"session_id": self._session, **asdict(each)} for each in leases]
             self._connection.execute(self._statements.lease, given)
 
     def replace_annotator(self, name: str, pseudonym: str) -> int:
-        """Put another name in the place of an annotator's; how many events that changed."""
         changed = 0
         self._rename_within_events(name, pseudonym)
         for table in (models.leases, models.events):
@@ -349,12 +317,10 @@ class SqlTransaction:
             self._connection.execute(update(table).where(named).values({column: instead}))
 
     def release(self, question: int, annotator: str) -> None:
-        """Let a question go."""
         told = {"session": self._session, "number": question, "person": annotator}
         self._connection.execute(_RELEASE, told)
 
     def invite(self, invite: InviteRecord) -> int:
-        """Keep an invitation; its number."""
         names = [name for name in InviteRecord.__slots__ if name != "id"]
         values = {name: getattr(invite, name) for name in names}
         statement = self._backend.insert(models.invites).values(session_id=self._session, **values)
@@ -366,12 +332,10 @@ class SqlTransaction:
         return int(self._connection.execute(select(table.c.id).where(here)).scalar_one())
 
     def revoke(self, invite: int) -> None:
-        """End an invitation now."""
         column = models.invites.c.revoked
         self._set_invite(invite, {"revoked": func.coalesce(column, self.now())})
 
     def note_use(self, invite: int) -> None:
-        """An invitation is used now."""
         self._set_invite(invite, {"used": self.now()})
 
     def _set_invite(self, invite: int, values: dict[str, Any]) -> None:
@@ -381,14 +345,12 @@ class SqlTransaction:
         self._connection.execute(update(table).where(here).values(values))
 
     def questions(self, after: int) -> list[tuple[int, Question]]:
-        """Questions with a number above this, in order."""
         rows = self._connection.execute(_QUESTIONS, {"session": self._session, "after": after})
         return [(row.number, _as_question(row)) for row in rows]
 
     def add_questions(
         self, questions: Sequence[Question], *, after: int | None = None
     ) -> list[int]:
-        """The numbers of different questions, of new ones, too."""
         numbers: dict[Question, int] = {}
         if after is None and questions:
             numbers, after = self._numbers(questions)
@@ -414,7 +376,6 @@ class SqlTransaction:
         return numbers, last or 0
 
     def add_part(self, part: DataPart, chunks: Iterator[bytes]) -> None:
-        """Keep more rows."""
         done = self._connection.execute(
             insert(models.parts).values(
                 session_id=self._session,
@@ -437,7 +398,7 @@ class SqlTransaction:
 def _let_go(backend: Backend, pid: int) -> None:
     """Close the database; a parent's connections are the parent's."""
     if pid == os.getpid():
-        backend.let_go()
+        backend.close()
 
 
 def _now(connection: Connection, backend: Backend) -> float:

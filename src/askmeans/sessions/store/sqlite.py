@@ -77,7 +77,6 @@ class SqliteBackend(Backend):
         event.listen(self.engine, "begin", _begin)  # transactions are begun by us, not the driver
 
     def translated(self) -> AbstractContextManager[None]:
-        """Let whatever SQLite complains of become a StoreError that says what to do."""
         return translated(self.url)
 
     @contextmanager
@@ -97,15 +96,13 @@ class SqliteBackend(Backend):
 
     @contextmanager
     def begin_tables(self, connection: Connection) -> Iterator[Connection]:
-        """A transaction, the only one that writes."""
         writing = connection.execution_options(askmeans_write=DURABLE)
         with writing.begin():  # a new file has no write-ahead log yet to be recognised by
             yield writing
 
-    def let_go(self) -> None:
-        """Write what is left to the file, and close all connections."""
+    def close(self) -> None:
         _checkpoint(self.engine)
-        super().let_go()
+        super().close()
 
 
 def connect(path: Path) -> Opened:

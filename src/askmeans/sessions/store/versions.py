@@ -5,6 +5,7 @@ version table of our own, so that a database may hold other things, too. In a co
 event and lease is as it was.
 """
 
+import itertools
 import os
 import shlex
 import sqlite3
@@ -51,7 +52,12 @@ def make_backend(url: str | Path, *, make: bool = False) -> Backend:
         return PostgresBackend(str(url))
     path = file_of(url)
     if make:
-        _make_file(path)
+        if not path.parent.is_dir():
+            raise NoSessionError(
+                f"{path.parent} must be a folder for the database. Got none; make it first."
+            )
+        with translated(str(path)):
+            sqlite3.connect(path).close()
     return SqliteBackend(path)
 
 
@@ -101,16 +107,13 @@ def find_version(url: str | Path) -> str | None:
     """The schema's number, None where there is none of ours; the database is left as it is."""
     if not is_postgresql(url):
         return _find_in_file(file_of(url))
-    backend = make_backend(url)
+    with closing(make_backend(url)) as backend:
 
-    def find() -> str | None:
-        with backend.translated(), backend.engine.connect() as connection:
-            return _version(connection)
+        def find() -> str | None:
+            with backend.translated(), backend.engine.connect() as connection:
+                return _version(connection)
 
-    try:
         return retried(find, _OPENING)
-    finally:
-        backend.let_go()
 
 
 def _find_in_file(path: Path) -> str | None:
@@ -129,16 +132,6 @@ def _find_in_file(path: Path) -> str | None:
     return None if found is None else str(found[0])
 
 
-def _make_file(path: Path) -> None:
-    """Make an empty database where there is none."""
-    if not path.parent.is_dir():
-        raise NoSessionError(
-            f"{path.parent} must be a folder for the database. Got none; make it first."
-        )
-    with translated(str(path)):
-        sqlite3.connect(path).close()
-
-
 def upgrade(url: str | Path, *, migrations: Path = MIGRATIONS, to: str = SCHEMA) -> Path | None:
     """Bring a database to a schema, after a backup; the backup's path, None if nothing was to do.
 
@@ -150,15 +143,13 @@ def upgrade(url: str | Path, *, migrations: Path = MIGRATIONS, to: str = SCHEMA)
     if version is None or not version.isdigit() or int(version) > int(to):
         check_version(url)  # refuses, and says why
     file = stem_of(url) if is_postgresql(url) else file_of(url)
-    kept = _unused(file, f"schema-{version}")
+    named = f"{file.name}.schema-{version}.backup"
+    names = itertools.chain([named], (f"{named}-{count}" for count in itertools.count(2)))
+    kept = next(each for each in map(file.with_name, names) if not each.exists())
     backup(url, kept)
-    backend = make_backend(url)
-    try:
-        with backend.migrating() as writing:
-            migrate(writing, to, migrations)
-        return kept
-    finally:
-        backend.engine.dispose()
+    with closing(make_backend(url)) as backend, backend.migrating() as writing:
+        migrate(writing, to, migrations)
+    return kept
 
 
 def backup(url: str | Path, file: Path) -> None:
@@ -181,16 +172,6 @@ def backup(url: str | Path, file: Path) -> None:
         closing(sqlite3.connect(part.name)) as copy,
     ):
         source.backup(copy)
-
-
-def _unused(path: Path, note: str) -> Path:
-    """A name for a backup beside the database."""
-    found = path.with_name(f"{path.name}.{note}.backup")
-    count = 2
-    while found.exists():
-        found = path.with_name(f"{path.name}.{note}.backup-{count}")
-        count += 1
-    return found
 
 
 def _version(connection: Connection) -> str | None:
@@ -223,15 +204,12 @@ def copy_database(source: str | Path, target: str | Path) -> None:
         backup(source, file_of(target))
         return
     check_version(target, make=True)
-    into = make_backend(target)
-    try:
+    with closing(make_backend(target)) as into:
         make_schema(into)
         with into.migrating() as writing:
             _check_empty(writing, shown(target))
             _copy(source, writing)
             _advance_numbers(writing)
-    finally:
-        into.let_go()
 
 
 def _copy_into_file(source: str | Path, file: Path) -> None:
@@ -239,21 +217,20 @@ def _copy_into_file(source: str | Path, file: Path) -> None:
     version = find_version(source)
     if version is None:
         check_version(source)  # refuses, and says why
-    with whole_file(file) as part:
-        into = SqliteBackend(Path(part.name))
-        try:
-            make_schema(into, to=str(version))
-            with into.migrating() as writing:
-                _copy(source, writing)
-        finally:
-            into.let_go()
+    with whole_file(file) as part, closing(SqliteBackend(Path(part.name))) as into:
+        make_schema(into, to=str(version))
+        with into.migrating() as writing:
+            _copy(source, writing)
 
 
 def _copy(source: str | Path, writing: Connection) -> None:
     """Copy every row of our tables, as they are at one moment."""
-    backend = make_backend(source)
-    try:
-        with backend.translated(), _snapshot(backend) as reading:
+    with closing(make_backend(source)) as backend:
+        snapshot = {}  # all reads see one state; SQLite's do by themselves
+        if backend.engine.dialect.name == "postgresql":
+            snapshot = {"isolation_level": "REPEATABLE READ"}
+        with backend.translated(), backend.engine.connect() as connection:
+            reading = connection.execution_options(**snapshot)
             theirs, ours = _tables(reading), _tables(writing)
             for table in ours.sorted_tables:
                 many = _CHUNKS if table.name == "askmeans_chunks" else _ROWS
@@ -263,16 +240,6 @@ def _copy(source: str | Path, writing: Connection) -> None:
                 )
                 for some in rows.mappings().partitions():
                     writing.execute(insert(table), [dict(row) for row in some])
-    finally:
-        backend.let_go()
-
-
-def _snapshot(backend: Backend) -> Connection:
-    """A connection whose reads all see one state; SQLite's do by themselves."""
-    connection = backend.engine.connect()
-    if backend.engine.dialect.name == "postgresql":
-        connection = connection.execution_options(isolation_level="REPEATABLE READ")
-    return connection
 
 
 def _tables(connection: Connection) -> MetaData:
