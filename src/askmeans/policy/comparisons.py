@@ -157,17 +157,21 @@ class _Loss:
         self.pull = self.variance / np.maximum(expected.variance, 1e-10)
         self.weights = [np.ones(len(value)) for value in (told.pair_value, told.triplet_value,
                                                           told.relative_value)]  # fmt: skip
+        sides = [told.relative_value > 0.5, told.relative_value < 0.5]
+        self.low = np.select(sides, [MARGIN, -1.0], -TIE)
+        self.high = np.select(sides, [1.0, -MARGIN], TIE)
 
     def residuals(self, U: Floats) -> list[Floats]:
         """How far each pair, triplet and relative answer is outside its interval."""
         told = self.told
-        pairs = told.off(U)
-        a, b, c = (U[told.triplets[:, column]] for column in range(3))
-        triplets = (a * b * c).sum(axis=1) - told.triplet_value
-        a, b, c = (U[told.relative[:, column]] for column in range(3))
-        sides = [told.relative_value > 0.5, told.relative_value < 0.5]
-        low, high = np.select(sides, [MARGIN, -1.0], -TIE), np.select(sides, [1.0, -MARGIN], TIE)
-        return [pairs, triplets, _outside((a * (b - c)).sum(axis=1), low, high)]
+        triplets, relative = np.empty(0), np.empty(0)
+        if len(told.triplets):
+            a, b, c = (U[told.triplets[:, column]] for column in range(3))
+            triplets = (a * b * c).sum(axis=1) - told.triplet_value
+        if len(told.relative):
+            a, b, c = (U[told.relative[:, column]] for column in range(3))
+            relative = _outside((a * (b - c)).sum(axis=1), self.low, self.high)
+        return [told.off(U), triplets, relative]
 
     def gradient(self, U: Floats) -> Floats:
         """Of half the loss."""
