@@ -1,6 +1,7 @@
 """ActiveFuzzyKMeans with noisy answers: repeats and scales, for every question and strategy."""
 
 import warnings
+from functools import cache
 
 import numpy as np
 import pytest
@@ -16,11 +17,19 @@ from askmeans.metrics import membership_error
 from askmeans.oracles import NoisyOracle, QuantizedOracle, TableOracle
 
 X = StandardScaler().fit_transform(load_iris().data)
-TARGETS = {
-    k: FuzzyKMeans(k, n_init=5, tol=1e-8, random_state=0).fit(X).memberships_ for k in (2, 3)
-}
 ASKS = ("membership", "similarity", "pairwise")
 PAPER = {"two-phase": 3, "sequential": 3, "two-clusters": 2}
+
+
+@cache
+def target(k):
+    return FuzzyKMeans(k, n_init=5, tol=1e-8, random_state=0).fit(X).memberships_
+
+
+@pytest.fixture(scope="module")
+def exact():
+    """A fit whose answers are exact."""
+    return fitted(TableOracle(target(3)))
 
 
 def fitted(oracle, k=3, **parameters):
@@ -28,7 +37,7 @@ def fitted(oracle, k=3, **parameters):
 
 
 def off(model, k=3):
-    return membership_error(TARGETS[k], model.memberships_, how="mean")
+    return membership_error(target(k), model.memberships_, how="mean")
 
 
 # Pairs alone of three soft clusters leave memberships open, and say so.
@@ -37,7 +46,7 @@ def off(model, k=3):
 @pytest.mark.parametrize("ask", ASKS)
 def test_repeats_lessen_the_error_of_noisy_answers(strategy, ask):
     k = PAPER[strategy]
-    oracle = NoisyOracle(TableOracle(TARGETS[k]), std=0.1)
+    oracle = NoisyOracle(TableOracle(target(k)), std=0.1)
     once = fitted(oracle, k, strategy=strategy, ask=ask)
     thrice = fitted(oracle, k, strategy=strategy, ask=ask, repeats=3)
     assert off(thrice, k) < 0.7 * off(once, k)
@@ -49,7 +58,7 @@ def test_repeats_lessen_the_error_of_noisy_answers(strategy, ask):
 @pytest.mark.filterwarnings("ignore:Pairs alone:askmeans.exceptions.LittleInformationWarning")
 @pytest.mark.parametrize("ask", ["membership", in_soak("similarity"), in_soak("pairwise")])
 def test_repeats_lessen_the_error_of_the_default_strategy_too(ask):
-    oracle = NoisyOracle(TableOracle(TARGETS[3]), std=0.1)
+    oracle = NoisyOracle(TableOracle(target(3)), std=0.1)
     thrice = fitted(oracle, ask=ask, repeats=3)
     assert off(thrice) < off(fitted(oracle, ask=ask))
     assert max(answer.repeat for answer in thrice.history_) >= 1
@@ -69,7 +78,7 @@ def test_answers_given_again_alike_are_believed_where_features_tell_otherwise():
 @pytest.mark.filterwarnings("ignore:Pairs alone:askmeans.exceptions.LittleInformationWarning")
 @pytest.mark.parametrize("ask", [ASKS[0], *map(in_soak, ASKS[1:])])
 def test_levels_work_with_every_question(ask):
-    oracle = QuantizedOracle(TableOracle(TARGETS[3]), levels=5)
+    oracle = QuantizedOracle(TableOracle(target(3)), levels=5)
     model = fitted(oracle, ask=ask, levels=5)
     assert_allclose(model.memberships_.sum(axis=1), 1.0)
     assert off(model) < 0.07
@@ -78,12 +87,12 @@ def test_levels_work_with_every_question(ask):
 @pytest.mark.parametrize("strategy", PAPER)
 def test_the_papers_strategies_refuse_levels_and_say_what_to_do(strategy):
     with pytest.raises(ParameterError, match=r"'levels'.*at their word.*use the default strategy"):
-        fitted(TableOracle(TARGETS[2]), 2, strategy=strategy, levels=5)
+        fitted(TableOracle(target(2)), 2, strategy=strategy, levels=5)
 
 
 @pytest.mark.soak
 def test_levels_and_repeats_together():
-    oracle = QuantizedOracle(NoisyOracle(TableOracle(TARGETS[3]), std=0.1), levels=11)
+    oracle = QuantizedOracle(NoisyOracle(TableOracle(target(3)), std=0.1), levels=11)
     once, both = fitted(oracle), fitted(oracle, levels=11, repeats=3)
     assert off(both) < 0.5 * off(once)
     assert 0.07 < both.diagnostics_["noise"] < 0.14
@@ -92,7 +101,7 @@ def test_levels_and_repeats_together():
 @pytest.mark.parametrize("ask", [ASKS[0], *map(in_soak, ASKS[1:])])
 @pytest.mark.parametrize("budget", [60, in_soak(150), in_soak(400)])
 def test_a_budget_is_a_ceiling_for_repeats_too(ask, budget):
-    oracle = NoisyOracle(TableOracle(TARGETS[3]), std=0.05)
+    oracle = NoisyOracle(TableOracle(target(3)), std=0.05)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a small budget may miss a cluster
         model = fitted(oracle, ask=ask, repeats=3, budget=budget)
@@ -100,16 +109,16 @@ def test_a_budget_is_a_ceiling_for_repeats_too(ask, budget):
     assert_allclose(model.memberships_.sum(axis=1), 1.0)
 
 
-def test_exact_answers_repeated_stand_as_given():
-    once, twice = fitted(TableOracle(TARGETS[3])), fitted(TableOracle(TARGETS[3]), repeats=2)
+def test_exact_answers_repeated_stand_as_given(exact):
+    twice = fitted(TableOracle(target(3)), repeats=2)
     for answer in twice.history_:
         assert twice.memberships_[answer.items[0], answer.cluster] == answer.value
     assert "noise" not in twice.diagnostics_
-    assert once.n_queries_ <= twice.n_queries_ <= 2 * once.n_queries_
+    assert exact.n_queries_ <= twice.n_queries_ <= 2 * exact.n_queries_
 
 
 def test_the_same_seed_gives_the_same_result_and_clones_fit():
-    oracle = NoisyOracle(TableOracle(TARGETS[3]), std=0.1)
+    oracle = NoisyOracle(TableOracle(target(3)), std=0.1)
     model = fitted(oracle, repeats=2, budget=60)
     again = clone(model).fit(X)
     assert (again.memberships_ == model.memberships_).all()
@@ -118,16 +127,16 @@ def test_the_same_seed_gives_the_same_result_and_clones_fit():
 
 def test_a_generator_moves_on_between_fits():
     rng = np.random.default_rng(0)
-    oracle = NoisyOracle(TableOracle(TARGETS[3]), std=0.1)
+    oracle = NoisyOracle(TableOracle(target(3)), std=0.1)
     model = ActiveFuzzyKMeans(3, oracle=oracle, repeats=2, budget=60, random_state=rng)
     first = model.fit(X).history_
     assert list(first) != list(model.fit(X).history_)
 
 
-def test_contradictions_are_listed_where_answers_are_noisy():
+def test_contradictions_are_listed_where_answers_are_noisy(exact):
     class Slips:
         def answer(self, queries):
-            truth = TableOracle(TARGETS[3]).answer(queries)
+            truth = TableOracle(target(3)).answer(queries)
             return np.where((queries.items % 4 == 0) & (queries.repeat == 0), 1.0 - truth, truth)
 
     model = fitted(Slips(), repeats=3)
@@ -135,11 +144,11 @@ def test_contradictions_are_listed_where_answers_are_noisy():
     assert found
     for one in found:
         assert any(model.history_[place].items[0] % 4 == 0 for place in one["answers"])
-    assert "contradictions" not in fitted(TableOracle(TARGETS[3])).diagnostics_
+    assert "contradictions" not in exact.diagnostics_
 
 
 def test_a_strategy_that_says_what_it_expects_is_left_so():
-    oracle = QuantizedOracle(TableOracle(TARGETS[3]), levels=5)
+    oracle = QuantizedOracle(TableOracle(target(3)), levels=5)
     model = fitted(oracle, strategy=Stratified(noise=0.05), levels=5)
     assert model.diagnostics_["noise"] == 0.05
 
@@ -149,7 +158,7 @@ def test_a_strategy_of_ones_own_is_repeated_as_it_is():
         def plan(self, X, n_clusters, *, fuzzifier, rng):
             return TwoPhase(sample_size=20).plan(X, n_clusters, fuzzifier=fuzzifier, rng=rng)
 
-    oracle = NoisyOracle(TableOracle(TARGETS[3]), std=0.1)
+    oracle = NoisyOracle(TableOracle(target(3)), std=0.1)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", MissingClusterWarning)
         model = fitted(oracle, strategy=Mine(), repeats=2)

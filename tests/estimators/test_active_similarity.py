@@ -80,7 +80,7 @@ def test_pairwise_asks_pairs_only(data):
 
 
 @pytest.mark.filterwarnings("ignore::askmeans.exceptions.MissingClusterWarning")
-@pytest.mark.parametrize("budget", [56, in_soak(57), in_soak(80), 150, in_soak(400)])
+@pytest.mark.parametrize("budget", [56, *map(in_soak, (57, 80, 150, 400))])
 @pytest.mark.parametrize("levels", [None, in_soak(101)])
 def test_a_budget_is_a_ceiling(data, budget, levels):
     model = fitted(*data["iris"], ask="similarity", budget=budget, levels=levels)

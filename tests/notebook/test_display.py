@@ -1,8 +1,6 @@
 """What a cell shows, in a real kernel: tables, diagrams, one bar that moves."""
 
-import nbformat
 import pytest
-from nbclient import NotebookClient
 
 CELLS = [
     """from askmeans import ActiveFuzzyKMeans, FuzzyKMeans, oracles, sessions
@@ -22,6 +20,9 @@ model = ActiveFuzzyKMeans(2, oracle=expert, verbose=True, random_state=0).fit(X)
 @pytest.fixture(scope="module")
 def outputs(tmp_path_factory):
     """The outputs of every cell."""
+    import nbformat  # takes seconds, in one process only
+    from nbclient import NotebookClient
+
     folder = tmp_path_factory.mktemp("display")
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in CELLS])
     NotebookClient(book, timeout=240, resources={"metadata": {"path": str(folder)}}).execute()

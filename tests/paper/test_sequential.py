@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from soaking import in_soak
 
 from askmeans import Sequential, TwoPhase, run
 from askmeans.datasets import make_cores_and_arms
@@ -85,10 +86,11 @@ def test_faithful_runs_are_the_listing_line_by_line(
         assert result.clustering.diagnostics.queries_raw == raw
 
 
-def test_planted_clusters_are_found_to_eps_and_eta_in_100_of_100_seeds():
+@pytest.mark.parametrize("seeds", [range(25), in_soak(range(25, 100))])
+def test_planted_clusters_are_found_to_eps_and_eta_with_every_seed(seeds):
     # Cores of 600, 400 and 200 items with arms of 100, m = 1,000, r = 300, eta_1 = eta_2 = .1.
     errors, off = [], []
-    for seed in range(100):
+    for seed in seeds:
         planted = make_cores_and_arms([600, 400, 200], rng=np.random.default_rng(seed))
         found = ask(
             planted.X, planted.memberships, seed, sample_size=1000, bin_size=300, faithful=True

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
+from soaking import in_soak
 
 from askmeans import TwoClusters, run
 from askmeans.datasets import make_cores_and_arms
@@ -110,10 +111,13 @@ def listing(membership_listing, evened_listing):
     return algorithm_5
 
 
+@pytest.mark.parametrize("seeds", [range(2), in_soak(range(2, 6))])
 @pytest.mark.parametrize("planted", [False, True])
 @pytest.mark.parametrize(("eta", "fuzzifier"), [(0.1, 2.0), (0.04, 1.5), (0.3, 1.0)])
-def test_faithful_runs_are_the_listing_line_by_line(listing, fuzzy_target, eta, fuzzifier, planted):
-    for seed in range(6):
+def test_faithful_runs_are_the_listing_line_by_line(
+    listing, fuzzy_target, eta, fuzzifier, planted, seeds
+):
+    for seed in seeds:
         X, U = fuzzy_target(400, 2, seed=seed, spread=3.0)
         if planted:  # with exact zeros, so that there is a rest
             data = make_cores_and_arms([200, 80], rng=np.random.default_rng(seed))
@@ -130,10 +134,11 @@ def test_faithful_runs_are_the_listing_line_by_line(listing, fuzzy_target, eta, 
         assert result.diagnostics.queries_raw["bins"] == n_queries
 
 
-def test_planted_clusters_are_found_to_eps_and_eta_in_100_of_100_seeds():
+@pytest.mark.parametrize("seeds", [range(25), in_soak(range(25, 100))])
+def test_planted_clusters_are_found_to_eps_and_eta_with_every_seed(seeds):
     # Cores of 800 and 100 items with arms of 50 (n = 1,000), m = 1,000, r = 100, eta = .1.
     errors, off = [], []
-    for seed in range(100):
+    for seed in seeds:
         planted = make_cores_and_arms([800, 100], rng=np.random.default_rng(seed))
         found = ask(
             planted.X, planted.memberships, seed, sample_size=1000, bin_size=100, faithful=True

@@ -5,6 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.preprocessing import scale
+from soaking import in_soak
 
 from askmeans import FuzzyKMeans, TwoPhase, run
 from askmeans.datasets import make_cores_and_arms
@@ -65,10 +66,11 @@ def test_rows_are_evened_after_all_clusters_and_projected_note_n11(fuzzy_target,
     assert result.memberships.min() >= 0.0
 
 
-def test_planted_clusters_are_found_to_eps_and_eta_in_100_of_100_seeds():
+@pytest.mark.parametrize("seeds", [range(25), in_soak(range(25, 100))])
+def test_planted_clusters_are_found_to_eps_and_eta_with_every_seed(seeds):
     # Cores of 600, 400 and 200 items with arms of 100 (n = 1,500), m = 1,000, eta = .1.
     errors, off = [], []
-    for seed in range(100):
+    for seed in seeds:
         planted = make_cores_and_arms([600, 400, 200], rng=np.random.default_rng(seed))
         found = ask(planted.X, planted.memberships, seed, sample_size=1000, faithful=True)
         errors.append(np.abs(found.clustering.memberships - planted.memberships).max())

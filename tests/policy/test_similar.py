@@ -216,13 +216,14 @@ def test_a_pair_that_nobody_can_compare_is_not_asked_again():
 
 
 # MPCKMeans, raw features: Iris .95 / .96, Wine .95 / .97 at 10 / 20 questions. Five seeds.
+@pytest.mark.soak
 @pytest.mark.parametrize(
     ("load", "budget", "bar"),
     [
-        in_soak(load_iris, 10, 0.95),
-        in_soak(load_iris, 20, 0.96),
+        (load_iris, 10, 0.95),
+        (load_iris, 20, 0.96),
         (load_wine, 10, 0.95),
-        in_soak(load_wine, 20, 0.97),
+        (load_wine, 20, 0.97),
     ],
 )
 def test_few_pairs_sort_raw_items_better_than_mpckmeans(load, budget, bar):
