@@ -1,6 +1,7 @@
 """Answers held already, and new rows: what is there is not asked for again."""
 
 import sqlite3
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -198,3 +199,10 @@ def test_another_process_learns_of_new_rows(make, again, kit):
     session.add_rows(kit.X[:2])
     assert other.result().memberships.shape == (42, 3)
     assert other.item(41).id == "41"
+
+
+def test_rows_that_threads_add_at_once_are_all_kept(make, kit):
+    session = make()
+    with ThreadPoolExecutor(max_workers=4) as pool:
+        list(pool.map(lambda row: session.add_rows(kit.X[row : row + 2]), range(8)))
+    assert len(session.rows) == len(set(session.rows.ids())) == 40 + 16

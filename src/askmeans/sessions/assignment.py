@@ -103,7 +103,8 @@ class Assignment:
             skipped = [runtime.question(number) for number in self._skipped(leases)]
             pending = self._pending(leases)
         chosen = self._affordable(first, n, leases)
-        room, spare = self._room(n, chosen, leases), list[Asked]()
+        left = self._budget(leases) - sum(self._costs(question, leases) for question in chosen)
+        room, spare = int(min(n - len(chosen), left)), list[Asked]()
         if room > 0:
             found = runtime.propose(room + SPARE, pending | set(chosen), annotator)
             with self.lock:  # what nobody may have would be refused at every attempt
@@ -427,11 +428,6 @@ class Assignment:
                 chosen.setdefault(question)
                 left -= cost
         return list(chosen)
-
-    def _room(self, n: int, chosen: list[Asked], leases: _Leases) -> int:
-        """How many questions may be proposed beside those chosen."""
-        left = self._budget(leases) - sum(self._costs(question, leases) for question in chosen)
-        return int(min(n - len(chosen), left))
 
     def _budget(self, leases: _Leases) -> float:
         """Questions that the budget allows somebody; what others hold is kept for them."""

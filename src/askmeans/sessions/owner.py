@@ -384,8 +384,6 @@ class SessionOwner(Invitations):
         >>> session.item(4).text, session.result().memberships.shape
         ('quince', (5, 2))
         """
-        with self._runtime.up_to_date():
-            matrix, part = self.rows.prepare(X, items=items, ids=ids)
 
         def added(transaction: Transaction) -> list[NewEvent]:
             if len(self._store.parts(self._record.id)) != part.part:
@@ -393,8 +391,9 @@ class SessionOwner(Invitations):
             transaction.add_part(part, chunks_at_rest(matrix, part))
             return [NewEvent(kind=EventKind.ROWS, annotator=ME, target=part.part)]
 
-        self._assignment.append(added)
-        with self._runtime.lock:
+        with self._runtime.up_to_date():  # other threads' rows come before, or after
+            matrix, part = self.rows.prepare(X, items=items, ids=ids)
+            self._assignment.append(added)
             self.rows.load()
 
     def close(self) -> None:

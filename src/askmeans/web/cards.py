@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,9 +10,9 @@ from askmeans.sessions import Item, Question, Session
 from askmeans.web.drawing import colors_of
 
 __all__ = ["Card", "Cards", "Cell", "Choice", "Entry", "ItemView", "PracticeCard", "is_number",
-           "practice_card", "practice_items"]  # fmt: skip
+           "practice_card", "practice_items", "sample", "spread"]  # fmt: skip
 
-_SAMPLE = 2000  # rows from which the range of a column is told
+_SAMPLE = 2000  # items from which columns are told
 _ID = re.compile(r"(^|[\W_])(id|ID|Id)$|[a-z]I[dD]$")  # "id", "product_id", "Order ID", "productId"
 _DIFFERENT = 0.1  # of that range, from which two numbers differ
 _SHOWN = 12  # fields shown at once; the others unfold
@@ -41,27 +41,30 @@ def _columns_of(session: Session) -> tuple[dict[str, tuple[float, float]], froze
     A column names items where it is called an id, repeats their ids, or has another word for every
     item.
     """
-    n = len(session.rows)
-    found: dict[str, tuple[float, float]] = {}
-    values: dict[str, list[Any]] = {}
-    ids = []
-    for row in range(0, n, max(1, math.ceil(n / _SAMPLE))):
-        item = session.item(row)
-        ids.append(item.id)
-        for name, value in item.fields.items():
-            values.setdefault(name, []).append(value)
-            if is_number(value):
-                low, high = found.get(name, (value, value))
-                found[name] = (min(low, value), max(high, value))
+    items, values = sample(session, spread(len(session.rows)))
+    ids = [item.id for item in items]
+    numbers = {name: list(filter(is_number, told)) for name, told in values.items()}
     naming = frozenset(
         name
         for name, told in values.items()
         if _ID.search(name)
         or list(map(str, told)) == ids
-        or (name not in found and len(set(told)) == len(told) > 1)
+        or (not numbers[name] and len(set(told)) == len(told) > 1)
     )
-    ranges = {name: (low, high) for name, (low, high) in found.items() if high > low}
-    return ranges, naming
+    spans = {name: (min(told), max(told)) for name, told in numbers.items() if told}
+    return {name: (low, high) for name, (low, high) in spans.items() if high > low}, naming
+
+
+def spread(n: int) -> range:
+    """Rows of a sample of the first n items."""
+    return range(0, n, max(1, math.ceil(n / _SAMPLE)))
+
+
+def sample(session: Session, rows: Iterable[int]) -> tuple[list[Item], dict[str, list[Any]]]:
+    """Items, and the values of each of their fields; None where one has no such field."""
+    items = [session.item(row) for row in rows]
+    names = dict.fromkeys(name for item in items for name in item.fields)
+    return items, {name: [item.fields.get(name) for item in items] for name in names}
 
 
 def _compared(cell: Cell, others: Sequence[Cell | None]) -> Cell:

@@ -10,13 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans.sessions import Session
-from askmeans.web.cards import is_number
+from askmeans.web.cards import is_number, sample, spread
 
 __all__ = ["Profile", "Profiles", "Trait"]
 
 Floats = NDArray[np.float64]
 
-_SAMPLE = 2000  # items that profiles are read from
 _WORDS = 6  # of a group
 _TRAITS = 4
 _VOCABULARY = 3000
@@ -51,10 +50,9 @@ class Profiles:
 
     def __init__(self, session: Session, n: int) -> None:
         self.n_items = n
-        self.rows = np.arange(0, n, max(1, math.ceil(n / _SAMPLE)))
-        items = [session.item(int(row)) for row in self.rows]
-        fields = [item.fields for item in items]
-        self._names, self._numbers = _numbers(fields)
+        self.rows = list(spread(n))
+        items, values = sample(session, self.rows)
+        self._names, self._numbers = _numbers(values, len(items))
         told = session.config.feature_names
         if not self._names and told:  # nothing but pictures is shown: the numbers behind them
             X = np.asarray(session.rows.matrix[self.rows], dtype=np.float64)
@@ -63,7 +61,7 @@ class Profiles:
                 X = X * width + middle
             self._names, self._numbers = list(told), X
         tokens = [_tokens(item.text) for item in items]
-        _add_categories(tokens, fields, set(self._names))
+        _add_categories(tokens, {name: values[name] for name in values.keys() - {*self._names}})
         self._words, self._has = _incidence(tokens)
 
     def of(self, memberships: Floats) -> list[Profile]:
@@ -113,12 +111,8 @@ def _tokens(text: str | None) -> set[str]:
     return {word.casefold() for word in _TOKEN.findall(text or "")}
 
 
-def _numbers(fields: list[dict[str, Any]]) -> tuple[list[str], Floats]:
+def _numbers(values: dict[str, list[Any]], n: int) -> tuple[list[str], Floats]:
     """Columns that are numbers, NaN where one is missing."""
-    values: dict[str, list[Any]] = {}
-    for row in fields:
-        for name, value in row.items():
-            values.setdefault(name, []).append(value)
     names = [
         name
         for name, column in values.items()
@@ -127,19 +121,15 @@ def _numbers(fields: list[dict[str, Any]]) -> tuple[list[str], Floats]:
         and all(value is None or is_number(value) for value in column)
     ]
     columns = [[math.nan if value is None else float(value) for value in values[n]] for n in names]
-    return names, np.array(columns, dtype=np.float64).T.reshape(len(fields), len(names))
+    return names, np.array(columns, dtype=np.float64).T.reshape(n, len(names))
 
 
-def _add_categories(tokens: list[set[str]], fields: list[dict[str, Any]], skip: set[str]) -> None:
+def _add_categories(tokens: list[set[str]], values: dict[str, list[Any]]) -> None:
     """Take values of columns with few different ones for words."""
-    values: dict[str, set[Any]] = {}
-    for row in fields:
-        for name, value in row.items():
-            if name not in skip:
-                values.setdefault(name, set()).add(value)
-    named = {name for name, told in values.items() if 2 <= len(told) <= _CATEGORIES}
-    for words, row in zip(tokens, fields, strict=True):
-        words |= {f"{name}: {row[name]}" for name in named & row.keys() if row[name] is not None}
+    for name, told in values.items():
+        if 2 <= len(set(told)) <= _CATEGORIES:
+            for words, value in zip(tokens, told, strict=True):
+                words |= set() if value is None else {f"{name}: {value}"}
 
 
 def _incidence(tokens: list[set[str]]) -> tuple[list[str], Floats]:
