@@ -306,7 +306,7 @@ def _account(
     if held is not None and held.path.exists():
         summary["answers"] = str(held.path)
     if truth is not None:
-        alone, _ = _unsupervised(options, X)
+        alone = _unsupervised(options, X)
         summary["matched_accuracy"] = matched_accuracy(truth, result.clustering.memberships)
         summary["matched_accuracy_without_questions"] = matched_accuracy(truth, alone)
     return summary
@@ -322,7 +322,7 @@ def _alone(options: FitOptions, X: Floats) -> tuple[dict[str, Any], Floats]:
             "--strategy and --ask must be left out. Got one of them; leave it out, or choose "
             "another --expert."
         )
-    _, memberships = _unsupervised(options, X)
+    memberships = _unsupervised(options, X)
     summary = {
         "n_items": len(X),
         "n_clusters": len(memberships.T),
@@ -336,14 +336,10 @@ def _alone(options: FitOptions, X: Floats) -> tuple[dict[str, Any], Floats]:
     return summary, memberships
 
 
-def _unsupervised(options: FitOptions, X: Floats) -> tuple[NDArray[np.int32], Floats]:
-    """Labels and memberships that FuzzyKMeans finds; the closed form wants more than 1."""
-    model = FuzzyKMeans(
-        options.n_clusters,
-        fuzzifier=max(options.fuzzifier, 1.05),
-        n_init=5,
-        random_state=options.seed,
-    )
+def _unsupervised(options: FitOptions, X: Floats) -> Floats:
+    """Memberships that FuzzyKMeans finds; the closed form wants more than 1."""
+    alpha = max(options.fuzzifier, 1.05)
+    model = FuzzyKMeans(options.n_clusters, fuzzifier=alpha, n_init=5, random_state=options.seed)
     with warnings.catch_warnings():
         warnings.simplefilter("error", CollapseWarning)
         try:
@@ -355,7 +351,8 @@ def _unsupervised(options: FitOptions, X: Floats) -> tuple[NDArray[np.int32], Fl
                     f"warning: clusters merge at --fuzzifier {options.fuzzifier:g}; without "
                     f"questions {model.fuzzifier_:.2f} was used."
                 )
-    return model.labels_, model.memberships_.astype(np.float64)
+    found: Floats = model.memberships_.astype(np.float64)
+    return found
 
 
 def _write(

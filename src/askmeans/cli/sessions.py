@@ -140,21 +140,15 @@ def tell(which: Which, question: str, value: str, annotator: str, key: str | Non
         else:
             asked = session.question(number)
             told = parse_value(session, asked, value.strip())
-            if told is None and asked.kind == "group":
-                raise AnswerError(
-                    "VALUE must be one of the groups, by number or name "
-                    f"({_listed(session)}), shares of them (0:.7,1:.3) that sum to at most 1, "
-                    f"'none' of these, '?' for cannot say, or 'skip'. Got {value!r} instead."
-                )
-            if told is None and asked.kind == "relative":
-                raise AnswerError(
-                    "VALUE must be a or b, whichever the first is more like, 'both', '?' for "
-                    f"cannot say, or 'skip'. Got {value!r} instead."
-                )
             if told is None:
+                forms = {
+                    "group": f"one of the groups, by number or name ({_listed(session)}), shares "
+                    "of them (0:.7,1:.3) that sum to at most 1, 'none' of these",
+                    "relative": "a or b, whichever the first is more like, 'both'",
+                }
+                form = forms.get(asked.kind, "a number from 0 to 1, a percentage")
                 raise AnswerError(
-                    "VALUE must be a number from 0 to 1, a percentage, '?' for cannot say, or "
-                    f"'skip'. Got {value!r} instead."
+                    f"VALUE must be {form}, '?' for cannot say, or 'skip'. Got {value!r} instead."
                 )
             if is_unsure(told):
                 receipt = session.unsure(number, annotator=annotator, key=key)

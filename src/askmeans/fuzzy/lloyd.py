@@ -1,6 +1,7 @@
 """Lloyd's iterations for fuzzy k-means, from several starts, and what follows from the centres."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, Literal
@@ -108,17 +109,21 @@ def fit(
     several starts the best on the sample is. `assigning` is done with what is found; it saves the
     pass for the objective at the end.
     """
-    if not isinstance(X, np.ndarray):
-        fitting = _Fitting(X, n_clusters, init, rng)
+    with _as_engine(X, weights, n_clusters) as engine:
+        fitting = _Fitting(engine, n_clusters, init, rng)
         rule = _Rule(max_iter=max_iter, tol=tol, mixing=mixing)
         with fitting.threads:
             return fitting.fit(fuzzifier, n_init, rule, assigning)
-    with RowThreads(len(X), n_clusters * X.shape[1]) as threads:
-        return fit(
-            ArrayEngine(X, weights, threads), n_clusters, fuzzifier=fuzzifier, init=init,
-            n_init=n_init, max_iter=max_iter, tol=tol, weights=weights, rng=rng, mixing=mixing,
-            assigning=assigning,
-        )  # fmt: skip
+
+
+@contextmanager
+def _as_engine(X: Items | Engine, weights: Floats, n_centers: int) -> Iterator[Engine]:
+    """Rows in blocks: an engine as it is, those of an array shared among threads."""
+    if not isinstance(X, np.ndarray):
+        yield X
+        return
+    with RowThreads(len(X), n_centers * X.shape[1]) as threads:
+        yield ArrayEngine(X, weights, threads)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,10 +171,11 @@ class _Fitting:
         if fuzzifier != "auto":
             return self._best(replace(rule, fuzzifier=fuzzifier), n_init, assigning)
         alpha = max(_AUTO_LOWEST, min(_AUTO_HIGHEST, fuzzifier_bound(self.problem)))
-        while (
-            _too_soft(found := self._best(replace(rule, fuzzifier=alpha), n_init), rule.tol)
-            and alpha > _AUTO_LOWEST
-        ):
+        while True:
+            found = self._best(replace(rule, fuzzifier=alpha), n_init)
+            moving = rule.tol > 0.0 and not found.converged  # perhaps to merge
+            if alpha <= _AUTO_LOWEST or not (found.merged or moving):
+                break
             alpha = max(_AUTO_LOWEST, 1.0 + _AUTO_FACTOR * (alpha - 1.0))
         if assigning is not None:
             assigning(found.centers, alpha)
@@ -182,7 +188,8 @@ class _Fitting:
         if self.is_sampled and isinstance(self.init, str):
             near = replace(self.problem, engine=self.sample)
             rough = replace(rule, tol=max(rule.tol, _ON_SAMPLE))
-            alone = _not_needed if len(starts) == 1 else None
+            # The objective of what a single start leads to on a sample is of no use.
+            alone = (lambda _, __: np.nan) if len(starts) == 1 else None
             on_sample = [_iterate(near, start, rough, alone) for start in starts]
             best = on_sample[first_lowest([run.objective for run in on_sample])]
             starts = [self.problem.frame.inner(best.centers)]
@@ -231,11 +238,6 @@ class _Fitting:
         return canonical_order(self.sample.X)
 
 
-def _too_soft(found: Fit, tol: float) -> bool:
-    """Whether clusters have merged, or are still on their way when the iterations ended."""
-    return bool(found.merged) or (tol > 0.0 and not found.converged)
-
-
 def memberships(X: Items, centers: Items, fuzzifier: float) -> Items:
     """Closed-form memberships of items, in the items' own float type."""
     out = np.empty((len(X), len(centers)), dtype=X.dtype)
@@ -260,11 +262,9 @@ def nearest_centers(X: Items, centers: Items) -> NDArray[np.int32]:
 def objective(X: Items | Engine, centers: Items, fuzzifier: float, weights: Floats) -> float:
     """The objective at given centres, with closed-form memberships."""
     frame = Frame.of_centers(centers)
-    if not isinstance(X, np.ndarray):
-        problem = Problem(engine=X, frame=frame, spread=1.0)
+    with _as_engine(X, weights, len(centers)) as engine:
+        problem = Problem(engine=engine, frame=frame, spread=1.0)
         return _pass(problem, frame.inner(centers), fuzzifier)[2] / frame.scale / frame.scale
-    with RowThreads(len(X), centers.size) as threads:
-        return objective(ArrayEngine(X, weights, threads), centers, fuzzifier, weights)
 
 
 @default_float_errors()
@@ -281,11 +281,6 @@ def fill(
     with RowThreads(len(X), centers.size) as threads:
         per_row = (read_only(X), *(out if isinstance(out, tuple) else (out,)))
         threads.map(kernel, per_row, inner, frame.shift, frame.scale, *parameters)
-
-
-def _not_needed(centers: Floats, fuzzifier: float) -> float:  # noqa: ARG001 - as Assigning
-    """The objective of what a single start leads to on a sample."""
-    return np.nan
 
 
 def _iterate(
