@@ -9,19 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from askmeans.cli.panel_printing import in_words, show_panel
 from askmeans.cli.printing import complain, say
 from askmeans.cli.sessions import named, opened, show_json
 from askmeans.cli.team_commands import PanelOptions
 from askmeans.exceptions import ParameterError, StopAsking
-from askmeans.oracles import ModelClient, ModelOracle, model_client
+from askmeans.oracles import ModelClient, ModelCost, ModelOracle, model_client
 from askmeans.oracles.model_cache import ReplyCache
 from askmeans.oracles.model_calls import Caller, Limits
 from askmeans.oracles.model_names import NameProposer
 from askmeans.oracles.model_prompts import Prompts
 from askmeans.progress import answers_bar
 from askmeans.queries import GroupQueries
-from askmeans.sessions import Group, Session
+from askmeans.sessions import Group, ModelScore, PanelReport, Session
 from askmeans.sessions.store import file_of, is_postgresql
 from askmeans.sessions.tables import group_samples, shown_item
 
@@ -42,7 +41,7 @@ def run(options: PanelOptions) -> bool:
                     "--names and --forecast need a model. Got none; add --model URL "
                     "--model-name NAME."
                 )
-            show_panel(session, session.panel(), (), as_json=options.which.as_json)
+            _show_panel(session, session.panel(), (), as_json=options.which.as_json)
             return True
         client = _client(options)
         if options.names:
@@ -56,7 +55,7 @@ def run(options: PanelOptions) -> bool:
             return True
         stopped = _answer_ahead(session, oracle, rows)
         cost = oracle.spent, oracle.spent_in_all
-        show_panel(session, session.panel(), cost, as_json=options.which.as_json)
+        _show_panel(session, session.panel(), cost, as_json=options.which.as_json)
         return not stopped
 
 
@@ -158,7 +157,7 @@ def _show_forecast(
     if as_json:
         show_json(session, {"items": len(rows), "forecast": dataclasses.asdict(told)})
         return
-    say(f"{len(rows)} items to ask {oracle.name} about: {in_words(told)}")
+    say(f"{len(rows)} items to ask {oracle.name} about: {_in_words(told)}")
 
 
 def _answer_ahead(session: Session, oracle: ModelOracle, rows: list[int]) -> bool:
@@ -232,7 +231,7 @@ def _propose(session: Session, client: ModelClient, options: PanelOptions) -> No
         if options.which.as_json:
             show_json(session, {"forecast": dataclasses.asdict(told)})
         else:
-            say(f"names for {len(groups)} groups: {in_words(told)}")
+            say(f"names for {len(groups)} groups: {_in_words(told)}")
         return
     found = [(groups[each.group], each) for each in proposer.propose()]
     alive = {group.number for group in session.groups}  # some may have been merged meanwhile
@@ -245,10 +244,70 @@ def _propose(session: Session, client: ModelClient, options: PanelOptions) -> No
         ]  # fmt: skip
         show_json(session, {"proposals": listed, "cost": dataclasses.asdict(caller.spent)})
         return
-    say(f"asked: {in_words(caller.spent)}")
+    say(f"asked: {_in_words(caller.spent)}")
     for group, each in found:
         say(f"{group.number} {group.name} -> {each.name}: {each.description}")
     say(
         "Nothing was changed. Accept or change them: "
         f"askmeans groups {named(options.which.database)} --rename GROUP NAME --describe GROUP TEXT"
+    )
+
+
+def _show_panel(
+    session: Session, report: PanelReport, cost: Sequence[ModelCost], *, as_json: bool
+) -> None:
+    """Print how much rests on whom, after what this run cost, and with all before it, if any."""
+    if as_json:
+        told = dataclasses.asdict(report)
+        costs = [dataclasses.asdict(each) for each in cost]
+        told |= {"cost": None, "cost_in_all": None}
+        told |= dict(zip(("cost", "cost_in_all"), costs, strict=False))
+        show_json(session, told)
+        return
+    for each, when in zip(cost, ("asked", "with earlier runs"), strict=False):
+        if when == "asked" or each.calls > cost[0].calls:
+            say(f"{when}: {_in_words(each)}")
+    for name, score in report.models.items():
+        for line in _lines(name, score):
+            say(line)
+    if not report.models:
+        say("No language model has answered; --model URL --model-name NAME lets one.")
+    say(
+        f"People answered {report.people} of {report.items} items; "
+        f"{report.decided_by_models:.0%} of the items are in their group because of models."
+    )
+    say(f"People would still change about {report.would_change:.0f} items.")
+    if report.to_check:
+        shown = ", ".join(session.item(row).id for row in report.to_check)
+        say(f"The most doubtful: {shown}")
+    for note in report.notes:
+        say(note)
+
+
+def _lines(name: str, score: ModelScore) -> Iterator[str]:
+    """What a model's answers are worth, in words."""
+    agreed = "not compared with people yet"
+    if score.agreement is not None:
+        agreed = f"agrees with people in {score.agreement:.0%} of {score.together} items"
+    yield f"{name}: {score.answers} answers, {score.unsure} times cannot say; {agreed}"
+    yield f"  weight {score.weight:.2f}; {score.decides:.0%} of the items hang on it alone"
+    if score.audit_error is not None and score.audit_band is not None:
+        low, high = score.audit_band
+        yield (
+            f"  on {score.audited} random items it is {score.audit_error:.2f} off "
+            f"(between {low:.2f} and {high:.2f} in 19 cases of 20)"
+        )
+    if score.confusions:
+        listed = ", ".join(f"{c.said} for {c.group} ({c.items})" for c in score.confusions[:3])
+        yield f"  says {listed}"
+
+
+def _in_words(cost: ModelCost) -> str:
+    """A cost in words."""
+    money = "" if cost.money is None else f", {cost.money:.4f} by the prices given"
+    failed = "" if not cost.failed else f" ({cost.failed} more failed)"
+    guessed = "" if not cost.estimated else f", {cost.estimated} of them estimated"
+    return (
+        f"{cost.calls} requests{failed}, {cost.tokens_in} tokens read and {cost.tokens_out} "
+        f"written{guessed}{money}; {cost.remembered} answers remembered"
     )

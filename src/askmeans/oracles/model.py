@@ -1,6 +1,7 @@
 """An oracle that asks a language model, through any client."""
 
 import math
+import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -13,11 +14,17 @@ from numpy.typing import NDArray
 
 from askmeans.checks import check_number
 from askmeans.driver import bar
-from askmeans.exceptions import AnswerError, ParameterError, StopAsking
+from askmeans.exceptions import (
+    AnswerError,
+    DataError,
+    ModelBusyError,
+    ModelError,
+    ParameterError,
+    StopAsking,
+)
 from askmeans.oracles.model_answers import Reply, parsed, spread
-from askmeans.oracles.model_batches import Batch
 from askmeans.oracles.model_cache import ModelCost, ReplyCache
-from askmeans.oracles.model_calls import Caller, Clock, Limits
+from askmeans.oracles.model_calls import Caller, Clock, Limits, RefusedError, Spent
 from askmeans.oracles.model_prompts import Messages, Prompts
 from askmeans.oracles.model_tokens import about, most_written
 from askmeans.queries import GroupQueries, MembershipQueries, Queries, Question
@@ -31,6 +38,9 @@ _WRITTEN = 200  # tokens that an answer may have: the longest valid one is far s
 _EACH = 12  # and more for each group: "A": 0.25 has about ten
 _USUAL = 10  # tokens that one has as a rule: {"group": "A"} has seven or so
 _WARM = 0.7  # temperature of several votes: as Wang et al. (2023), "Self-consistency", have it
+# Failures after which others may still be asked: for now, or because of the item itself.
+_OF_ONE_QUESTION = (ModelBusyError, TimeoutError, ConnectionError, RefusedError, DataError)
+_IN_A_ROW = 10  # questions that fail one after the other, from which on nothing more is tried
 
 
 class ModelOracle:
@@ -210,7 +220,7 @@ class ModelOracle:
         if not callable(self.prompts.shown) and len(queries):
             queries.check_items(len(self.prompts.shown))
         asked, k = queries.questions(), self._n_clusters(queries)
-        batch = Batch(partial(self._card, k=k), self._caller.ended, self.failed)
+        batch = _Batch(partial(self._card, k=k), self._caller.ended, self.failed)
         with (
             bar(self.progress, len(asked)) as advance,
             ThreadPoolExecutor(self.concurrency) as pool,
@@ -293,3 +303,59 @@ def _wait_for(done: "SimpleQueue[Any]") -> None:
             return
         except Empty:
             continue
+
+
+class _Batch:
+    """Asks questions, until somebody says that it has ended; for several threads.
+
+    `card` answers a question; `failed` are the questions that could not be asked, of this batch
+    and before.
+    """
+
+    def __init__(
+        self, card: Callable[[Question], Value], ended: threading.Event, failed: set[Question]
+    ) -> None:
+        self.said: dict[Question, Value] = {}
+        self.failed = failed
+        self.cause: Exception | None = None
+        self.is_spent = False
+        self.ended = ended
+        self.ended.clear()
+        self._card = card
+        self._in_a_row = 0
+        self._lock = threading.Lock()
+
+    def ask(self, question: Question) -> None:
+        """Have a question answered, unless all has ended."""
+        if self.ended.is_set():
+            return
+        try:
+            value = self._card(question)
+        except _OF_ONE_QUESTION as error:
+            self._note(question, error)
+        except Spent:
+            self.is_spent = True
+            self.ended.set()
+        except Exception as error:  # what was answered is not thrown away with it
+            self.cause = self.cause or error
+            self.ended.set()
+        else:
+            with self._lock:
+                self._in_a_row = 0
+                self.failed.discard(question)
+                self.said[question] = value
+
+    def _note(self, question: Question, error: Exception) -> None:
+        """Note a question that could not be asked; of many in a row, give up."""
+        with self._lock:
+            if self.ended.is_set():
+                return  # it was not tried as often as it might have been
+            self._in_a_row += 1
+            self.failed.add(question)
+            if self._in_a_row >= _IN_A_ROW:
+                self.cause = ModelError(
+                    f"The model must answer. Got {self._in_a_row} questions in a row that failed "
+                    f"in spite of several tries, the last with: {error}. What it said is kept; try "
+                    "again later."
+                )
+                self.ended.set()

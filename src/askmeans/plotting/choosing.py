@@ -4,13 +4,12 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure, SubFigure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from askmeans.metrics.choosing import INDICES
-from askmeans.plotting._axes import axes_or_new
+from askmeans.plotting._display import Display
 
 if TYPE_CHECKING:
     from askmeans.metrics import ClusterNumbers
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["ClusterNumbersDisplay"]
 
 
-class ClusterNumbersDisplay:
+class ClusterNumbersDisplay(Display):
     """One curve per index over the numbers of clusters, each scaled so that its best is 1.
 
     A dot marks what the index prefers. Where dots are apart, the indices disagree, and the title
@@ -47,8 +46,6 @@ class ClusterNumbersDisplay:
     'fuzzy_silhouette'
     """
 
-    ax_: Axes
-    figure_: Figure | SubFigure
     lines_: dict[str, Line2D]
 
     def __init__(self, numbers: "ClusterNumbers") -> None:
@@ -75,8 +72,7 @@ class ClusterNumbersDisplay:
         >>> ClusterNumbersDisplay(found).plot().ax_.get_xlabel()
         'Number of clusters'
         """
-        ax = axes_or_new(ax)
-        self.ax_, self.figure_, self.lines_ = ax, ax.figure, {}
+        ax, self.lines_ = self._begin(ax), {}
         x = np.asarray(self.numbers.n_clusters)
         votes = self.numbers.votes
         for name, values in self.numbers.indices.items():

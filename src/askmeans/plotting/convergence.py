@@ -4,16 +4,14 @@ from typing import Any, Self
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure, SubFigure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator, ScalarFormatter
 from numpy.typing import ArrayLike
 
 from askmeans.checks import as_matrix
 from askmeans.exceptions import DataError
-from askmeans.plotting._axes import axes_or_new
-from askmeans.plotting._checks import fitted_attribute
 from askmeans.plotting._colors import cluster_palette
+from askmeans.plotting._display import Display, fitted_attribute
 
 __all__ = ["ConvergenceDisplay"]
 
@@ -21,7 +19,7 @@ __all__ = ["ConvergenceDisplay"]
 _MAX_MARKERS = 60
 
 
-class ConvergenceDisplay:
+class ConvergenceDisplay(Display):
     """Objective of a fit at its start and after each of its iterations.
 
     Parameters
@@ -46,8 +44,6 @@ class ConvergenceDisplay:
     array([0, 1, 2, 3])
     """
 
-    ax_: Axes
-    figure_: Figure | SubFigure
     line_: Line2D
 
     def __init__(self, objective_history: ArrayLike) -> None:
@@ -133,8 +129,7 @@ class ConvergenceDisplay:
                     "objective_history must lie above its final value somewhere to draw the gap. "
                     f"Got {len(above)} value(s) that do not; draw it with gap=False."
                 )
-        ax = axes_or_new(ax)
-        self.ax_, self.figure_ = ax, ax.figure
+        ax = self._begin(ax)
         (self.line_,) = ax.plot(
             iterations,
             values,

@@ -5,18 +5,17 @@ from typing import Any, Self
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
-from matplotlib.figure import Figure, SubFigure
 from matplotlib.lines import Line2D
 from numpy.typing import ArrayLike
 
 from askmeans.checks import as_matrix
 from askmeans.exceptions import DataError
-from askmeans.plotting._axes import axes_or_new
+from askmeans.plotting._display import Display
 
 __all__ = ["CurveDisplay"]
 
 
-class CurveDisplay:
+class CurveDisplay(Display):
     """A measure against something, with a band that says how sure the mean is.
 
     Parameters
@@ -49,8 +48,6 @@ class CurveDisplay:
     array([10., 20.])
     """
 
-    ax_: Axes
-    figure_: Figure | SubFigure
     line_: Line2D
     band_: PolyCollection | None
 
@@ -97,8 +94,7 @@ class CurveDisplay:
         >>> CurveDisplay([1, 2], [0.5, 0.4]).plot(color="black").band_ is None
         True
         """
-        ax = axes_or_new(ax)
-        self.ax_, self.figure_ = ax, ax.figure
+        ax = self._begin(ax)
         (self.line_,) = ax.plot(self.x, self.mean, label=label, **line)
         self.band_ = None
         if self.band is not None:

@@ -6,13 +6,11 @@ from typing import Any, Self
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colorbar import Colorbar
-from matplotlib.figure import Figure, SubFigure
 from matplotlib.image import AxesImage
 from numpy.typing import ArrayLike, NDArray
 
 from askmeans.checks import as_memberships
-from askmeans.plotting._axes import axes_or_new
-from askmeans.plotting._checks import as_names, fitted_attribute
+from askmeans.plotting._display import Display, as_names, fitted_attribute
 
 __all__ = ["MembershipHeatmapDisplay"]
 
@@ -24,7 +22,7 @@ _MAX_COLUMN_LABELS = 20
 _CHARACTER = 0.08  # inches, about, at the default font size
 
 
-class MembershipHeatmapDisplay:
+class MembershipHeatmapDisplay(Display):
     """Memberships as colours, items sorted by their strongest cluster.
 
     Within a cluster the items descend in membership; ties stay in the order of
@@ -60,8 +58,6 @@ class MembershipHeatmapDisplay:
     array([2, 1, 0])
     """
 
-    ax_: Axes
-    figure_: Figure | SubFigure
     image_: AxesImage
     colorbar_: Colorbar
     order_: NDArray[np.intp]
@@ -145,8 +141,7 @@ class MembershipHeatmapDisplay:
         n, k = self.memberships.shape
         strongest = self.memberships.argmax(axis=1)
         self.order_ = np.lexsort((-self.memberships.max(axis=1), strongest))
-        ax = axes_or_new(ax)
-        self.ax_, self.figure_ = ax, ax.figure
+        ax = self._begin(ax)
         self.image_ = ax.imshow(
             _bands(self.memberships[self.order_]),
             cmap="viridis",

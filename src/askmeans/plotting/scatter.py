@@ -6,7 +6,6 @@ from typing import Any, Self
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import PathCollection
-from matplotlib.figure import Figure, SubFigure
 from matplotlib.legend import Legend
 from matplotlib.lines import Line2D
 from matplotlib.patheffects import withStroke
@@ -15,9 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 from askmeans.checks import as_matrix, as_memberships
 from askmeans.exceptions import DataError, ParameterError
 from askmeans.fuzzy.even_rows import GOLDEN, even_rows
-from askmeans.plotting._axes import axes_or_new
-from askmeans.plotting._checks import as_names, fitted_attribute
 from askmeans.plotting._colors import blend, cluster_palette
+from askmeans.plotting._display import Display, as_names, fitted_attribute
 
 __all__ = ["SoftScatterDisplay"]
 
@@ -27,7 +25,7 @@ _FAINTEST = 0.35
 _MAX_LEGEND_ROWS = 16
 
 
-class SoftScatterDisplay:
+class SoftScatterDisplay(Display):
     """Items in the plane, each in the mixture of its clusters' colours.
 
     An item that belongs to one cluster alone has that cluster's colour and is
@@ -77,8 +75,6 @@ class SoftScatterDisplay:
            [0.9 , 0.62, 0.  , 1.  ]])
     """
 
-    ax_: Axes
-    figure_: Figure | SubFigure
     scatter_: PathCollection
     centers_artist_: PathCollection | None
     legend_: Legend
@@ -215,8 +211,7 @@ class SoftScatterDisplay:
         >>> display.plot().scatter_.get_offsets().tolist()
         [[0.0, 5.0], [1.0, 6.0]]
         """
-        ax = axes_or_new(ax)
-        self.ax_, self.figure_ = ax, ax.figure
+        ax = self._begin(ax)
         self.shown_ = even_rows(len(self.points), _MAX_POINTS)
         memberships, points = self.memberships[self.shown_], self.points[self.shown_]
         if points.shape[1] == 1:

@@ -1,9 +1,28 @@
-"""What displays alone ask of their arguments before they draw."""
+"""What displays share: where they draw, and what they ask of their arguments."""
 
 from collections.abc import Sequence
 from typing import Any
 
+import matplotlib.pyplot as plt
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure, SubFigure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+
 from askmeans.exceptions import ParameterError
+
+
+class Display:
+    """A picture that keeps where it was drawn."""
+
+    ax_: Axes
+    figure_: Figure | SubFigure
+
+    def _begin(self, ax: Axes | None) -> Axes:
+        """The caller's axes, or those of a new figure that makes room for its labels."""
+        if ax is None:
+            _, ax = plt.subplots(layout=ConstrainedLayoutEngine(w_pad=0.1, h_pad=0.1))  # inches
+        self.ax_, self.figure_ = ax, ax.figure
+        return ax
 
 
 def as_names(names: Sequence[str] | None, n_clusters: int) -> list[str]:
