@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from askmeans.reproduction import real_claims
+from askmeans.reproduction import paper_claims
 from askmeans.reproduction.claims import FAILS, HOLDS, SEQUENTIAL, TWO_PHASE, Book
 from askmeans.reproduction.paper_claims import all_claims
 from askmeans.reproduction.reproduce import all_cells
@@ -105,7 +105,7 @@ def test_alpha_makes_no_difference_where_it_cannot(results):
 
 def test_the_data_sets_are_as_described(results, monkeypatch):
     assert verdicts(results, "elements") == {HOLDS}
-    monkeypatch.setitem(real_claims.SHAPES, "Iris", (150, 5, 3))
+    monkeypatch.setitem(paper_claims.SHAPES, "Iris", (150, 5, 3))
     assert verdicts(results, "The Iris dataset") == {FAILS}
 
 
