@@ -119,7 +119,7 @@ def test_exact_answers_repeated_stand_as_given(exact):
 
 def test_the_same_seed_gives_the_same_result_and_clones_fit():
     oracle = NoisyOracle(TableOracle(target(3)), std=0.1)
-    model = fitted(oracle, repeats=2, budget=60)
+    model = fitted(oracle, repeats=2, budget=30)
     again = clone(model).fit(X)
     assert (again.memberships_ == model.memberships_).all()
     assert list(again.history_) == list(model.history_)
@@ -128,7 +128,7 @@ def test_the_same_seed_gives_the_same_result_and_clones_fit():
 def test_a_generator_moves_on_between_fits():
     rng = np.random.default_rng(0)
     oracle = NoisyOracle(TableOracle(target(3)), std=0.1)
-    model = ActiveFuzzyKMeans(3, oracle=oracle, repeats=2, budget=60, random_state=rng)
+    model = ActiveFuzzyKMeans(3, oracle=oracle, repeats=2, budget=20, random_state=rng)
     first = model.fit(X).history_
     assert list(first) != list(model.fit(X).history_)
 
@@ -149,7 +149,7 @@ def test_contradictions_are_listed_where_answers_are_noisy(exact):
 
 def test_a_strategy_that_says_what_it_expects_is_left_so():
     oracle = QuantizedOracle(TableOracle(target(3)), levels=5)
-    model = fitted(oracle, strategy=Stratified(noise=0.05), levels=5)
+    model = fitted(oracle, strategy=Stratified(noise=0.05), levels=5, budget=30)
     assert model.diagnostics_["noise"] == 0.05
 
 
