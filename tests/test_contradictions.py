@@ -7,7 +7,14 @@ from numpy.testing import assert_allclose
 from askmeans.contradictions import expected_answers, find_contradictions, find_suspects
 from askmeans.exceptions import DataError, ParameterError
 from askmeans.oracles import CrowdOracle, HostileOracle, NoisyOracle, TableOracle
-from askmeans.queries import Answers, MembershipQueries, PairQueries, TripletQueries
+from askmeans.queries import (
+    Answers,
+    GroupQueries,
+    MembershipQueries,
+    PairQueries,
+    RelativeQueries,
+    TripletQueries,
+)
 
 
 def history(*batches):
@@ -16,10 +23,31 @@ def history(*batches):
 
 def test_expected_answers_are_those_of_a_table():
     U = np.random.default_rng(0).dirichlet(np.ones(3), size=9)
-    for queries in (
-        MembershipQueries([0, 8], [2, 1]), PairQueries([[0, 8]]), TripletQueries([[1, 2, 3]])
-    ):  # fmt: skip
-        assert_allclose(expected_answers(queries, U), TableOracle(U).answer(queries))
+    cases = {
+        MembershipQueries([0, 8], [2, 1]): [U[0, 2], U[8, 1]],
+        GroupQueries([4], 3): [U[4]],
+        PairQueries([[0, 8]]): [(U[0] * U[8]).sum()],
+        TripletQueries([[1, 2, 3]]): [(U[1] * U[2] * U[3]).sum()],
+        RelativeQueries([[1, 2, 3], [1, 3, 2]]): [
+            U[1] @ U[2] > U[1] @ U[3],
+            U[1] @ U[3] > U[1] @ U[2],
+        ],
+    }
+    for queries, told in cases.items():
+        assert_allclose(expected_answers(queries, U), told)
+        assert_allclose(TableOracle(U).answer(queries), told)
+
+
+def test_of_two_that_are_as_like_half_is_expected():
+    assert expected_answers(RelativeQueries([[0, 1, 2]]), np.eye(3)).tolist() == [0.5]
+
+
+def test_who_calls_the_wrong_one_more_alike_is_suspect_and_nobody_else():
+    U = np.eye(2)[[0, 0, 1]]
+    said = np.where(np.arange(40) % 4 == 3, 0.0, 1.0)
+    names = ["ann", "bob", "cyd", "dan"] * 10
+    told = history((RelativeQueries([[0, 1, 2]] * 40, repeat=range(40)), said))
+    assert find_suspects(told, U, annotators=names).annotators == ("dan",)
 
 
 def test_true_answers_contradict_nothing():

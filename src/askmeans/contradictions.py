@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from askmeans.checks import as_memberships, check_number
 from askmeans.exceptions import DataError
 from askmeans.floats import default_float_errors
-from askmeans.queries import Answer, GroupQueries, MembershipQueries, Queries
+from askmeans.queries import Answer, GroupQueries, MembershipQueries, Queries, RelativeQueries
 
 __all__ = [
     "Contradiction",
@@ -130,8 +130,17 @@ def expected_answers(queries: Queries, memberships: Floats) -> Floats:
         return memberships[queries.items, queries.clusters]
     if isinstance(queries, GroupQueries):
         return memberships[queries.items, : queries.n_clusters]
-    together: Floats = memberships[queries.item_table].prod(axis=1).sum(axis=1)
+    rows = memberships[queries.item_table]
+    if isinstance(queries, RelativeQueries):
+        return _more_like(rows)
+    together: Floats = rows.prod(axis=1).sum(axis=1)
     return together
+
+
+def _more_like(rows: Floats) -> Floats:
+    """1 where the first of three is more like the second, 0 the third; half for a tie."""
+    more = (rows[..., 0, :] * (rows[..., 1, :] - rows[..., 2, :])).sum(axis=-1)
+    return np.where(np.abs(more) <= _SLACK, 0.5, more > 0.0).astype(np.float64)
 
 
 @default_float_errors()
@@ -267,7 +276,9 @@ def _off(answer: Answer, U: Floats) -> float:
         return _moved(np.array(answer.value), U[answer.items[0]])
     if answer.cluster is not None:
         return float(abs(answer.value - U[answer.items[0], answer.cluster]))
-    return float(abs(answer.value - U[list(answer.items)].prod(axis=0).sum()))
+    rows = U[list(answer.items)]
+    told = _more_like(rows) if answer.kind == "relative" else rows.prod(axis=0).sum()
+    return float(abs(answer.value - told))
 
 
 def _moved(row: Floats, other: Floats) -> float:

@@ -6,15 +6,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from askmeans.checks import as_memberships
+from askmeans.contradictions import expected_answers
 from askmeans.exceptions import DataError, QueryError
-from askmeans.floats import default_float_errors
-from askmeans.queries import GroupQueries, MembershipQueries, Queries, RelativeQueries
+from askmeans.queries import GroupQueries, MembershipQueries, Queries
 
 __all__ = ["TableOracle"]
 
 Floats = NDArray[np.float64]
-
-TIE = 1e-9  # similarities that differ by no more are the same
 
 
 class TableOracle:
@@ -85,7 +83,6 @@ class TableOracle:
             raise DataError("y must have a label for every item. Got NaN; drop such items first.")
         return cls(np.eye(len(classes))[numbers])
 
-    @default_float_errors()
     def answer(self, queries: Queries) -> Floats:
         """Memberships, or sums over clusters of products of memberships.
 
@@ -94,23 +91,14 @@ class TableOracle:
         """
         n_items, n_clusters = self.memberships.shape
         queries.check_items(n_items)
-        if isinstance(queries, MembershipQueries):
-            if len(queries) and queries.clusters.max() >= n_clusters:
-                raise QueryError(
-                    f"A question must be about clusters 0 to {n_clusters - 1}. "
-                    f"Got cluster {queries.clusters.max()}."
-                )
-            return self.memberships[queries.items, queries.clusters]
-        if isinstance(queries, GroupQueries):
-            if queries.n_clusters > n_clusters:
-                raise QueryError(
-                    f"A group question must be about {n_clusters} clusters at most. "
-                    f"Got {queries.n_clusters}."
-                )
-            return self.memberships[queries.items, : queries.n_clusters]
-        if isinstance(queries, RelativeQueries):
-            first, second, third = (self.memberships[items] for items in queries.triplets.T)
-            more = (first * (second - third)).sum(axis=1)
-            return np.where(np.abs(more) <= TIE, 0.5, more > 0.0).astype(np.float64)
-        together: Floats = self.memberships[queries.item_table].prod(axis=1).sum(axis=1)
-        return together
+        last = queries.clusters.max(initial=0) if isinstance(queries, MembershipQueries) else 0
+        if last >= n_clusters:
+            raise QueryError(
+                f"A question must be about clusters 0 to {n_clusters - 1}. Got cluster {last}."
+            )
+        if isinstance(queries, GroupQueries) and queries.n_clusters > n_clusters:
+            raise QueryError(
+                f"A group question must be about {n_clusters} clusters at most. "
+                f"Got {queries.n_clusters}."
+            )
+        return expected_answers(queries, self.memberships)
