@@ -8,12 +8,10 @@ import json
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
 import time
 import tomllib
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -92,20 +90,25 @@ def test_the_compose_example_fits_the_container_file_and_has_no_password_in_it()
 
 @pytest.fixture
 def served(postgres_url, tmp_path):
-    """The container's command, running on a free port; its process and port."""
+    """The container's command, running on a port it found free; its process, port and log."""
     sessions.create(postgres_url, [[1.0], [2.0], [8.0]], n_clusters=2, random_state=0).close()
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = str(free.getsockname()[1])
     program, *words = words_of("CMD")
     assert program == "askmeans"
-    words = [port if word == only("EXPOSE") else word for word in words]
-    assert port in words
-    with (tmp_path / "log").open("wb") as log:
+    words = ["0" if word == only("EXPOSE") else word for word in words]
+    assert "0" in words
+    told = tmp_path / "log"
+    with told.open("wb") as log:
         process = subprocess.Popen(
             [Path(sys.executable).with_name(program), *words],
             env={**os.environ, "ASKMEANS_DB": postgres_url}, stdout=log, stderr=log, cwd=tmp_path,
         )  # fmt: skip
-    yield process, port, tmp_path / "log"
+    for _ in range(600):
+        page = re.search(r"^page: http://127\.0\.0\.1:(\d+)/ ", told.read_text(), re.M)
+        if page or process.poll() is not None:
+            break
+        time.sleep(0.1)
+    assert page, told.read_text()
+    yield process, page[1], told
     process.kill()
     process.wait()
 
@@ -120,14 +123,6 @@ def check_health(port):
 
 def test_the_command_serves_is_healthy_logs_json_and_stops_when_told(served):
     process, port, log = served
-    for _ in range(600):
-        with suppress(ConnectionRefusedError):
-            socket.create_connection(("127.0.0.1", port)).close()
-            break
-        if process.poll() is not None:
-            break
-        time.sleep(0.1)
-    assert process.poll() is None, log.read_text()
     assert check_health(port) == 0
     process.send_signal(getattr(signal, only("STOPSIGNAL")))
     assert process.wait(60) == 0
