@@ -432,11 +432,8 @@ def batches_of(questions: Iterable[Question], n_clusters: int) -> list[Queries]:
             found.append(MembershipQueries(table[:, 0], clusters, repeat=repeat))
         elif kind == "group":
             found.append(GroupQueries(table[:, 0], n_clusters, repeat=repeat))
-        elif kind == "pair":
-            found.append(PairQueries(table, repeat=repeat))
-        elif kind in ("triplet", "relative"):
-            three = TripletQueries if kind == "triplet" else RelativeQueries
-            found.append(three(table, repeat=repeat))
+        elif kind in KINDS:
+            found.append(KINDS[kind](table, repeat=repeat))  # type: ignore[call-arg]  # of items alone
         else:
             raise QueryError(
                 f"A question's kind must be one of {', '.join(KINDS)}. Got {kind!r} instead."

@@ -88,35 +88,29 @@ class PlanSpec:
         check_number(given.n_clusters, "n_clusters", owner, integer=True, minimum=1)
         check_fuzzifier(given.fuzzifier, owner, strict=False)
         check_choice(given.ask, ASK, "ask", owner)
-        if given.budget is not None:
-            check_number(given.budget, "budget", owner, integer=True, minimum=1)
-        if given.levels is not None:
-            check_number(given.levels, "levels", owner, integer=True, minimum=2)
+        for name, least in (("budget", 1), ("levels", 2)):
+            if (value := getattr(given, name)) is not None:
+                check_number(value, name, owner, integer=True, minimum=least)
         check_number(given.repeats, "repeats", owner, integer=True, minimum=1)
         check_seed(given.seed, "seed", owner)
         strategy = _as_strategy(given.strategy, owner)
+        kind = type(strategy).__name__
         if given.levels is not None and not isinstance(strategy, Stratified):
             raise ParameterError(
-                f"The 'levels' parameter of {owner} must be None with {_kind(strategy)}, which "
+                f"The 'levels' parameter of {owner} must be None with {kind}, which "
                 f"takes answers at their word. Got {given.levels} instead; use the default "
                 'strategy, "auto", for answers on a coarse scale.'
             )
         if given.ask in _OF_THE_DEFAULT and not isinstance(strategy, Stratified):
             raise ParameterError(
                 f"The 'ask' parameter of {owner} must not be {given.ask!r} with "
-                f"{_kind(strategy)}, which asks for single memberships. Got {given.ask!r} instead; "
+                f"{kind}, which asks for single memberships. Got {given.ask!r} instead; "
                 'use ask="membership", or the default strategy, "auto".'
             )
-        return replace(
-            given,
-            n_clusters=int(given.n_clusters),
-            strategy=strategy,
-            budget=None if given.budget is None else int(given.budget),
-            levels=None if given.levels is None else int(given.levels),
-            repeats=int(given.repeats),
-            fuzzifier=float(given.fuzzifier),
-            seed=int(given.seed),
-        )
+        whole = ("n_clusters", "budget", "levels", "repeats", "seed")
+        told = {name: getattr(given, name) for name in whole}
+        plain: dict[str, Any] = {n: int(value) for n, value in told.items() if value is not None}
+        return replace(given, strategy=strategy, fuzzifier=float(given.fuzzifier), **plain)
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> "PlanSpec":
@@ -297,8 +291,3 @@ def _as_strategy(strategy: Any, owner: str) -> Any:
         return strategy
     check_choice(strategy, _NAMED, "strategy", owner)
     return _NAMED[strategy]()
-
-
-def _kind(strategy: Any) -> str:
-    """What a strategy is called."""
-    return type(strategy).__name__

@@ -146,6 +146,8 @@ def run(options: PredictOptions) -> None:
     database, data = named_words(options.words, "DB", "DATA")
     place = Place(data=data, engine=options.engine, scheduler=options.scheduler)
     out = options.out or place.path.with_name(f"{place.path.stem}.memberships.parquet")
+    if options.engine == "dask":  # whose workers write a folder
+        out.parent.mkdir(parents=True, exist_ok=True)
     check_unused([out], force=options.force)
     which = Which(database=database, name=options.name, as_json=options.as_json)
     with opened(which) as session:

@@ -33,9 +33,7 @@ def match_clusters(reference: ArrayLike, estimate: ArrayLike) -> NDArray[np.intp
 
     Parameters
     ----------
-    reference : array-like of shape (n_items, n_clusters)
-        Memberships in [0, 1].
-    estimate : array-like of shape (n_items, n_clusters)
+    reference, estimate : array-like of shape (n_items, n_clusters)
         Memberships in [0, 1] of the same items.
 
     Returns
@@ -95,9 +93,7 @@ def membership_error(
 
     Parameters
     ----------
-    reference : array-like of shape (n_items, n_clusters)
-        Memberships in [0, 1].
-    estimate : array-like of shape (n_items, n_clusters)
+    reference, estimate : array-like of shape (n_items, n_clusters)
         Memberships in [0, 1] of the same items.
     how : {"max", "mean"}, default="max"
         The largest difference, the second error of the paper's definition 4,
