@@ -40,40 +40,19 @@ _NAMED: dict[str, type[Strategy]] = {
 class PlanSpec:
     """What to ask, how, and how often.
 
-    Parameters
-    ----------
-    n_clusters : int
-        Number of clusters.
-    ask : {"membership", "group", "similarity", "pairwise", "relative"}, default="membership"
-        What is asked; "group" and "relative" by the default strategy only.
-    strategy : str or strategy, default="auto"
-        A strategy's name, or an object with a method `plan`; `checked` makes names objects.
-    budget : int or None, default=None
-        Most different questions.
-    levels : int or None, default=None
-        How many points the answers' scale has; None for a fine one.
-    repeats : int, default=1
-        How often a question is asked on average, at most.
-    fuzzifier : float, default=2.0
-        Alpha of the target.
-    seed : int, default=0
-        Where the choice of questions takes its randomness from.
-
-    Examples
-    --------
     >>> spec = PlanSpec.checked("me", n_clusters=3, strategy="two-phase")
     >>> spec.strategy.sample_size, PlanSpec.from_json(spec.to_json()) == spec
     (100, True)
     """
 
     n_clusters: int
-    ask: str = "membership"
-    strategy: Any = "auto"
-    budget: int | None = None
-    levels: int | None = None
-    repeats: int = 1
-    fuzzifier: float = 2.0
-    seed: int = 0
+    ask: str = "membership"  # one of ASK; "group" and "relative" by the default strategy only
+    strategy: Any = "auto"  # a name, or an object with a method `plan`, as `checked` makes it
+    budget: int | None = None  # most different questions
+    levels: int | None = None  # how many points the answers' scale has; None for a fine one
+    repeats: int = 1  # how often a question is asked on average, at most
+    fuzzifier: float = 2.0  # alpha of the target
+    seed: int = 0  # where the choice of questions takes its randomness from
 
     @classmethod
     def checked(cls, owner: str, **raw: Any) -> "PlanSpec":

@@ -62,26 +62,11 @@ class ModelClient:
         return str(self._api.base_url)
 
     def __call__(self, messages: list[dict[str, Any]], **options: Any) -> Reply:
-        """What the model writes.
+        """What the model writes to these messages, as OpenAI has them, with its cost.
 
-        Parameters
-        ----------
-        messages : list of dict
-            Roles and contents.
-        **options : object
-            As the endpoint takes them.
-
-        Returns
-        -------
-        Reply
-            Its text and its cost.
-
-        Raises
-        ------
-        ModelBusyError
-            Where another try may help: time-outs, rate limits, failures of the server.
-        ModelError
-            Where it would not: no such model, a wrong key, a request that is refused.
+        `options` are temperature, max_tokens, seed and the like. A ModelBusyError is raised where
+        another try may help (time-outs, rate limits, failures of the server), a ModelError where it
+        would not: no such model, a wrong key, a request that is refused.
         """
         import openai
 

@@ -135,14 +135,8 @@ class NameProposer:
         )  # fmt: skip
 
     def propose(self) -> list[NameProposal]:
-        """What the model proposes.
-
-        Raises
-        ------
-        AnswerError
-            If the model writes what is no proposal, twice.
-        BudgetError
-            If the request may cost more than is left.
+        """What the model proposes; an AnswerError if it is no proposal, twice, a BudgetError if the
+        request may cost more than is left.
         """
         system, user = self._messages
         again = {**system, "content": f"{system['content']}\n\n{AGAIN}"}
