@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from sklearn.base import clone
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_iris, load_wine
+from sklearn.mixture import GaussianMixture
 from sklearn.preprocessing import StandardScaler
 from soaking import in_soak
 
@@ -107,6 +108,17 @@ def test_a_budget_is_a_ceiling_for_repeats_too(ask, budget):
         model = fitted(oracle, ask=ask, repeats=3, budget=budget)
     assert model.n_queries_ <= budget
     assert_allclose(model.memberships_.sum(axis=1), 1.0)
+
+
+def test_noise_does_not_hide_that_answers_are_all_but_hard_from_when_to_stop():
+    # No mistake among 16 items is no precision of .005, whether answers are exact or noisy.
+    X = StandardScaler().fit_transform(load_wine().data)
+    mixture = GaussianMixture(3, covariance_type="diag", n_init=3, random_state=0).fit(X)
+    oracle = NoisyOracle(TableOracle(mixture.predict_proba(X)), std=0.1, random_state=0)
+    model = ActiveFuzzyKMeans(
+        3, oracle=QuantizedOracle(oracle, levels=5), levels=5, repeats=3, budget=60, random_state=0
+    ).fit(X)
+    assert model.n_queries_ == 60
 
 
 def test_exact_answers_repeated_stand_as_given(exact):

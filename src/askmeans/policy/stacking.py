@@ -48,6 +48,7 @@ class Stack:
     doubt: Floats  # where to ask: how unsure it is of every item of the pool
     expected: Floats  # the error of every item of the pool that it expects
     answers_are_hard: bool
+    strongest: float  # the mean of the answers' strongest memberships
     misfit: float  # mean squared error on held-out answers
     unexplained: float  # the share of held-out variance that is left
     n_mistakes: float  # so many equal errors on held-out answers would tell as much
@@ -190,6 +191,7 @@ def stack_models(fitted: list[Fitted], training: Training) -> Stack:
         doubt=doubt,
         expected=expected,
         answers_are_hard=hard,
+        strongest=training.strongest,
         misfit=misfit,
         unexplained=min(1.0, misfit / max(float(Y.var(axis=0).mean()), 1e-12)),
         n_mistakes=float((weight @ errors) ** 2 / max(weight**2 @ errors**2, 1e-12)),

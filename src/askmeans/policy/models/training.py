@@ -11,14 +11,14 @@ from askmeans.fuzzy.ties import without_last_bits
 from askmeans.items import ItemSet
 from askmeans.policy.pool import Pool
 
-__all__ = ["Fitted", "Training", "cross_validated"]
+__all__ = ["HARD", "Fitted", "Training", "cross_validated"]
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 Predict = Callable[[NDArray[np.floating]], Floats]
 MANY = 10  # answers from which on flexible and humble models learn
 _FOLDS = 5
-_HARD = 0.98  # mean of the strongest memberships from which on answers are all or nothing
+HARD = 0.98  # mean of the strongest memberships from which on answers are all or nothing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,9 +56,14 @@ class Training:
         )  # fmt: skip
 
     @property
+    def strongest(self) -> float:
+        """The mean of the strongest memberships."""
+        return float(self.Y.max(axis=1).mean())
+
+    @property
     def is_hard(self) -> bool:
         """Whether answers are all or nothing."""
-        return float(self.Y.max(axis=1).mean()) > _HARD
+        return self.strongest > HARD
 
     @property
     def is_supported(self) -> NDArray[np.bool_]:
