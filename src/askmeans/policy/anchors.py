@@ -59,6 +59,17 @@ class Compared:
         """The compared items."""
         return self.told.items
 
+    @property
+    def all_or_nothing(self) -> Bools:
+        """Which items were called like or unlike others, and nothing else was said of them."""
+        told = self.told
+        clear = (told.pair_value == 0.0) | (told.pair_value == 1.0)
+        found = np.zeros(len(told.items), dtype=bool)
+        found[told.pairs[clear]] = True
+        for others in (told.pairs[~clear], told.triplets, told.relative, self.sure):
+            found[others] = False
+        return found & ~self.unlike
+
 
 def founders_of(told: Comparisons, k: int, named: dict[int, int]) -> list[dict[int, int]]:
     """Items that are like none before them, by place, and the group that each stands for.

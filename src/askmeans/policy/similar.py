@@ -8,7 +8,8 @@ Rules of this file:
   from the others; models learn from these rows, and purer items become anchors.
 - Slips: a single answer that models contradict is checked, and so are anchors of two groups that
   nobody compared, and parts of a group that nothing links. Where the first founders leave answers
-  unexplained, others are tried, and what is least unlikely is believed.
+  unexplained, others are tried, and what is least unlikely is believed. The result takes answers
+  for slips as far as that is likely (`slips.py`).
 - Answers of every kind count, whatever is asked.
 """
 
@@ -43,6 +44,8 @@ from askmeans.policy.ensemble import Ensemble
 from askmeans.policy.evidence import NOTHING, Told, told_by
 from askmeans.policy.exact import Core, core_of, numbers, solved
 from askmeans.policy.models.closed_form import name_clusters
+from askmeans.policy.slips import without_slips
+from askmeans.policy.stacking import sharpened
 from askmeans.policy.strata import Strata
 from askmeans.policy.stratified import REST, Ranking, StratifiedPolicy
 from askmeans.queries import Answers, Question
@@ -111,13 +114,13 @@ class SimilarBelief(Belief):
     def _memberships(self) -> Floats:
         """Memberships of all items; what comparisons tell of an item stands.
 
-        Where there are more slips than items that models are wrong about, a single answer against
-        what models expect is one.
+        Answers of all or nothing may be slips, as far as others and models tell.
         """
-        U, found = super()._memberships(), self.compared.U.copy()
-        rows, against, slips = _against(self)
-        if slips > (against > 1).sum() and not self.compared.told.is_soft:
-            found[against == 1] = rows[against == 1]
+        U, found, stack = super()._memberships(), self.compared.U, self.stack
+        if stack is not None and stack.unexplained <= _GUIDE and not self.compared.told.is_soft:
+            expected = _held_out(self, self.compared.items, self.n_clusters)
+            likely = sharpened(without_slips(self.compared, expected), stack.sharpness)
+            found = np.where(self.compared.all_or_nothing[:, None], likely, found)
         some = ~self.elsewhere[: len(found)]
         items = self.compared.items[some]
         U[items] = 0.0
