@@ -114,11 +114,12 @@ class SimilarBelief(Belief):
     def _memberships(self) -> Floats:
         """Memberships of all items; what comparisons tell of an item stands.
 
-        Answers of all or nothing may be slips, as far as others and models tell.
+        Where answers contradict each other more often than they do models, those of all or nothing
+        are slips as far as that is likely.
         """
         U, found, stack = super()._memberships(), self.compared.U, self.stack
-        if stack is not None and stack.unexplained <= _GUIDE and not self.compared.told.is_soft:
-            expected = _held_out(self, self.compared.items, self.n_clusters)
+        expected, against, slips = _against(self)
+        if stack is not None and slips > (against > 1).sum() and not self.compared.told.is_soft:
             likely = sharpened(without_slips(self.compared, expected), stack.sharpness)
             found = np.where(self.compared.all_or_nothing[:, None], likely, found)
         some = ~self.elsewhere[: len(found)]
