@@ -3,8 +3,10 @@
 import numpy as np
 from numpy.testing import assert_allclose
 
-from askmeans.policy.models.kernel import leave_one_out, prior_mean
+from askmeans.items import as_items
+from askmeans.policy.models.kernel import leave_one_out, prior_mean, smooth
 from askmeans.policy.models.training import Training
+from askmeans.policy.pool import Pool
 
 
 def told(Y):
@@ -33,3 +35,22 @@ def test_leave_one_out_is_what_leaving_one_out_gives():
         # The noise is on the diagonal, which a prediction does not see.
         expected = C[i, others] @ np.linalg.solve(C[np.ix_(others, others)], Y[others])
         assert_allclose(held_out[i], expected)
+
+
+def test_where_most_answered_items_are_twins_others_still_hear_from_those_near():
+    rng = np.random.default_rng(0)
+    X = np.concatenate([np.zeros((30, 2)), [[4.0, 4.0]] * 6, rng.normal(2.0, 1.0, size=(10, 2))])
+    labels = (X.sum(axis=1) > 4.0).astype(int)
+    pool = Pool(as_items(X), 2, 2.0, np.random.default_rng(0))
+    answered = np.arange(40)
+    found = smooth(pool, told(np.eye(2)[labels[answered]])).predict
+    assert found(np.array([[0.1, 0.0], [3.9, 4.0]])).argmax(axis=1).tolist() == [0, 1]
+
+
+def test_a_single_answer_and_nothing_but_twins_are_no_mistake():
+    X = np.ones((8, 2))
+    X[7] = 5.0
+    pool = Pool(as_items(X), 2, 2.0, np.random.default_rng(0))
+    for n in (1, 5):
+        found = smooth(pool, told(np.eye(2)[np.zeros(n, dtype=int)]))
+        assert_allclose(found.pool.sum(axis=1), 1.0)

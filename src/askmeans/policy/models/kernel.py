@@ -17,6 +17,7 @@ from askmeans.policy.pool import Pool, Standard, quick_distances
 __all__ = ["best_process", "prior_mean", "ridge", "smooth"]
 
 Floats = NDArray[np.float64]
+_TWINS = 1e-9  # squared distance in the common scale of items that differ by rounding alone
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,8 +95,10 @@ def smooth(pool: Pool, training: Training) -> Fitted:
     """Squared exponential kernel in the common scale; its width and noise by the answers."""
     Z = pool.Z[training.rows]
     D = quick_distances(Z, Z)
-    typical = float(np.median(D[np.triu_indices(len(D), 1)])) if len(D) > 1 else 1.0
-    typical = max(typical, 1e-12)
+    apart = D[np.triu_indices(len(D), 1)]
+    if 2 * (apart <= _TWINS).sum() > len(apart):  # most items are alike: the others tell what is far
+        apart = apart[apart > _TWINS]
+    typical = float(np.median(apart)) if len(apart) else 1.0
     widths = [typical * c for c in (0.03, 0.1, 0.3, 1.0, 3.0)]
     mean = prior_mean(training)
     kernels = [np.exp(-0.5 * D / width) for width in widths]
