@@ -65,7 +65,7 @@ class Reply(str):
 
 
 def parsed(text: str, question: Question, n_clusters: int) -> float | Row:
-    """The answer: a number, or a row for a group question, NaN for "cannot say"; or an AnswerError."""
+    """The answer, or an AnswerError: a number, or a row for a group; NaN for "cannot say"."""
     try:
         told = json.loads(text.strip(), object_pairs_hook=_once, parse_constant=_refuse)
     except (ValueError, RecursionError) as error:

@@ -135,8 +135,9 @@ class NameProposer:
         )  # fmt: skip
 
     def propose(self) -> list[NameProposal]:
-        """What the model proposes; an AnswerError if it is no proposal, twice, a BudgetError if the
-        request may cost more than is left.
+        """What the model proposes.
+
+        An AnswerError where it is no proposal, twice; a BudgetError where it may cost too much.
         """
         system, user = self._messages
         again = {**system, "content": f"{system['content']}\n\n{AGAIN}"}
