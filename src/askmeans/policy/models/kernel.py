@@ -96,7 +96,7 @@ def smooth(pool: Pool, training: Training) -> Fitted:
     Z = pool.Z[training.rows]
     D = quick_distances(Z, Z)
     apart = D[np.triu_indices(len(D), 1)]
-    if 2 * (apart <= _TWINS).sum() > len(apart):  # most items are alike: the others tell what is far
+    if 2 * (apart <= _TWINS).sum() > len(apart):  # then the others tell what is far
         apart = apart[apart > _TWINS]
     typical = float(np.median(apart)) if len(apart) else 1.0
     widths = [typical * c for c in (0.03, 0.1, 0.3, 1.0, 3.0)]
