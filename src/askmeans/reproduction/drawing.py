@@ -3,12 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-import matplotlib as mpl
-from matplotlib.artist import Artist
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
-
-from askmeans.plotting import CurveDisplay
+from askmeans.plotting import CurveDisplay  # says what to install where matplotlib is missing
 from askmeans.plotting._colors import cluster_palette
 from askmeans.reproduction.figures import FigureSpec
 from askmeans.reproduction.summary import Point
@@ -24,6 +19,10 @@ def save_figure(spec: FigureSpec, points: list[Point], path: Path) -> None:
 
     Curves that go below the figure's floor are told in words.
     """
+    import matplotlib as mpl
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
     panels = _panels(spec, points)
     rows = -(-len(panels) // spec.columns)
     drawn = [label for curves in panels.values() for label, mine in curves.items()
@@ -35,7 +34,7 @@ def save_figure(spec: FigureSpec, points: list[Point], path: Path) -> None:
         figure = Figure(figsize=(5.2 * spec.columns + 2.4, 4.2 * rows + 0.6), layout="constrained")
         FigureCanvasAgg(figure)
         axes = figure.subplots(rows, spec.columns, squeeze=False)
-        handles: dict[str, Artist] = {}
+        handles: dict[str, Any] = {}
         for ax, (title, curves) in zip(axes.flat, panels.items(), strict=False):
             _draw(ax, spec, curves, colors, handles)
             ax.set(title=title, xlabel=spec.xlabel, ylabel=spec.ylabel)
@@ -67,7 +66,7 @@ def _family(label: str) -> str:
 
 
 def _draw(
-    ax: Any, spec: FigureSpec, curves: Curves, colors: dict[str, Any], handles: dict[str, Artist]
+    ax: Any, spec: FigureSpec, curves: Curves, colors: dict[str, Any], handles: dict[str, Any]
 ) -> None:
     """One panel; handles get what is new in it."""
     levels, low = [], []
