@@ -378,20 +378,16 @@ class Assignment:
 
     def _skipped(self, leases: _Leases) -> list[int]:
         """Open questions that somebody skipped, the longest ago first."""
-        given = self.runtime.state.given_by(leases.annotator)
-        skipped = [e.question for e in given if e.kind is EventKind.SKIP and e.question is not None]
         return [
             number
-            for number in skipped
+            for number in self.runtime.state.skipped_by(leases.annotator)
             if number not in leases.own and self._is_free(self.runtime.question(number), leases)
         ]
 
     def _pending(self, leases: _Leases) -> set[Asked]:
         """Questions that nobody new shall get: leased by anybody, or answered and not settled."""
         state, runtime = self.runtime.state, self.runtime
-        numbers = {*leases.own, *leases.others}
-        numbers |= {e.question for e in state.given_by(leases.annotator)
-                    if e.kind is EventKind.SKIP and e.question is not None}  # fmt: skip
+        numbers = {*leases.own, *leases.others, *state.skipped_by(leases.annotator)}
         if state.wants_several:
             numbers |= {*runtime.wanting()}
         return {runtime.question(number) for number in numbers}

@@ -194,8 +194,7 @@ class Changes(Regrouping):
         []
         """
         with self._runtime.lock:
-            pins, groups = self._runtime.state.pins, self._runtime.groups
-            return [row for number in groups.members(group) for row in pins.get(number, ())]
+            return self._results.pinned(group)
 
     def add_question(
         self, kind: str, items: tuple[int, ...], cluster: int | None = None, *, annotator: str = ME

@@ -119,11 +119,11 @@ def as_evidence(
     events: Iterable[Event], question_of: Callable[[int], Question], groups: Groups
 ) -> list[Answer]:
     """Answers as the groups of now see them, in their order."""
-    listed = [(event, question_of(event.question)) for event in events if event.question]
     plain = groups.is_plain
     silent = (math.nan,) * len(groups.living)
     found = []
-    for event, question in listed:
+    for event in events:
+        question = question_of(event.asked)
         answer = Answer(
             round=0, kind=question.kind, items=question.items, cluster=question.cluster,
             repeat=question.repeat, annotator=event.annotator,

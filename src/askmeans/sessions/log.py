@@ -268,6 +268,11 @@ class State:
         every = [event for stack in self._stacks.values() for event in stack]
         return sorted(every, key=lambda event: event.id)
 
+    def skipped_by(self, annotator: str) -> list[int]:
+        """Questions that somebody skipped, the longest ago first."""
+        given = self._stacks.get(annotator, ())
+        return [event.asked for event in given if event.kind is EventKind.SKIP]
+
     def recent(self, n: int) -> list[list[Event]]:
         """The last answers and skips of everybody, at most n each, in order."""
         return [stack[-n:] for stack in self._stacks.values()]

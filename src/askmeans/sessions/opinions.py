@@ -328,13 +328,13 @@ class Opinions(Changes):
             groups = self._runtime.groups
             for event in state.given_by():
                 value = event.value
-                if value is None or event.question is None or event.kind in KNOWN:
+                if value is None or event.kind in KNOWN:
                     continue
                 if isinstance(value, tuple):
                     value = groups.row_now(value)
                     if any(map(math.isnan, value)):
                         continue  # said before a group was there
-                said.setdefault(event.question, {})[event.annotator] = value
+                said.setdefault(event.asked, {})[event.annotator] = value
         return said
 
     def _ratings(

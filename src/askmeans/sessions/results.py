@@ -237,18 +237,22 @@ class Results:
 
     def cluster_names(self) -> list[str]:
         """What the clusters are called now; similarities leave them unnamed until a result."""
+        return self._names(self._memberships)
+
+    @property
+    def _memberships(self) -> Floats | None:
+        """Those of the last result, if there was one."""
         found = self._runtime.found
-        return self._names(None if found is None else found.result.clustering.memberships)
+        return None if found is None else found.result.clustering.memberships
 
     def anchor(self, cluster: int) -> int | None:
         """The row that a cluster's name goes with; None where clusters keep their numbers.
 
         Clusters that similarities show are numbered anew by every result.
         """
-        found = self._runtime.found
-        if self._runtime.config.ask not in SIMILARITIES or found is None:
+        memberships = self._memberships
+        if self._runtime.config.ask not in SIMILARITIES or memberships is None:
             return None
-        memberships = found.result.clustering.memberships
         there = _placed(list(self._runtime.state.anchors), memberships)
         # A name that the cluster has is replaced.
         return there.get(cluster, int(memberships[:, cluster].argmax()))
@@ -261,22 +265,25 @@ class Results:
         anchors = self._runtime.state.anchors
         return names | {RESERVED} | {anchors[r][1] for r in anchors if r != row}
 
+    def pinned(self, cluster: int) -> list[int]:
+        """Rows that were pinned as examples of a cluster, or of one that is part of it."""
+        pins, numbers = self._runtime.state.pins, self._runtime.groups.members(cluster)
+        return [row for number in numbers for row in pins.get(number, ())]
+
     def exemplars(self, cluster: int, n: int, without: Collection[int]) -> list[int]:
         """Items that tell what a cluster is: those that answers place in it most come first."""
-        pins, groups = self._runtime.state.pins, self._runtime.groups
-        pinned = [row for number in groups.members(cluster) for row in pins.get(number, ())]
+        groups, pinned = self._runtime.groups, self.pinned(cluster)
         rows = self._exemplars.rows(cluster, n + len(without))
         hidden = self._exemplars.hidden
         more: list[int] = []
-        typical, found = self._runtime.config.typical, self._runtime.found
+        typical, memberships = self._runtime.config.typical, self._memberships
         if typical is not None and cluster < len(typical):
             more = typical[cluster]
         elif typical is not None and self._runtime.again:  # what is in none of the groups yet
             more = [question.items[0] for question in self._runtime.again]
-        elif found is not None and (rows or self._runtime.config.ask in SIMILARITIES):
+        elif memberships is not None and (rows or self._runtime.config.ask in SIMILARITIES):
             # A group that has only a name has no column of its own before somebody placed an item.
             column = groups.living.index(cluster)
-            memberships = found.result.clustering.memberships
             if memberships.shape[1] == len(groups.living):  # of the groups of now
                 order = np.argsort(-memberships[:, column], kind="stable")
                 more = order[: n + len(without) + len(hidden)].tolist()
@@ -294,10 +301,7 @@ class Results:
 
     def group_names(self) -> list[str]:
         """What the groups are called by their numbers; a merged one as what it is part of."""
-        groups, names = self._runtime.groups, self._all_names(None)
-        found = self._runtime.found
-        if found is not None and self._runtime.state.anchors:
-            names = self._all_names(found.result.clustering.memberships)
+        groups, names = self._runtime.groups, self._all_names(self._memberships)
         into = [groups.resolve(number) for number in range(groups.n)]
         return [names[j if group is None else group] for j, group in enumerate(into)]
 

@@ -465,7 +465,7 @@ class Runtime:
         if self._table is None:
             if self.config.has_plan:
                 events = [event for number in state.told for event in state.answers(number)]
-                some = [e for e in events if e.question and state.is_settled(e.question)]
+                some = [event for event in events if state.is_settled(event.asked)]
             else:
                 events = some = state.evidence()
             groups = self.groups
@@ -491,7 +491,7 @@ class Runtime:
             return None
         new = state.given[table.n_given :]
         if self.config.has_plan:
-            twice = any(state.count(event.question or 0) != 1 for event in new)
+            twice = any(state.count(event.asked) != 1 for event in new)
             if twice or state.wants_several or table.settled is not table.all:
                 return None  # it wants the answers of a question together
         told = as_evidence(new, self.question, groups)

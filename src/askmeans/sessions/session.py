@@ -613,7 +613,7 @@ class Session(SessionOwner):
         with self._runtime.up_to_date() as state:
             held = {e.question for e in self._runtime.leases()[1] if e.annotator == annotator}
             given = state.given_by(check_annotator(annotator))
-            return held | {event.question for event in given if event.question is not None}
+            return held | {event.asked for event in given}
 
     def said_about(self, items: tuple[int, ...], *, annotator: str = ME) -> list[Receipt]:
         """What somebody answered to the questions about just these items, and what they skipped.
