@@ -72,7 +72,8 @@ def check_text(text: str, what: str) -> None:
 def check_file(path: Path) -> None:
     """Refuse a path at which there is no file."""
     if not path.is_file():
-        raise DataError(f"{path} must be a file. Got nothing there; give the path of your data.")
+        got = "a folder" if path.is_dir() else "nothing there"
+        raise DataError(f"{path} must be a file. Got {got}; give the path of your data.")
 
 
 def as_items_and_centers(X: ArrayLike, centers: ArrayLike) -> tuple[Matrix, Matrix]:

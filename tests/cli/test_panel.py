@@ -83,6 +83,8 @@ def test_a_forecast_asks_nothing_and_a_budget_is_a_hard_stop(askmeans, database)
         said = panel(askmeans, database, server, "--forecast", "--items", "10", "--json").stdout
         assert json.loads(said)["forecast"]["calls"] == 10
         assert server.trace == []
+        done = panel(askmeans, database, server, "--max-tokens", "3000", "--concurrency", "2")
+        assert sum(server.tokens) <= 3000
         # One at a time: how many fit in is else a matter of who holds what at the end.
         limits = ("--max-tokens", "6000", "--concurrency", "1")
         done = panel(askmeans, database, server, *limits)

@@ -81,6 +81,13 @@ def test_a_cluster_reads_and_writes_what_only_it_holds(askmeans, big):
     assert len(list((folder / "far").iterdir())) == 3  # a file a part, nothing half done
 
 
+def test_a_refused_call_leaves_no_folder(askmeans, big):
+    folder, _ = big
+    words = ("none.db", "big.parquet", "--engine", "dask", "--out", "new/deep/all")
+    assert askmeans("predict", *words, cwd=folder, ok=False).returncode == 1
+    assert not (folder / "new").exists()
+
+
 def test_the_strongest_groups_alone_and_rows_of_another_file(askmeans, big):
     folder, labels = big
     answered(askmeans, folder, labels, "big.parquet")

@@ -8,6 +8,7 @@ import pytest
 from soaking import in_soak
 
 from askmeans import sessions
+from askmeans.web import models
 
 COMMAND = Path(sys.executable).parent / "schemathesis"
 TOKEN = "t" * 43
@@ -76,3 +77,16 @@ def test_without_a_valid_token_every_operation_replies_401_and_changes_nothing(
     assert count >= 7
     assert session.last_event == before
     assert session.status().leased == 0
+
+
+@pytest.mark.parametrize(("model", "names"), [
+    ("ReceiptOut", "annotator at event key kind late question repeated undone value"),
+    ("UndoneOut", "kind question receipt value void"),
+    ("HoldingOut", "annotator question seconds"),
+    ("StatusOut", "annotators answered budget error_basis estimated_error held holding leased left "
+     "name notes open round settled state suggested_clusters suggestion"),
+    ("ItemOut", "fields id image label row text"),
+    ("ResultOut", "cluster_names complete event ids memberships n_queries state"),
+])  # fmt: skip
+def test_what_is_told_is_chosen_a_new_field_of_a_record_is_not_public_by_itself(model, names):
+    assert sorted(getattr(models, model).model_fields) == names.split()

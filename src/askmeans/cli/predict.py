@@ -146,14 +146,14 @@ def run(options: PredictOptions) -> None:
     database, data = named_words(options.words, "DB", "DATA")
     place = Place(data=data, engine=options.engine, scheduler=options.scheduler)
     out = options.out or place.path.with_name(f"{place.path.stem}.memberships.parquet")
-    if options.engine == "dask":  # whose workers write a folder
-        out.parent.mkdir(parents=True, exist_ok=True)
     check_unused([out], force=options.force)
     which = Which(database=database, name=options.name, as_json=options.as_json)
     with opened(which) as session:
         recipe = recipe_of(session.config, session.rows.columns)
         function = _predicted(session, recipe, place.path, options)
         with place.table() as table:
+            if options.engine == "dask":  # whose workers write a folder
+                out.parent.mkdir(parents=True, exist_ok=True)
             n_rows = _write(table, function, place.path, out)
         if options.as_json:
             show_json(session, {"n_items": n_rows, "file": str(out.absolute())})

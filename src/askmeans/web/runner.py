@@ -123,7 +123,7 @@ def serve(
         app, log_level="warning", server_header=False, timeout_graceful_shutdown=2,
         access_log=False,  # it would tell queries
         log_config=None if json_logs else uvicorn.config.LOGGING_CONFIG,
-        proxy_headers=False,  # `proxies.py` believes the right ones
+        proxy_headers=False,  # `guard.py` believes the right ones
         http=BoundedProtocol, ws="none", timeout_keep_alive=int(HEADER_SECONDS),
         h11_max_incomplete_event_size=MOST_HEADER_BYTES,
         ssl_certfile=access.certificate, ssl_keyfile=access.key,

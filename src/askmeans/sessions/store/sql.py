@@ -201,7 +201,7 @@ class SqlStore:
         _let_go(self._backend, self._pid)
 
     def _within(self, connection: Connection, session: int) -> "SqlTransaction":
-        """_Statements on one session."""
+        """Statements on one session."""
         return SqlTransaction(connection, session, self._backend, self._statements)
 
     def _read(self, work: Callable[[Connection], T]) -> T:
@@ -229,7 +229,7 @@ class SqlStore:
 
 
 class SqlTransaction:
-    """_Statements on one session within one connection."""
+    """Statements on one session within one connection."""
 
     def __init__(
         self, connection: Connection, session: int, backend: Backend, statements: _Statements
