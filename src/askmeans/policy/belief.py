@@ -16,7 +16,7 @@ from askmeans.policy.elsewhere import Folded, fold, n_hidden_groups, with_elsewh
 from askmeans.policy.ensemble import FEW, Ensemble, one_thread
 from askmeans.policy.evidence import Told
 from askmeans.policy.models.closed_form import ClosedForm, name_clusters
-from askmeans.policy.models.training import HARD, Predict, Training
+from askmeans.policy.models.training import ALL_OR_NOTHING, Predict, Training
 from askmeans.policy.panel import ModelAnswers, Panel, weigh
 from askmeans.policy.pool import Pool
 from askmeans.policy.stacking import Stack, sharpened, stack_models
@@ -274,7 +274,7 @@ class Belief:
             return False
         # Answers of all or nothing: no mistake among so many does not mean that there is none. So
         # where they may be that but for noise.
-        hard = self.stack.strongest + _MEAN * self.noise() > HARD
+        hard = self.stack.strongest + _MEAN * self.noise() > ALL_OR_NOTHING
         chance = 2.0 / self.k * 0.5 / (count + 1.0) if hard else 0.0
         return max(self.estimated_error, chance * (1.0 - count / self.pool.items.n)) < precision
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans.policy.anchors import Compared
+from askmeans.policy.models.rows import softmax
 
 __all__ = ["without_slips"]
 
@@ -65,10 +66,4 @@ def _rows(before: Floats, sides: NDArray[np.intp], heard: Floats) -> tuple[Float
     """How likely each item is in each group; and who hears, without what is heard of this one."""
     logs = np.log(before)
     np.add.at(logs, sides[:, 0], heard)
-    return _normal(logs), _normal(logs[sides[:, 0]] - heard)
-
-
-def _normal(logs: Floats) -> Floats:
-    """Probabilities by their logarithms."""
-    rows = np.exp(logs - logs.max(axis=1, keepdims=True))
-    return np.asarray(rows / rows.sum(axis=1, keepdims=True))
+    return softmax(logs), softmax(logs[sides[:, 0]] - heard)

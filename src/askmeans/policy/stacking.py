@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from askmeans.floats import default_float_errors
 from askmeans.items import ItemSet
 from askmeans.policy.expected_errors import error_by_doubt, error_of_hard
-from askmeans.policy.models.training import MANY, Fitted, Predict, Training
+from askmeans.policy.models.training import ALL_OR_NOTHING, MANY, Fitted, Predict, Training
 
 __all__ = ["HeldOut", "Stack", "sharpened", "stack_models"]
 
@@ -47,13 +47,17 @@ class Stack:
     pool: Floats
     doubt: Floats  # where to ask: how unsure it is of every item of the pool
     expected: Floats  # the error of every item of the pool that it expects
-    answers_are_hard: bool
     strongest: float  # the mean of the answers' strongest memberships
     misfit: float  # mean squared error on held-out answers
     unexplained: float  # the share of held-out variance that is left
     n_mistakes: float  # so many equal errors on held-out answers would tell as much
     rows: NDArray[np.intp]  # the pool's items that were learnt from
     held_out: Floats  # what is said of each of these by models that had not seen it
+
+    @property
+    def answers_are_hard(self) -> bool:
+        """Whether answers are all or nothing."""
+        return self.strongest > ALL_OR_NOTHING
 
     def refined(self, items: ItemSet) -> "Stack":
         """The stack with models that have seen all items."""
@@ -190,7 +194,6 @@ def stack_models(fitted: list[Fitted], training: Training) -> Stack:
         pool=U,
         doubt=doubt,
         expected=expected,
-        answers_are_hard=hard,
         strongest=training.strongest,
         misfit=misfit,
         unexplained=min(1.0, misfit / max(float(Y.var(axis=0).mean()), 1e-12)),

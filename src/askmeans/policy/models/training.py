@@ -11,14 +11,14 @@ from askmeans.fuzzy.ties import without_last_bits
 from askmeans.items import ItemSet
 from askmeans.policy.pool import Pool
 
-__all__ = ["HARD", "Fitted", "Training", "cross_validated"]
+__all__ = ["ALL_OR_NOTHING", "Fitted", "Training", "cross_validated"]
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 Predict = Callable[[NDArray[np.floating]], Floats]
 MANY = 10  # answers from which on flexible and humble models learn
 _FOLDS = 5
-HARD = 0.98  # mean of the strongest memberships from which on answers are all or nothing
+ALL_OR_NOTHING = 0.98  # mean of the strongest memberships from which on answers are all or nothing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +63,7 @@ class Training:
     @property
     def is_hard(self) -> bool:
         """Whether answers are all or nothing."""
-        return self.strongest > HARD
+        return self.strongest > ALL_OR_NOTHING
 
     @property
     def is_supported(self) -> NDArray[np.bool_]:

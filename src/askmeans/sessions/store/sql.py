@@ -45,21 +45,14 @@ _SAID = (EventKind.ANSWER, EventKind.HELD, EventKind.AGAIN, EventKind.ADJUDICATE
 
 # What every answer asks a database for: to make these statements anew costs more than to run them.
 # A statement takes a round trip, so what is wanted together is read together.
-_EVENTS = (
-    select(models.events)
-    .where(
-        models.events.c.session_id == bindparam("session"),
-        models.events.c.id > bindparam("after"),
+_EVENTS, _QUESTIONS = (
+    select(table)
+    .where(table.c.session_id == bindparam("session"), number > bindparam("after"))
+    .order_by(number)
+    for table, number in (
+        (models.events, models.events.c.id),
+        (models.questions, models.questions.c.number),
     )
-    .order_by(models.events.c.id)
-)
-_QUESTIONS = (
-    select(models.questions)
-    .where(
-        models.questions.c.session_id == bindparam("session"),
-        models.questions.c.number > bindparam("after"),
-    )
-    .order_by(models.questions.c.number)
 )
 _NEW_QUESTIONS = insert(models.questions)
 _RELEASE = delete(models.leases).where(
