@@ -31,16 +31,16 @@ _NOTHING_EXPLAINED = 0.9  # of held-out answers' variance, from which on models 
 class SimilarRanking(Ranking):
     """Every comparison there is, the best first."""
 
+    belief: SimilarBelief
+
     @cached_property
     def compared(self) -> Compared:
         """What was compared, and the anchors."""
-        assert isinstance(self.belief, SimilarBelief)
         return self.belief.compared
 
     @cached_property
     def core(self) -> Core:
         """What exact answers tell."""
-        assert isinstance(self.belief, SimilarBelief)
         return self.belief.core
 
     @cached_property
@@ -235,7 +235,6 @@ class SimilarRanking(Ranking):
 
     def _strange(self) -> Iterator[Question]:
         """Items that are like no group beside each other: they may be of one or of several."""
-        assert isinstance(self.belief, SimilarBelief)
         groups = self.belief.strangers
         known = {item for items in groups for item in items}
         for item in self.compared.items[self.compared.unlike].tolist():
@@ -248,7 +247,6 @@ class SimilarRanking(Ranking):
 
         It may be a slip; a second answer against what is expected is believed.
         """
-        assert isinstance(self.belief, SimilarBelief)
         rows, against, slips = self.belief.against
         trusted = (against > 1).sum() > _BORNE_OUT * (1 + slips)
         return rows, (against == 1) & ~self.compared.unlike & ~trusted
