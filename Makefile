@@ -42,7 +42,6 @@ docs: $(READY)  ## the documentation as a site: docs/_build/html (GALLERY=0 leav
 test: $(READY)  ## everything CI checks: lint, types, tests (some minutes)
 	@$(MAKE) --no-print-directory --output-sync=target -j2 types kernels lint
 	@$(MAKE) --no-print-directory unit
-	@$(MAKE) --no-print-directory portable
 	@echo "All checks passed."
 
 lint: $(READY)  ## ruff, import directions, docstrings
@@ -56,13 +55,9 @@ types: $(READY)  ## mypy, strict
 	@echo "== types: mypy --strict (about 20 seconds)"
 	@$(BIN)/mypy
 
-# Compiled code and matrix products round otherwise on another processor: nothing may hang on that.
-PORTABLE := NUMBA_CPU_NAME=generic NUMBA_CACHE_DIR=$(CURDIR)/$(VENV)/numba-generic OPENBLAS_CORETYPE=Haswell
-
 kernels: $(READY)
-	@echo "== kernels: compiled once for all tests (about 40 seconds; nothing where they are)"
+	@echo "== kernels: compiled once for all tests (about 30 seconds; nothing where they are)"
 	@$(BIN)/python tools/compile_kernels.py
-	@$(PORTABLE) $(BIN)/python tools/compile_kernels.py quick
 
 # The tests of the page run in a real chromium, with axe-core looking for what shuts people out.
 # What is missing is told, and its tests are skipped; with CI=true they fail.
@@ -81,15 +76,20 @@ unit: $(READY) $(BROWSER) $(POSTGRES) $(PROXIES)  ## pytest: tests, docstring ex
 	@echo "== tests: pytest on every core (about 6 and a half minutes on two; the ten slowest are printed)"
 	@$(BIN)/python -m pytest -q -n auto --dist worksteal --durations=10
 
-portable: $(READY)  ## documentation and strategies once more, as on another processor
-	@echo "== portable: documentation and strategies as on another processor (about 45 seconds on two cores)"
+# Compiled code and matrix products round otherwise on another processor: nothing may hang on that.
+PORTABLE := NUMBA_CPU_NAME=generic NUMBA_CACHE_DIR=$(CURDIR)/$(VENV)/numba-generic OPENBLAS_CORETYPE=Haswell
+
+portable: $(READY)  ## documentation and strategies once more, as on another processor (a part of soak)
+	@echo "== portable: documentation and strategies as on another processor (about a minute on two cores)"
+	@$(PORTABLE) $(BIN)/python tools/compile_kernels.py quick
 	@$(PORTABLE) $(BIN)/python -m pytest -q -n auto --dist worksteal tests/test_documentation.py tests/test_strategies.py tests/paper/test_every_plan.py \
 		-k 'not any_number_of_answers and not outside_the_unit_interval'  # valid, however it rounds
 
 soak: $(READY) $(BROWSER) $(POSTGRES)  ## what takes long: clients killed 200 times, 20 annotators on the page, long sequences (some minutes)
-	@echo "== soak: sessions under kills, crowds and long sequences, two servers under removals, all that is marked soak, the page under load (about 20 minutes)"
+	@echo "== soak: sessions under kills, crowds and long sequences, two servers under removals, all that is marked soak, another processor's rounding, the page under load (about 20 minutes)"
 	@ASKMEANS_SOAK=1 $(BIN)/python -m pytest -q tests/sessions/test_clients.py tests/sessions/test_any_sequence.py tests/oracles/test_model.py
 	@ASKMEANS_SOAK=1 $(BIN)/python -m pytest -q -n auto --dist worksteal --durations=10 -m soak
+	@$(MAKE) --no-print-directory portable
 	@$(BIN)/python benchmarks/web.py --load --team
 	@$(BIN)/python benchmarks/sessions.py --crowds
 

@@ -1,6 +1,6 @@
 """Compile the kernels that tests use, once: processes that start together would each compile all.
 
-`make test` runs it beside mypy; with `quick`, only for items as most tests have them.
+`make test` runs it beside mypy; `make portable` with `quick`: only for items as most tests have.
 """
 
 import sys
