@@ -111,8 +111,8 @@ def create_app(
         openapi_url="/api/openapi.json",
     )
     app.state.context = context
-    app.include_router(make_api(context))
-    app.include_router(make_router(context))
+    # Included, every route would be worked out a second time when the first request comes.
+    app.router.routes += [*make_api(context).routes, *make_router(context).routes]
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     _add_health(app, context)
     app.add_middleware(SignIn, context=context)

@@ -50,15 +50,6 @@ class AppContext:
         self.assignments.cards.predict = self._predict
         # Answers are taken by the server's own threads: results never hold those up.
         self._results = ThreadPoolExecutor(max_workers=2, thread_name_prefix="results")
-        self._templates = Environment(
-            loader=PackageLoader("askmeans.web"),
-            autoescape=True,
-            undefined=StrictUndefined,
-            trim_blocks=True,
-            lstrip_blocks=True,
-        )
-        self._templates.globals |= {"is_owner": False, "sees_results": False}  # unless a page says
-        self._templates.filters |= {"say": say, "error": say_error, "markdown": as_html}
 
     def page(
         self,
@@ -182,7 +173,7 @@ class AppContext:
 
     def render(self, template: str, **values: Any) -> str:
         """A template with these values."""
-        return self._templates.get_template(template).render(values)
+        return _templates.get_template(template).render(values)
 
     def _predict(self, row: int) -> Sequence[float] | None:
         """How likely each group is for an item, by the last result there is."""
@@ -229,3 +220,14 @@ def as_html(text: str) -> Markup:
                 child.attrSet("rel", "noopener noreferrer")
                 child.attrSet("target", "_blank")
     return Markup(_markdown.renderer.render(tokens, _markdown.options, {}))
+
+
+_templates = Environment(  # compiled once, however many sessions are served
+    loader=PackageLoader("askmeans.web"),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+_templates.globals |= {"is_owner": False, "sees_results": False}  # unless a page says
+_templates.filters |= {"say": say, "error": say_error, "markdown": as_html}
