@@ -14,7 +14,7 @@ from askmeans.fuzzy.model import memberships_from_distances
 from askmeans.fuzzy.ties import without_last_bits
 from askmeans.items import ItemSet
 
-__all__ = ["Pool", "Standard", "quick_distances"]
+__all__ = ["Pool", "Standard", "quadratic", "quick_distances"]
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -35,6 +35,12 @@ def principal_axes(Z: Floats, count: int) -> Floats:
     return np.ascontiguousarray(vectors[:, ::-1])
 
 
+def quadratic(P: Floats) -> Floats:
+    """One, every coordinate, and the products of each two: all that normal densities depend on."""
+    a, b = np.triu_indices(P.shape[1])
+    return np.hstack([np.ones((len(P), 1)), P, P[:, a] * P[:, b]])
+
+
 def quick_distances(Z: Floats, W: Floats) -> Floats:
     """Squared distances by a matrix product: of centred points, where little is lost by it."""
     D: Floats = (Z**2).sum(axis=1)[:, None] - 2.0 * (Z @ W.T) + (W**2).sum(axis=1)
@@ -43,28 +49,25 @@ def quick_distances(Z: Floats, W: Floats) -> Floats:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Narrow:
-    """Items along few principal axes, and what is left of their squared lengths.
+    """Items along few principal axes, and their squared lengths along all.
 
-    Squared distances to means of many items are those along the axes and what is left: across
+    These make up for what the axes leave out of squared distances to means of many items: across
     the axes such means are hardly away from the middle.
     """
 
     middle: Floats
-    axes: Floats | None  # None: there are few features, and nothing is left
+    axes: Floats | None  # None: there are few features, and nothing is left out
     points: Floats
-    rest: Floats
+    norms: Floats
 
     @classmethod
     def of(cls, X: Floats) -> "Narrow":
         """Of these items."""
         middle = X.mean(axis=0)
         centred = X - middle
-        if X.shape[1] <= _WIDE:
-            return cls(middle=middle, axes=None, points=centred, rest=np.zeros(len(X)))
-        axes = principal_axes(centred, _WIDE)
-        points = centred @ axes
-        rest = (centred**2).sum(axis=1) - (points**2).sum(axis=1)
-        return cls(middle=middle, axes=axes, points=points, rest=np.maximum(rest, 0.0))
+        axes = None if X.shape[1] <= _WIDE else principal_axes(centred, _WIDE)
+        points = centred if axes is None else centred @ axes
+        return cls(middle=middle, axes=axes, points=points, norms=(centred**2).sum(axis=1))
 
     def __call__(self, X: Floats) -> Floats:
         """Other items along the same axes."""
@@ -144,6 +147,11 @@ class Pool:
     def principal(self) -> Floats:
         """The pool along the principal axes of the common scale."""
         return self.Z @ self.axes
+
+    @cached_property
+    def quadratic(self) -> Floats:
+        """The terms that normal densities along these axes depend on."""
+        return quadratic(self.principal)
 
     @cached_property
     def narrow(self) -> "Narrow":

@@ -30,9 +30,9 @@ def test_iterations_end_where_lloyds_end():
         rng=rng,
     )  # fmt: skip
     starts = np.stack([start[::-1], start])
-    ends = iterate(X, np.zeros(120), starts, np.array([1.2, 1.7]), 300)
+    ends = iterate(X, (X**2).sum(axis=1), starts, np.array([1.2, 1.7]), 300)
     assert_allclose(ends[1], found.centers, atol=1e-3)
-    alone = iterate(X, np.zeros(120), starts[:1], 1.2, 300)
+    alone = iterate(X, (X**2).sum(axis=1), starts[:1], 1.2, 300)
     assert_allclose(ends[0], alone[0], atol=1e-3)
 
 
@@ -45,7 +45,7 @@ def test_with_many_features_few_axes_lead_to_the_same_optimum():
     training = Training.of(rows, np.eye(3)[labels[rows]], np.ones(12), np.full(12, 25.0))
     centers, fuzzifier = local_centers(pool, training)
     assert pool.narrow.points.shape[1] < 150
-    exact = iterate(X, np.zeros(300), centers[None], fuzzifier, 100)[0]
+    exact = iterate(X, (X**2).sum(axis=1), centers[None], fuzzifier, 100)[0]
     assert_allclose(
         closed_form_memberships(X, centers, fuzzifier),
         closed_form_memberships(X, exact, fuzzifier),

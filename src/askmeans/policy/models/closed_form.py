@@ -97,9 +97,9 @@ def local(pool: Pool, training: Training) -> Fitted:
     splits = training.splits()
     if splits:
         starts = np.stack([_start(pool, part) for _, part in splits])
-        near = iterate(narrow.points[few], narrow.rest[few], starts, fuzzifier, _FOLD_STEPS)
+        near = iterate(narrow.points[few], narrow.norms[few], starts, fuzzifier, _FOLD_STEPS)
         rows = training.rows
-        forms.by_fold = _distances(narrow.points[rows], narrow.rest[rows], near).swapaxes(1, 2)
+        forms.by_fold = _distances(narrow.points[rows], narrow.norms[rows], near).swapaxes(1, 2)
     return _refinable("local optimum", found, forms)
 
 
@@ -108,15 +108,15 @@ def local_centers(pool: Pool, training: Training) -> tuple[Floats, float]:
     narrow, few, rows = pool.narrow, pool.few, training.rows
     alphas = np.array(sorted({pool.free[1], 1.5, 1.2, 1.05}))
     start = np.repeat(_start(pool, training)[None], len(alphas), axis=0)
-    found = iterate(narrow.points[few], narrow.rest[few], start, alphas, _SEARCH_STEPS)
-    D = _distances(narrow.points[rows], narrow.rest[rows], found)
+    found = iterate(narrow.points[few], narrow.norms[few], start, alphas, _SEARCH_STEPS)
+    D = _distances(narrow.points[rows], narrow.norms[rows], found)
     U = _powers(D, alphas)[0].swapaxes(1, 2)
     off = np.where(training.known, np.abs(U - training.Y), 0.0)
     best = int(np.argmin((training.sample_weight[:, None] * off).sum(axis=(1, 2))))
     near, alpha = found[best : best + 1], float(alphas[best])
-    near = iterate(narrow.points, narrow.rest, near, alpha, _ALL_STEPS)
+    near = iterate(narrow.points, narrow.norms, near, alpha, _ALL_STEPS)
     # Once more with all features.
-    W = _powers(_distances(narrow.points, narrow.rest, near), np.array([alpha]))[1][0]
+    W = _powers(_distances(narrow.points, narrow.norms, near), np.array([alpha]))[1][0]
     return (W @ pool.X) / np.maximum(W.sum(axis=1), 1e-300)[:, None], alpha
 
 
@@ -135,17 +135,17 @@ def _start(pool: Pool, training: Training) -> Floats:
 
 
 def iterate(
-    points: Floats, rest: Floats, centers: Floats, alpha: Floats | float, steps: int
+    points: Floats, norms: Floats, centers: Floats, alpha: Floats | float, steps: int
 ) -> Floats:
     """Lloyd's iterations for fuzzy k-means on a few thousand items, from several starts at once.
 
-    `rest` is what is left of squared distances, `centers` (starts x k x d); each start may have a
+    `norms` are the items' squared lengths, `centers` (starts x k x d); each start may have a
     fuzzifier of its own.
     """
     alphas = np.broadcast_to(np.asarray(alpha, dtype=np.float64), len(centers))
-    scale = np.sqrt(points.var(axis=0).sum())
+    scale = np.sqrt(norms.mean())
     for _ in range(steps):
-        W = _powers(_distances(points, rest, centers), alphas)[1]
+        W = _powers(_distances(points, norms, centers), alphas)[1]
         sums = (W.reshape(-1, len(points)) @ points).reshape(centers.shape)
         new = sums / np.maximum(W.sum(axis=2), 1e-300)[..., None]
         moved = float(np.abs(new - centers).max())
@@ -155,11 +155,12 @@ def iterate(
     return centers
 
 
-def _distances(points: Floats, rest: Floats, centers: Floats) -> Floats:
+def _distances(points: Floats, norms: Floats, centers: Floats) -> Floats:
     """Squared distances, by start, cluster and item; never 0."""
-    norms = (points**2).sum(axis=1) + rest
     flat = centers.reshape(-1, points.shape[1])
-    D = (flat**2).sum(axis=1)[:, None] - 2.0 * (flat @ points.T) + norms
+    D = (-2.0 * flat) @ points.T
+    D += (flat**2).sum(axis=1)[:, None]
+    D += norms
     np.maximum(D, 1e-12 * max(float(norms.mean()), 1e-300), out=D)
     return np.reshape(D, (*centers.shape[:2], len(points)))
 
@@ -265,8 +266,7 @@ def in_metric(pool: Pool, training: Training) -> Fitted:
 def _metric(pool: Pool, training: Training, *, rounds: int) -> tuple[Floats, Floats]:
     """Centres and weights of features, in turns."""
     Z, Y, rows = pool.Z, training.Y, training.rows
-    few = Z[pool.few]
-    d, none_left = Z.shape[1], np.zeros(len(few))
+    few, d = Z[pool.few], Z.shape[1]
     weights = training.sample_weight * np.sqrt(training.stratum_size)
     weights = weights / weights.mean()
     theta = np.zeros(d + 1)
@@ -277,8 +277,9 @@ def _metric(pool: Pool, training: Training, *, rounds: int) -> tuple[Floats, Flo
     for _ in range(rounds):
         theta = _fit_metric(Z[rows], Y, weights, centers, theta, _STEPS)
         scale, alpha = np.exp(theta[:d] / 2), 1.0 + np.exp(-theta[d])
-        near, alpha = (centers * scale)[None], np.clip(alpha, 1.05, 3.0)
-        centers = iterate(few * scale, none_left, near, alpha, _METRIC_STEPS)[0] / scale
+        points, near, alpha = few * scale, (centers * scale)[None], np.clip(alpha, 1.05, 3.0)
+        norms = (points**2).sum(axis=1)
+        centers = iterate(points, norms, near, alpha, _METRIC_STEPS)[0] / scale
     steps = _STEPS if rounds > 1 else _FURTHER_STEPS
     return centers, _fit_metric(Z[rows], Y, weights, centers, theta, steps)
 

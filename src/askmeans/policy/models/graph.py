@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
-from scipy.sparse.linalg import splu
+from scipy.sparse.linalg import SuperLU, splu
 from scipy.spatial import cKDTree
 
 from askmeans.fuzzy.simplex import onto_simplex
@@ -37,7 +37,7 @@ class Graph:
         degree = np.asarray(A.sum(axis=1)).ravel()
         root = diags_array(1.0 / np.sqrt(np.maximum(degree, 1e-12)))
         laplacian = diags_array(np.ones(n)) - root @ A @ root
-        self._solvers = [splu((laplacian + diags_array(np.full(n, r))).tocsc()) for r in restraints]
+        self._solvers = [_factor(laplacian + diags_array(np.full(n, r))) for r in restraints]
         self._places: dict[int, int] = {}  # of items whose columns are known
         self._columns = [np.empty((n, 0)) for _ in restraints]
 
@@ -85,6 +85,14 @@ class Neighbours:
         weights /= weights.sum(axis=1, keepdims=True)
         mean: Floats = np.einsum("ij,ijk->ik", weights, self.memberships[neighbours])
         return mean
+
+
+def _factor(A: csr_array) -> SuperLU:
+    """The factors of a positive definite matrix: no pivots, so that they stay symmetric and few."""
+    return splu(
+        A.tocsc(), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0,
+        options={"SymmetricMode": True},
+    )  # fmt: skip
 
 
 def nearest(tree: cKDTree, points: Floats, count: int) -> tuple[Floats, NDArray[np.intp]]:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from askmeans.policy.models.discriminant import learn_discriminant
 from askmeans.policy.models.rows import softmax
 from askmeans.policy.models.training import Fitted, Training
-from askmeans.policy.pool import Pool, Standard
+from askmeans.policy.pool import Pool, Standard, quadratic
 
 __all__ = ["maximise", "mixture", "quadratic"]
 
@@ -30,16 +30,10 @@ class Mixture:
         return softmax(quadratic(self.scale(X) @ self.axes) @ self.coefficients.T)
 
 
-def quadratic(P: Floats) -> Floats:
-    """One, every coordinate, and the products of each two: all that normal densities depend on."""
-    a, b = np.triu_indices(P.shape[1])
-    return np.hstack([np.ones((len(P), 1)), P, P[:, a] * P[:, b]])
-
-
 def mixture(pool: Pool, training: Training) -> Fitted:
     """EM from a discriminant analysis; answered items keep their memberships."""
     whole = _learn(pool, [training], np.arange(len(pool)))[0]
-    Q = quadratic(pool.principal)
+    Q = pool.quadratic
     held_out = np.full_like(training.Y, 1.0 / training.Y.shape[1])
     splits = training.splits()
     if splits:
@@ -58,8 +52,7 @@ def mixture(pool: Pool, training: Training) -> Fitted:
 def _learn(pool: Pool, parts: list[Training], among: NDArray[np.intp]) -> Floats:
     """Logits' coefficients for each part, by EM over some items of the pool and the answered."""
     among = np.union1d(among, np.concatenate([part.rows for part in parts]))
-    P = pool.principal[among]
-    Q = quadratic(P)
+    Q = pool.quadratic[among]
     common = pool.principal.var(axis=0)
     told = [(i, np.searchsorted(among, part.rows), part.Y.T) for i, part in enumerate(parts)]
     Z = pool.Z[among]
@@ -67,7 +60,7 @@ def _learn(pool: Pool, parts: list[Training], among: NDArray[np.intp]) -> Floats
     for _ in range(_ITERATIONS):
         for i, rows, Y in told:
             R[i][:, rows] = Y
-        coefficients = maximise((R.reshape(-1, len(P)) @ Q).reshape(*R.shape[:2], -1), common)
+        coefficients = maximise((R.reshape(-1, len(Q)) @ Q).reshape(*R.shape[:2], -1), common)
         new = coefficients @ Q.T  # by part, cluster, item
         new -= new.max(axis=1, keepdims=True)
         np.exp(new, out=new)
