@@ -1,5 +1,9 @@
 """The compiled kernels: the model's contract, and what is theirs alone."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -96,3 +100,27 @@ def test_items_in_any_memory_layout_give_the_same_result():
     expected = lloyd.memberships(X.copy(), centers, 1.5)
     assert_allclose(lloyd.memberships(X, centers, 1.5), expected, rtol=1e-15)
     assert_allclose(lloyd.memberships(np.asfortranarray(X), centers, 1.5), expected, rtol=1e-15)
+
+
+_FIT = """
+import hashlib
+import numpy as np
+from askmeans import FuzzyKMeans
+X = np.random.default_rng(0).normal(size=(500, 15))
+X[:250] += 1.0
+model = FuzzyKMeans(2, random_state=0).fit(X)
+found = model.cluster_centers_.tobytes() + model.predict_proba(X).tobytes()
+print(hashlib.sha256(found).hexdigest())
+"""
+
+
+@pytest.mark.soak  # compiles everything
+def test_a_process_that_compiles_has_the_same_bits_as_the_next_one(tmp_path):
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    found = [
+        subprocess.run(
+            [sys.executable, "-c", _FIT], env=environment, check=True, capture_output=True
+        ).stdout
+        for _ in range(2)
+    ]
+    assert found[0] == found[1]

@@ -142,6 +142,33 @@ def test_whole_rows_are_wanted_unless_answers_reach_both_ends():
     assert not told_by(Answers([(1, queries, hard)]), 2).to_make_whole.any()
 
 
+@pytest.mark.parametrize(
+    ("answers", "more"),
+    [
+        (lambda rows: rows, 0),
+        (lambda rows: np.round(rows, 1), 2),  # a person's tenths may sum to one by chance
+        (lambda rows: 0.1 + rows, 2),
+        (lambda rows: rows**2, 2),
+    ],
+    ids=["a program", "a person", "an offset", "a crooked scale"],
+)
+def test_one_whole_row_is_enough_where_a_program_answers(answers, more):
+    first = np.linspace(0.3137, 0.6, 20)
+    table = answers(np.column_stack([first, 0.6 * (1.0 - first), 0.4 * (1.0 - first)]))
+    items = np.append(np.arange(20), [0, 0])
+    clusters = np.append(np.zeros(20, dtype=int), [1, 2])
+    told = told_by(Answers([(1, MembershipQueries(items, clusters), table[items, clusters])]), 3)
+    assert told.to_make_whole.sum() == more
+
+
+def test_two_clusters_sum_to_one_on_a_compressed_scale_too():
+    first = 0.25 + 0.5 * np.linspace(0.11, 0.87, 20)
+    items, clusters = np.append(np.arange(20), 0), np.append(np.zeros(20, dtype=int), 1)
+    table = np.column_stack([first, 1.0 - first])
+    told = told_by(Answers([(1, MembershipQueries(items, clusters), table[items, clusters])]), 2)
+    assert told.to_make_whole.sum() == 2
+
+
 def crowd(seed=5, n=80, k=4):
     """A careful, a crooked and two careless people on the same items, with the truth."""
     rng = np.random.default_rng(seed)

@@ -13,7 +13,11 @@ Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 # nogil: rows are shared among Python threads (threads.py); numba's own threading layers stay
 #   unused, since its fallback aborts the process when two threads call it at once.
 # error_model: 0 / 0 is NaN as in numpy, not an exception that would stop vectorisation.
-_OPTIONS: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy"}
+# forceinline: a kernel has its own copy of those it calls. Or it would run whichever was loaded
+#   first under their names, which rounds otherwise: a process that compiles unlike the next ones.
+_OPTIONS: dict[str, Any] = {
+    "cache": True, "nogil": True, "error_model": "numpy", "forceinline": True,
+}  # fmt: skip
 
 
 def _compile(kernel: Kernel, fastmath: set[str]) -> Kernel:
