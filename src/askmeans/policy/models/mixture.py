@@ -56,12 +56,13 @@ def _learn(pool: Pool, parts: list[Training], among: NDArray[np.intp]) -> Floats
     common = pool.principal.var(axis=0)
     told = [(i, np.searchsorted(among, part.rows), part.Y.T) for i, part in enumerate(parts)]
     Z = pool.Z[among]
+    # By part, cluster and item.
     R = np.stack([learn_discriminant(pool, part).of(Z).T for part in parts])
     for _ in range(_ITERATIONS):
         for i, rows, Y in told:
             R[i][:, rows] = Y
         coefficients = maximise((R.reshape(-1, len(Q)) @ Q).reshape(*R.shape[:2], -1), common)
-        new = coefficients @ Q.T  # by part, cluster, item
+        new = (coefficients.reshape(-1, Q.shape[1]) @ Q.T).reshape(R.shape)
         new -= new.max(axis=1, keepdims=True)
         np.exp(new, out=new)
         new /= new.sum(axis=1, keepdims=True)
