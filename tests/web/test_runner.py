@@ -1,5 +1,6 @@
 """The commands that serve the page, and the files it is made of."""
 
+import os
 import re
 import socket
 import ssl
@@ -28,11 +29,13 @@ def test_the_demo_serves_faces_with_questions_ready_and_goes_on_where_it_was(tmp
             stdout=subprocess.PIPE,
             text=True,
             cwd=tmp_path,
+            env=os.environ | {"TMPDIR": str(tmp_path)},
         )
         lines = [process.stdout.readline() for _ in range(2)]
         process.terminate()
         assert process.wait(timeout=60) in (0, -15)
         process.stdout.close()
+        assert not list(tmp_path.glob("askmeans-*"))  # no token is left in a file
         assert lines[0] == f"database: {tmp_path / 'demo' / 'faces.db'}\n"
         assert re.fullmatch(
             r"page: http://127\.0\.0\.1:\d+/\?token=[\w-]{43} \(Ctrl-C .*\)\n", lines[1]

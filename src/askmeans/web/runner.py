@@ -11,7 +11,7 @@ import tempfile
 import threading
 import webbrowser
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -131,15 +131,13 @@ def serve(
     if json_logs:
         log_as_json()
     threading.Thread(target=_settle, args=(session,), daemon=True).start()
-    with _redirect(link) as file:
+    with ExitStack() as stack:
+        stack.callback(listening.close)
         if open_browser:  # it may take a moment to start; connections wait at the socket until then
+            file = stack.enter_context(_redirect(link))
             threading.Thread(target=webbrowser.open, args=(file.as_uri(),), daemon=True).start()
-        try:
+        with suppress(KeyboardInterrupt):  # said again by uvicorn after it has shut down
             uvicorn.Server(config).run(sockets=[listening])
-        except KeyboardInterrupt:
-            pass  # said again by uvicorn after it has shut down
-        finally:
-            listening.close()
 
 
 def _settle(session: Session) -> None:
