@@ -32,27 +32,32 @@ def learn_logistic(pool: Pool, training: Training, *, looseness: float) -> LogLi
 
 def _learn(pool: Pool, training: Training, axes: Floats, looseness: float) -> LogLinear:
     """Coefficients by L-BFGS, along axes that all items to learn from lie in."""
-    Z, Y, w = pool.Z[training.rows] @ axes, training.Y, training.sample_weight
-    d, k = Z.shape[1], Y.shape[1]
-    seen = (w @ Y) > 1e-9
-    masked = np.where(seen, 0.0, -np.inf)
-    mass = np.where(seen, w @ Y, 1.0)
-    start = np.zeros((d + 1, k))
-    start[d] = np.log(mass / mass.sum())
+    Y = (training.Y * training.sample_weight[:, None]).T  # sums over few clusters are quicker so
+    seen = Y.sum(axis=1) > 1e-9
+    Y = Y[seen]
+    weight, mass = Y.sum(axis=0), Y.sum(axis=1)
+    Z = pool.Z[training.rows] @ axes
+    Z = np.vstack([Z.T, np.ones(len(Z))])  # the last is for the intercept
+    d = len(Z) - 1
+    ridge = np.append(np.full(d, 1.0 / looseness), 0.0)
+    start = np.zeros((len(Y), d + 1))
+    start[:, d] = np.log(mass / mass.sum())
 
     def loss(flat: Floats) -> tuple[float, Floats]:
-        B = flat.reshape(d + 1, k)
-        logits = Z @ B[:d] + B[d] + masked
-        logits -= logits.max(axis=1, keepdims=True)
+        B = flat.reshape(start.shape)
+        logits = B @ Z
+        logits -= logits.max(axis=0)
         odds = np.exp(logits)
-        total = odds.sum(axis=1, keepdims=True)
-        logs = np.where(seen, logits, 0.0) - np.log(total)
-        value = -float(w @ (Y * logs).sum(axis=1)) + 0.5 / looseness * float((B[:d] ** 2).sum())
-        g = w[:, None] * (odds / total - Y)
-        grad = np.vstack([Z.T @ g + B[:d] / looseness, g.sum(axis=0)])
-        return value, grad.ravel()
+        total = odds.sum(axis=0)
+        value = weight @ np.log(total) - np.vdot(Y, logits) + 0.5 * np.vdot(B * ridge, B)
+        odds *= weight / total
+        odds -= Y
+        return float(value), (odds @ Z.T + B * ridge).ravel()
 
     found = minimize(loss, start.ravel(), jac=True, method="L-BFGS-B",
                      options={"maxiter": _STEPS, "ftol": 1e-6})  # fmt: skip
-    B = found.x.reshape(d + 1, k)
-    return LogLinear(scale=pool.scaled, slope=axes @ B[:d], intercept=B[d] + masked)
+    B = found.x.reshape(start.shape)
+    slope, intercept = np.zeros((len(axes), len(seen))), np.full(len(seen), -np.inf)
+    slope[:, seen] = axes @ B[:, :d].T
+    intercept[seen] = B[:, d]
+    return LogLinear(scale=pool.scaled, slope=slope, intercept=intercept)
