@@ -15,8 +15,7 @@ def point(panel, curve, x, mean):
 def test_a_sheet_is_saved_twice_and_the_same_every_time(tmp_path):
     curves = {"a": (1.0, 2.0), "b": (2.0, 1e-5), "base": (0.5, 0.5)}
     points = [
-        point(panel, curve, x, mean)
-        for panel in ("one", "two", "three")
+        point("one", curve, x, mean)
         for curve, means in curves.items()
         for x, mean in zip((1.0, 2.0), means, strict=True)
     ]
