@@ -59,7 +59,8 @@ kernels: $(READY)
 	@echo "== kernels: compiled once for all tests (about 30 seconds; nothing where they are)"
 	@$(BIN)/python tools/compile_kernels.py
 
-# The tests of the page run in a real chromium, with axe-core looking for what shuts people out.
+# The tests of the page run in a real chromium (without windows, where there is one, which takes
+# half the processor time), with axe-core looking for what shuts people out.
 # What is missing is told, and its tests are skipped; with CI=true they fail.
 $(BROWSER): $(READY) tools/install-browser.sh
 	@if tools/install-browser.sh $(VENV)/axe; then touch $@; fi

@@ -21,8 +21,8 @@ debian() { # from the system's own packages, where that is allowed
         DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >/dev/null
 }
 
-browser() {
-    "$python" "$(dirname "$0")/../tests/helpers/browsers.py"
+browser() { # with "shell": one that cannot open windows, which takes half the processor time
+    "$python" "$(dirname "$0")/../tests/helpers/browsers.py" "$@"
 }
 
 playwright() { # for this user alone, into ~/.cache
@@ -36,7 +36,8 @@ playwright() { # for this user alone, into ~/.cache
 }
 
 # Without a font, pages have no text.
-browser || debian chromium fonts-dejavu-core || playwright ||
+browser shell || debian chromium chromium-headless-shell fonts-dejavu-core ||
+    browser || debian chromium fonts-dejavu-core || playwright ||
     lack chromium "Install it (Debian: sudo apt-get install chromium), or let $python -m playwright install chromium fetch one, then run make again."
 
 if [ ! -f "$folder/node_modules/axe-core/axe.min.js" ]; then

@@ -24,9 +24,10 @@ def machine(tmp_path):
         path.write_text(f'#!/bin/bash\necho "{name} $*" >> {tmp_path}/called\n{body}\n')
         path.chmod(0o755)
 
-    def run(*, user, browser="false", playwright="true", **commands):
+    def run(*, user, browser="false", shell="false", playwright="true", **commands):
         # The environment's python answers for both of its programs.
-        body = f'case "$*" in *browsers.py) {browser};; *) {playwright};; esac'
+        shell = f'*"browsers.py shell") {shell};;'
+        body = f'case "$*" in {shell} *browsers.py) {browser};; *) {playwright};; esac'
         command(venv / "bin", "python", body)
         command(bin_, "id", f"echo {user}")
         for name, body in commands.items():
@@ -45,9 +46,11 @@ FETCH = ": > $0.fetched"
 
 
 def test_what_is_there_is_taken(machine):
-    done, called = machine(user=1000, browser="true", npm="true")
-    assert done.returncode == 0, done.stderr
-    assert "playwright" not in called
+    for options in ({"user": 1000, "browser": "true"}, {"user": 0, "shell": "true"}):
+        done, called = machine(**options, npm="true", apt_get="true")
+        assert done.returncode == 0, done.stderr
+        assert "playwright" not in called
+        assert "apt-get" not in called
 
 
 def test_without_root_playwright_fetches_a_browser_for_the_user_alone(machine):
@@ -62,7 +65,20 @@ def test_without_root_playwright_fetches_a_browser_for_the_user_alone(machine):
 def test_root_installs_debians_package(machine):
     done, called = machine(user=0, npm="true", apt_get="true")
     assert done.returncode == 0, done.stderr
-    assert "apt-get install -y -qq --no-install-recommends chromium" in called
+    assert "apt-get install -y -qq --no-install-recommends chromium chromium-headless-shell" in called
+    assert "playwright" not in called
+
+
+def test_root_installs_the_whole_one_where_there_is_no_other(machine):
+    done, called = machine(user=0, npm="true", apt_get='[[ "$*" != *shell* ]]')
+    assert done.returncode == 0, done.stderr
+    assert "apt-get install -y -qq --no-install-recommends chromium fonts" in called
+    assert "playwright" not in called
+
+
+def test_a_whole_one_will_do_where_no_other_can_be_had(machine):
+    done, called = machine(user=0, browser="true", npm="true", apt_get="false")
+    assert done.returncode == 0, done.stderr
     assert "playwright" not in called
 
 
