@@ -74,7 +74,7 @@ $(PROXIES): $(READY) tools/install-proxies.sh
 	@if tools/install-proxies.sh; then touch $@; fi
 
 unit: $(READY) $(BROWSER) $(POSTGRES) $(PROXIES)  ## pytest: tests, docstring examples, documentation
-	@echo "== tests: pytest on every core (about 6 and a half minutes on two; the ten slowest are printed)"
+	@echo "== tests: pytest on every core (about 5 minutes on two; the ten slowest are printed)"
 	@$(BIN)/python -m pytest -q -n auto --dist worksteal --durations=10
 
 # Compiled code and matrix products round otherwise on another processor: nothing may hang on that.

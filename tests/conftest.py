@@ -19,11 +19,18 @@ from browsers import FLAGS, REMEDY, find_browser
 from hypothesis import settings
 from missing_parts import need, pytest_terminal_summary  # noqa: F401 - a hook: pytest finds it here
 
-LONGEST = ("tests/test_site.py", "tests/notebook/test_jupyter.py", "tests/cli/test_reproduce.py")
+LONGEST = ("tests/test_site.py", "tests/cli/test_reproduce.py", "tests/fuzzy/test_dask_engine.py")
 
 # No test depends on the clock (compiling may fall into an example), and every run tries the same.
 settings.register_profile("askmeans", deadline=None, derandomize=True)
 settings.load_profile("askmeans")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers():
+    """One process more than cores for `-n auto`: some tests wait, for a server or a browser."""
+    has_affinity = hasattr(os, "sched_getaffinity")
+    return 1 + (len(os.sched_getaffinity(0)) if has_affinity else os.cpu_count() or 1)
 
 
 def pytest_collection_modifyitems(config, items):

@@ -66,6 +66,7 @@ def answer(page, key):
     expect(card).not_to_have_attribute("data-turn", turn)
 
 
+@pytest.mark.soak  # what it is made of is tested beside it: the script in a browser, a real kernel
 def test_keys_pressed_in_jupyterlab_are_in_the_database(lab, session, browser):
     expect.set_options(timeout=1000 * PATIENCE)
     page = browser.new_page(viewport={"width": 1280, "height": 900})

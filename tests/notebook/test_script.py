@@ -39,9 +39,9 @@ def draw(browser, tmp_path):
             tmp_path / f"{ask}.db", X, n_clusters=2, items=items, ask=ask, random_state=0,
             cluster_names=[EVIL, "other"] if ask == "group" else None,
         )  # fmt: skip
-        opened.append(session)
         widget = notebook.ask(session)
         page = browser.new_page()
+        opened.extend((session, page))
         page.set_default_timeout(20_000)
         page.set_content("<body></body>")
         shown = widget.shown | {"undoable": True}
@@ -51,8 +51,8 @@ def draw(browser, tmp_path):
         return page, shown
 
     yield drawn
-    for session in opened:
-        session.close()
+    for each in opened:
+        each.close()
 
 
 def pressed(page, *keys):
