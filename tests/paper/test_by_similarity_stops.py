@@ -102,12 +102,13 @@ def asked_by(name, oracle, *, seed=0, **options):
         return run(by_similarity(plan, len(X), k, rng=rng, **options), oracle)
 
 
+@pytest.mark.parametrize("start", [0, *map(in_soak, (3, 6, 9))])
 @pytest.mark.parametrize("name", ["stratified", "two-phase", in_soak("sequential"), "two clusters"])
-def test_every_plan_stopped_after_any_number_of_answers_is_valid(name):
+def test_every_plan_stopped_after_any_number_of_answers_is_valid(name, start):
     U = dirichlet(PLANS[name][1], seed=1, n=40)
     whole = asked_by(name, Counting(U))
     assert whole.complete == (name != "stratified")  # which max_items ends
-    for enough in range(0, whole.n_queries, 17 if name == "stratified" else 3):
+    for enough in range(start, whole.n_queries, 17 if name == "stratified" else 12):
         result = asked_by(name, Counting(U, enough=enough))
         check_simplex(result.clustering.memberships)
         assert np.isfinite(result.clustering.centers).all()
@@ -222,8 +223,9 @@ def test_replaying_a_ledger_asks_nothing_new_and_gives_the_same(k):
     same_but_for_rounding(again.clustering.memberships, first.clustering.memberships)
 
 
-def test_another_number_of_clusters_is_found_from_the_same_answers_and_few_more():
-    for seed in range(10):
+@pytest.mark.parametrize("seeds", [range(3), in_soak(range(3, 10))])
+def test_another_number_of_clusters_is_found_from_the_same_answers_and_few_more(seeds):
+    for seed in seeds:
         U, ledger = dirichlet(4, seed), Ledger()
         with pytest.warns(MoreClustersWarning, match="show 4 clusters, more than the 3"):
             first = rows(U, seed=seed, k=3, ledger=ledger)

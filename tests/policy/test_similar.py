@@ -142,6 +142,7 @@ def test_items_unlike_all_groups_tell_of_another():
     assert result.clustering.diagnostics.suggested_clusters == 4
 
 
+@pytest.mark.soak
 def test_items_unlike_all_groups_and_each_other_tell_of_several():
     y = np.arange(120) % 5
     X = 6.0 * np.eye(5)[y] + np.random.default_rng(0).normal(size=(120, 5))
@@ -254,6 +255,7 @@ def test_sides_and_ties_sort_items_whose_features_tell_nothing(seed):
     assert matched_accuracy(y, result.clustering.memberships.argmax(axis=1)) == 1.0
 
 
+@pytest.mark.soak
 def test_anchors_that_nobody_tells_apart_are_replaced():
     X, y = shapes(8)  # all that features call typical are of one group
     result = run(policy(X, 3, seed=8, ask="relative"), TableOracle.from_labels(y), budget=100)

@@ -142,10 +142,10 @@ def token_of(client):
 
 
 @contextmanager
-def serving(path, **options):
-    """The page on a free port, in a thread; gives its address."""
+def serving(path, port=0, **options):
+    """The page on a free port or this one, in a thread; gives its address."""
     app = create_app(path, **options)
-    listening = _listen("127.0.0.1", 0)
+    listening = _listen("127.0.0.1", port)
     config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1,
                             proxy_headers=False)  # fmt: skip
     server = uvicorn.Server(config)

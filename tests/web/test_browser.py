@@ -314,17 +314,15 @@ def test_an_answer_that_a_proxy_or_a_limit_turns_away_is_sent_again(
     assert kept(database) == [(question, "answer", 0.75)]
 
 
-def test_who_stops_before_an_answer_is_kept_leaves_when_it_is(database, start, sit_down):
-    process, address = start(0)
-    page = sit_down(address)
-    page.wait_for_selector("#question[data-ready]", state="attached")
-    process.kill()
-    process.wait()
+def test_who_stops_before_an_answer_is_kept_leaves_when_it_is(database, sit_down, tools):
+    with tools.serving(database) as address:
+        page = sit_down(address)
+        page.wait_for_selector("#question[data-ready]", state="attached")
     page.keyboard.press("4")
     expect(page.locator("#said")).to_contain_text("Not saved yet")
     page.get_by_role("button", name="Stop here").click()
-    start(int(address.rpartition(":")[2]))
-    expect(page.locator("svg.scatter circle").first).to_be_visible()
+    with tools.serving(database, int(address.rpartition(":")[2])):
+        expect(page.locator("svg.scatter circle").first).to_be_visible()
     assert [value for _, _, value in kept(database)] == [0.75]
     with sessions.open(database) as session:
         assert session.status().leased == 0

@@ -67,9 +67,10 @@ def make_schema(backend: Backend, *, to: str | None = None) -> None:
     Those of today come from the models: the steps since the first schema take four times as long.
     """
     with backend.migrating() as writing:
-        if _version(writing) is None and to is not None:
+        is_new = _version(writing) is None
+        if is_new and to is not None:
             migrate(writing, to)
-        elif _version(writing) is None:
+        elif is_new:
             metadata.create_all(writing, checkfirst=False)
             number = Column("version_num", String(32), nullable=False)
             key = PrimaryKeyConstraint("version_num", name=f"{VERSION_TABLE}_pkc")
