@@ -161,12 +161,14 @@ def test_one_whole_row_is_enough_where_a_program_answers(answers, more):
     assert told.to_make_whole.sum() == more
 
 
-def test_two_clusters_sum_to_one_on_a_compressed_scale_too():
-    first = 0.25 + 0.5 * np.linspace(0.11, 0.87, 20)
-    items, clusters = np.append(np.arange(20), 0), np.append(np.zeros(20, dtype=int), 1)
+@pytest.mark.parametrize(("n_whole", "more"), [(1, 2), (3, 0)])
+def test_two_clusters_sum_to_one_on_a_compressed_scale_too(n_whole, more):
+    first = 0.25 + 0.5 * np.linspace(0.11, 0.87, 60)
+    items = np.append(np.arange(60), np.arange(n_whole))
+    clusters = np.append(np.zeros(60, dtype=int), np.ones(n_whole, dtype=int))
     table = np.column_stack([first, 1.0 - first])
     told = told_by(Answers([(1, MembershipQueries(items, clusters), table[items, clusters])]), 2)
-    assert told.to_make_whole.sum() == 2
+    assert told.to_make_whole.sum() == more
 
 
 def crowd(seed=5, n=80, k=4):

@@ -96,19 +96,22 @@ class Told:
     def to_make_whole(self) -> NDArray[np.bool_]:
         """Which rows to ask every entry of, because only their sums tell of a crooked scale.
 
-        A few, and more as time goes by; none while answers reach both ends of the scale, or where
-        a program answers. Then those of which an answer was cut off.
+        A few, and more as time goes by where people answer; none while answers reach both ends of
+        the scale. Then those of which an answer was cut off.
         """
         found = np.zeros(len(self.items), dtype=bool)
         lately = self.value[-ANSWERS_A_WHOLE_ROW:]
         n_ends = min((lately < _AT_END).sum(), (lately > 1.0 - _AT_END).sum())
         missing: Rows = (~self.asked).sum(axis=1)
         whole: NDArray[np.bool_] = missing == 0
-        wanted = WHOLE_ROWS + len(self.value) // ANSWERS_A_WHOLE_ROW - int(whole.sum())
+        enough = WHOLE_ROWS + len(self.value) // ANSWERS_A_WHOLE_ROW
+        if self.is_exact:  # of two clusters rows sum to one on a compressed scale, too
+            enough = WHOLE_ROWS if self.values.shape[1] == 2 else 1
+        wanted = enough - int(whole.sum())
         if self.values.shape[1] == 1:
             return found
         found[self.cut_off] = (missing[self.cut_off] <= _CHEAP) & ~whole[self.cut_off]
-        if n_ends >= 2 or wanted <= 0 or self.is_exact:
+        if n_ends >= 2 or wanted <= 0:
             return found
         rows = np.flatnonzero(self.is_known & ~whole & ~self.all_but_one)
         # What was told of these is hardly cut off.
@@ -119,15 +122,11 @@ class Told:
 
     @property
     def is_exact(self) -> bool:
-        """Whether a program answers: whole rows sum to one by more digits than people tell.
-
-        Of two clusters that tells nothing: on a compressed scale they do so, too.
-        """
+        """Whether a program answers: whole rows sum to one by more digits than people tell."""
         rows = self.values[self.asked.all(axis=1)]
         off = np.abs(rows.sum(axis=1) - 1.0)
         fine = np.abs(rows - _FINE * np.round(rows / _FINE)).max(initial=0.0) > _EXACTLY
-        alone = rows.shape[1] > 2 and len(self.annotators) == 1
-        return alone and bool(fine and (off <= _EXACTLY).all())
+        return len(self.annotators) == 1 and bool(fine and (off <= _EXACTLY).all())
 
     @property
     def differ(self) -> bool:
