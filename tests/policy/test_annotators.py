@@ -135,9 +135,11 @@ def test_entries_asked_one_by_one_are_calibrated_by_the_rows_that_are_whole():
 
 
 def test_whole_rows_are_wanted_unless_answers_reach_both_ends():
-    soft = np.linspace(0.3, 0.6, 20)
-    queries = MembershipQueries(np.arange(20), np.zeros(20, dtype=int))
+    soft = np.linspace(0.3, 0.6, 30)
+    queries = MembershipQueries(np.arange(30), np.zeros(30, dtype=int))
     assert told_by(Answers([(1, queries, soft)]), 2).to_make_whole.sum() == 3
+    few = MembershipQueries(np.arange(10), np.zeros(10, dtype=int))
+    assert told_by(Answers([(1, few, soft[:10])]), 2).to_make_whole.sum() == 1  # they cost a tenth of the answers at most
     hard = (soft > 0.4).astype(float)
     assert not told_by(Answers([(1, queries, hard)]), 2).to_make_whole.any()
 
@@ -153,10 +155,10 @@ def test_whole_rows_are_wanted_unless_answers_reach_both_ends():
     ids=["a program", "a person", "an offset", "a crooked scale"],
 )
 def test_one_whole_row_is_enough_where_a_program_answers(answers, more):
-    first = np.linspace(0.3137, 0.6, 20)
+    first = np.linspace(0.3137, 0.6, 40)
     table = answers(np.column_stack([first, 0.6 * (1.0 - first), 0.4 * (1.0 - first)]))
-    items = np.append(np.arange(20), [0, 0])
-    clusters = np.append(np.zeros(20, dtype=int), [1, 2])
+    items = np.append(np.arange(40), [0, 0])
+    clusters = np.append(np.zeros(40, dtype=int), [1, 2])
     told = told_by(Answers([(1, MembershipQueries(items, clusters), table[items, clusters])]), 3)
     assert told.to_make_whole.sum() == more
 

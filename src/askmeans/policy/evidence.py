@@ -21,7 +21,7 @@ ANSWERS_A_WHOLE_ROW = 25  # answers after which another row is asked as a whole
 _FINE, _EXACTLY = 1e-2, 1e-6  # what people tell at best; by how much rows of a program miss one
 _AT_END = 0.02  # as near as that to 0 or 1 an answer is at the end of the scale
 _CHEAP = 2  # questions that an answer that was cut off is worth
-_SHARE = 0.2  # of the answers that whole rows may cost more at once
+_SHARE = 0.1  # of the answers that whole rows may cost more at once
 
 _AGREE = 3.5  # standard deviations by which answers differ that are alike
 
