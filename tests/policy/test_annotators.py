@@ -138,8 +138,8 @@ def test_whole_rows_are_wanted_unless_answers_reach_both_ends():
     soft = np.linspace(0.3, 0.6, 30)
     queries = MembershipQueries(np.arange(30), np.zeros(30, dtype=int))
     assert told_by(Answers([(1, queries, soft)]), 2).to_make_whole.sum() == 3
-    few = MembershipQueries(np.arange(10), np.zeros(10, dtype=int))
-    assert told_by(Answers([(1, few, soft[:10])]), 2).to_make_whole.sum() == 1  # they cost a tenth of the answers at most
+    few = MembershipQueries(np.arange(10), np.zeros(10, dtype=int))  # a tenth of these at most
+    assert told_by(Answers([(1, few, soft[:10])]), 2).to_make_whole.sum() == 1
     hard = (soft > 0.4).astype(float)
     assert not told_by(Answers([(1, queries, hard)]), 2).to_make_whole.any()
 
