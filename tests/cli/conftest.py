@@ -2,13 +2,16 @@
 
 import io
 import os
+import shutil
 import sys
 import warnings
 from contextlib import chdir, redirect_stderr, redirect_stdout
+from functools import cache
 from types import SimpleNamespace
 from unittest import mock
 
 import pytest
+import typer
 from sklearn.datasets import load_iris
 
 from askmeans.cli import main
@@ -19,7 +22,8 @@ def askmeans():
     """Run `askmeans` with these arguments; returns its exit code and what it wrote.
 
     In this process, so that a test takes as long as its command: what is no error of ours comes
-    out of the call as it is. test_main.py runs the installed command.
+    out of the call as it is. test_main.py runs the installed command. The tree of commands, which
+    keeps nothing of a call, is made once.
     """
 
     def run(*arguments, cwd, text_in="", ok=True):
@@ -39,7 +43,9 @@ def askmeans():
             assert code == 0, err.getvalue()
         return SimpleNamespace(returncode=code, stdout=out.getvalue(), stderr=err.getvalue())
 
-    return run
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(typer.main, "get_command", cache(typer.main.get_command))
+        yield run
 
 
 class as_python_warns(warnings.catch_warnings):  # noqa: N801 - used as a function
@@ -53,15 +59,22 @@ class as_python_warns(warnings.catch_warnings):  # noqa: N801 - used as a functi
             warnings.simplefilter("ignore", kind)
 
 
-@pytest.fixture
-def folder(tmp_path):
-    """A folder with Iris in it, as CSV, Parquet and Arrow."""
+@pytest.fixture(scope="session")
+def iris_files(tmp_path_factory):
+    """Iris as CSV, Parquet and Arrow."""
     data = load_iris(as_frame=True)
     frame = data.frame.drop(columns="target")
     frame.columns = ["sepal_length", "sepal_width", "petal_length", "petal_width"]
     frame.insert(0, "flower", [f"f{i}" for i in range(150)])
     frame["species"] = data.target_names[data.target]
-    frame.to_csv(tmp_path / "iris.csv", index=False)
-    frame.to_parquet(tmp_path / "iris.parquet")
-    frame.to_feather(tmp_path / "iris.feather")
-    return tmp_path
+    made = tmp_path_factory.mktemp("iris")
+    frame.to_csv(made / "iris.csv", index=False)
+    frame.to_parquet(made / "iris.parquet")
+    frame.to_feather(made / "iris.feather")
+    return made
+
+
+@pytest.fixture
+def folder(iris_files, tmp_path):
+    """A folder with those files in it."""
+    return shutil.copytree(iris_files, tmp_path, dirs_exist_ok=True)
