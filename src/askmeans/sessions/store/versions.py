@@ -75,7 +75,7 @@ def make_schema(backend: Backend, *, to: str | None = None) -> None:
             number = Column("version_num", String(32), nullable=False)
             key = PrimaryKeyConstraint("version_num", name=f"{VERSION_TABLE}_pkc")
             table = Table(VERSION_TABLE, MetaData(), number, key)  # as alembic makes it
-            table.create(writing)
+            table.create(writing, checkfirst=False)
             writing.execute(insert(table).values(version_num=SCHEMA))
     backend.engine.dispose()  # a file was opened while it had no write-ahead log
 
