@@ -32,7 +32,7 @@ def print_tables(lines: pd.DataFrame) -> None:
     print("|---" * (1 + error.index.unique("budget").size) + "|")
     for target, rows in error.groupby("target", sort=False):
         parts = [
-            f"{row[OURS]:.3f} / {row[rivals].min():.3f} / {row[FREE]:.3f}"
+            f"{row[OURS]:.3f} / {row[rivals].min():.3f} / {row.get(FREE, np.nan):.3f}"
             for _, row in rows.iterrows()
         ]
         print(f"| {target} | " + " | ".join(parts) + " |")
@@ -90,8 +90,9 @@ def _against_each(error: pd.DataFrame, accuracy: pd.DataFrame) -> None:
 def _promises(lines: pd.DataFrame) -> None:
     """Never below the unsupervised fit; more never hurts; the estimate is honest."""
     ours = lines[lines.method == OURS].set_index(["target", "seed", "budget"])
-    seen = ours[ours.seen == 1]
-    free = lines[lines.method == FREE].set_index(["target", "seed", "budget"]).loc[seen.index]
+    free = lines[lines.method == FREE].set_index(["target", "seed", "budget"])
+    seen = ours[(ours.seen == 1) & ours.index.isin(free.index)]
+    free = free.loc[seen.index]
     below = seen.error - free.error > 0.01
     print(f"Every cluster seen, and worse than the unsupervised fit by more than .01: "
           f"{below.sum()} of {len(below)} runs by error, "

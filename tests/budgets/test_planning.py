@@ -73,7 +73,7 @@ def test_a_sequential_budget_too_small_names_its_own_minimum():
         Sequential.from_budget(50, 10_000, 4)
 
 
-@pytest.mark.parametrize(("n", "k"), [(1000, 2), (1000, 4), (5000, 4)])
+@pytest.mark.parametrize(("n", "k"), [(1000, 2), (1000, 4), in_soak(5000, 4)])
 @pytest.mark.parametrize("m", [40, in_soak(120)])
 def test_two_phase_costs_and_errs_about_as_forecast(n, k, m):
     X = make_blobs(n, 4, centers=k, cluster_std=2.5, random_state=1)[0]

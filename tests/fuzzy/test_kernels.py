@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from askmeans.fuzzy import kernels, lloyd
-from askmeans.fuzzy.engines import ArrayEngine
+from askmeans.fuzzy.engines import ArrayEngine, read_only
 from askmeans.fuzzy.problem import Problem
 from askmeans.fuzzy.threads import RowThreads
 from askmeans.testing import ModelContract
@@ -27,7 +27,7 @@ class TestCompiledModel(ModelContract):
             problem = Problem.of(ArrayEngine(X, weights, threads))
             frame = problem.frame
             moments, totals, objective = kernels.accumulate(
-                X, weights, frame.inner(centers), frame.shift, frame.scale, fuzzifier
+                read_only(X), weights, frame.inner(centers), frame.shift, frame.scale, fuzzifier
             )
         return frame.outer(moments / totals[:, None]), objective / frame.scale**2
 

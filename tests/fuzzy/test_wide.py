@@ -5,6 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from askmeans.fuzzy import kernels, lloyd
+from askmeans.fuzzy.engines import read_only
 from askmeans.fuzzy.model import closed_form_memberships, objective, weighted_centers
 from askmeans.fuzzy.wide import WIDE
 
@@ -17,7 +18,8 @@ def test_wide_items_have_the_sums_and_memberships_of_the_model(d, n, dtype):
     X, centers = rng.normal(size=(n, d)).astype(dtype), rng.normal(size=(5, d))
     weights, shift = rng.random(n), rng.normal(size=d)
     inner = (centers - shift) * 0.5
-    moments, totals, found = kernels.accumulate(X, weights, inner, shift, 0.5, 1.7)
+    items = read_only(X)  # as in a fit: nothing is compiled anew
+    moments, totals, found = kernels.accumulate(items, weights, inner, shift, 0.5, 1.7)
     U = closed_form_memberships(X, centers, 1.7)
     expected = weighted_centers(X, U, 1.7, sample_weight=weights)
     assert_allclose(moments / totals[:, None] / 0.5 + shift, expected, rtol=1e-9, atol=1e-9)
