@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # What the tests of the page need beside Python: a chromium, and axe-core in the folder $1, which is
-# in the environment. What is there is taken; else it comes from Debian for root, and for anybody
-# else from playwright, for that user alone. Fails, and says what is missing, where neither works.
+# in the environment. What is there is taken ($CHROMIUM names one; root gets the one without windows
+# beside another); else it comes from Debian for root, and for anybody else from playwright, for that
+# user alone. Fails, and says what is missing, where neither works.
 set -euo pipefail
 folder=$1
 python=$(dirname "$folder")/bin/python

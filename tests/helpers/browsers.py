@@ -26,22 +26,20 @@ def find_browser():
     One that cannot open windows comes first, as it takes half the processor time; in `make soak`
     a whole one does.
     """
-    named = shutil.which(os.environ.get("CHROMIUM", ""))
-    whole = _find(
-        ("chromium", "chromium-browser", "google-chrome"), "chromium-*/chrome-linux*/chrome"
-    )
-    return named or (whole if os.environ.get("ASKMEANS_SOAK") else None) or find_shell() or whole
+    names = ("chromium", "chromium-browser", "google-chrome")
+    whole = _find(names, "chromium-*/chrome-linux*/chrome")
+    return whole if whole and os.environ.get("ASKMEANS_SOAK") else find_shell() or whole
 
 
 def find_shell():
-    """Path of a chromium that cannot open windows, or None."""
+    """Path of a chromium that cannot open windows, or of that in $CHROMIUM; or None."""
     names = ("chromium-headless-shell", "chrome-headless-shell")
     return _find(names, "chromium_headless_shell-*/chrome-*/*headless*shell")
 
 
 def _find(names, own):
-    """The first of these on the path, else playwright's newest."""
-    for path in filter(None, map(shutil.which, names)):
+    """The one that $CHROMIUM names, the first of these on the path, else playwright's newest."""
+    for path in filter(None, map(shutil.which, (os.environ.get("CHROMIUM", ""), *names))):
         return path
     cache = os.environ.get("PLAYWRIGHT_BROWSERS_PATH") or Path.home() / ".cache" / "ms-playwright"
     return max(map(str, Path(cache).glob(own)), default=None)

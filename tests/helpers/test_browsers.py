@@ -46,4 +46,4 @@ def test_one_that_cannot_open_windows_comes_first_but_in_soak(tmp_path, monkeypa
     monkeypatch.setenv("ASKMEANS_SOAK", "1")
     assert find_browser() == whole
     monkeypatch.setenv("CHROMIUM", shell)
-    assert find_browser() == shell
+    assert find_browser() == find_shell() == shell

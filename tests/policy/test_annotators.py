@@ -149,10 +149,12 @@ def test_whole_rows_are_wanted_unless_answers_reach_both_ends():
     [
         (lambda rows: rows, 0),
         (lambda rows: np.round(rows, 1), 2),  # a person's tenths may sum to one by chance
+        (lambda rows: np.full_like(rows, 1.0 / 3.0), 2),  # on four points they often do
+        (lambda rows: np.repeat([[0.375, 0.375, 0.25]], len(rows), axis=0), 2),
         (lambda rows: 0.1 + rows, 2),
         (lambda rows: rows**2, 2),
     ],
-    ids=["a program", "a person", "an offset", "a crooked scale"],
+    ids=["a program", "a person", "four points", "nine points", "an offset", "a crooked scale"],
 )
 def test_one_whole_row_is_enough_where_a_program_answers(answers, more):
     first = np.linspace(0.3137, 0.6, 40)
@@ -163,9 +165,25 @@ def test_one_whole_row_is_enough_where_a_program_answers(answers, more):
     assert told.to_make_whole.sum() == more
 
 
+def test_a_row_of_which_an_entry_was_not_told_does_not_show_a_program():
+    first = np.linspace(0.3137, 0.6, 40)
+    items = np.append(np.arange(40), [0, 0])
+    clusters = np.append(np.zeros(40, dtype=int), [1, 2])
+    answers = np.append(first, [0.2411, np.nan])
+    assert not told_by(Answers([(1, MembershipQueries(items, clusters), answers)]), 3).is_exact
+
+
+def test_a_program_whose_scale_has_an_offset_is_none_whose_rows_are_exact():
+    rows = np.random.default_rng(0).dirichlet(np.ones(3), size=10)
+    told = told_by(Answers([(1, GroupQueries(np.arange(10), 3), np.minimum(rows + 0.1, 1.0))]), 3)
+    assert told.annotators["me"].scale.offset == pytest.approx(0.1, abs=0.02)
+    assert not told.is_exact
+    assert told_by(Answers([(1, GroupQueries(np.arange(10), 3), rows)]), 3).is_exact
+
+
 @pytest.mark.parametrize(("n_whole", "more"), [(1, 2), (3, 0)])
 def test_two_clusters_sum_to_one_on_a_compressed_scale_too(n_whole, more):
-    first = 0.25 + 0.5 * np.linspace(0.11, 0.87, 60)
+    first = np.random.default_rng(0).normal(0.5, 0.12, size=60)
     items = np.append(np.arange(60), np.arange(n_whole))
     clusters = np.append(np.zeros(60, dtype=int), np.ones(n_whole, dtype=int))
     table = np.column_stack([first, 1.0 - first])

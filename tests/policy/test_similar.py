@@ -255,7 +255,6 @@ def test_sides_and_ties_sort_items_whose_features_tell_nothing(seed):
     assert matched_accuracy(y, result.clustering.memberships.argmax(axis=1)) == 1.0
 
 
-@pytest.mark.soak
 def test_anchors_that_nobody_tells_apart_are_replaced():
     X, y = shapes(8)  # all that features call typical are of one group
     result = run(policy(X, 3, seed=8, ask="relative"), TableOracle.from_labels(y), budget=100)

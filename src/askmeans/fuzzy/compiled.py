@@ -15,6 +15,7 @@ Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 # error_model: 0 / 0 is NaN as in numpy, not an exception that would stop vectorisation.
 # forceinline: a kernel has its own copy of those it calls. Or it would run whichever was loaded
 #   first under their names, which rounds otherwise: a process that compiles unlike the next ones.
+# What is changed here reaches kernels that are compiled already only where their file changes, too.
 _OPTIONS: dict[str, Any] = {
     "cache": True, "nogil": True, "error_model": "numpy", "forceinline": True,
 }  # fmt: skip

@@ -9,6 +9,7 @@ Rules of this file:
 - All arithmetic is in float64, whatever the items are stored in.
 - Arrays with a row per item come first, what all items share after them (see threads.py).
 - An empty `weights` means that every item counts once.
+- A kernel has its own copy of those it calls (compiled.py), and so rounds alike in every process.
 """
 
 import math

@@ -1,6 +1,7 @@
 """Kernels' inner loops for many features: blocks of items as they stand, not transposed.
 
-The loops run over features, four items at a time; kernels.py has those that run over items.
+The loops run over features, four items at a time; kernels.py has those that run over items,
+and the rules.
 """
 
 import numpy as np

@@ -150,7 +150,7 @@ class Pool:
 
     @cached_property
     def quadratic(self) -> Floats:
-        """The terms that normal densities along these axes depend on."""
+        """The terms that normal densities along the principal axes depend on."""
         return quadratic(self.principal)
 
     @cached_property

@@ -13,10 +13,10 @@ from askmeans.policy.models.discriminant import learn_discriminant, shrunk_covar
 from askmeans.policy.models.forest import forest
 from askmeans.policy.models.graph import Graph, spread
 from askmeans.policy.models.logistic import learn_logistic, logistic
-from askmeans.policy.models.mixture import maximise, mixture, quadratic
+from askmeans.policy.models.mixture import maximise, mixture
 from askmeans.policy.models.rows import span
 from askmeans.policy.models.training import Training
-from askmeans.policy.pool import Pool
+from askmeans.policy.pool import Pool, quadratic
 
 
 def known(X, labels, rows, k):

@@ -10,7 +10,7 @@ from askmeans.policy.models.rows import softmax
 from askmeans.policy.models.training import Fitted, Training
 from askmeans.policy.pool import Pool, Standard, quadratic
 
-__all__ = ["maximise", "mixture", "quadratic"]
+__all__ = ["maximise", "mixture"]
 
 Floats = NDArray[np.float64]
 _ENOUGH = 500  # items that folds are compared by
