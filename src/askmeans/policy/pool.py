@@ -221,7 +221,7 @@ class Pool:
         for fuzzifier in tries:
             found = lloyd.fit(
                 X, self.n_clusters, fuzzifier=fuzzifier, init="k-means++", n_init=5, max_iter=200,
-                tol=1e-5, weights=np.empty(0), rng=self.rng, mixing=True,
+                tol=1e-5, weights=np.empty(0), rng=self.rng,
             )  # fmt: skip
             if not found.merged:
                 break
