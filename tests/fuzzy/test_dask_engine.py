@@ -167,6 +167,7 @@ def test_a_large_fit_on_a_cluster_survives_both_workers_killed_in_turn(cluster):
         def kill(_):
             calls.append(1)
             if len(calls) in (25, 65):
+                client.wait_for_workers(2)  # the one that was killed may not be back
                 os.kill(list(client.run(os.getpid).values())[len(calls) > 30], signal.SIGKILL)
 
         with watching(kill):
