@@ -6,10 +6,9 @@ import socket
 import ssl
 import subprocess
 import sys
-import urllib.request
 from contextlib import contextmanager
 from pathlib import Path
-from urllib.request import HTTPCookieProcessor, HTTPSHandler, build_opener
+from urllib.request import HTTPCookieProcessor, HTTPSHandler, build_opener, urlopen
 
 import pytest
 
@@ -33,7 +32,7 @@ def test_the_demo_serves_faces_with_questions_ready_and_goes_on_where_it_was(tmp
             env=os.environ | {"TMPDIR": str(tmp_path)},
         )
         lines = [process.stdout.readline() for _ in range(2)]
-        with urllib.request.urlopen(lines[1].split()[1], timeout=60) as reply:
+        with urlopen(lines[1].split()[1], timeout=60) as reply:
             assert reply.status == 200
         process.terminate()
         assert process.wait(timeout=60) in (0, -15)

@@ -130,9 +130,7 @@ class Told:
 
         Nobody else may answer, on no other scale, and every entry of these rows was told.
         """
-        told = np.zeros(self.values.shape, dtype=bool)
-        told[self.place, self.cluster] = True
-        whole = np.asarray(told.all(axis=1))
+        whole = np.asarray(np.isfinite(self._ranges()).all(axis=1))
         steps = np.arange(1, _POINTS)
         value = self.value[whole[self.place]][:, None]
         fine = (np.abs(value - np.round(value * steps) / steps) > _EXACTLY).all(axis=1).any()
