@@ -12,7 +12,10 @@ from askmeans.policy.pool import Pool, Standard
 __all__ = ["forest", "load"]
 
 Floats = NDArray[np.float64]
-_TREES = 30
+# With 30, 60 and 100 trees the log loss of 14 tables is .372, .362 and .358, the error .129, .127
+# and .125 (50 and 100 answers); a forest of 30 bootstrap samples has .376 and .131.
+_TREES = 100
+_FOLDS = 10
 _FEATURES = 24  # that a split is chosen among at most
 
 
@@ -26,13 +29,11 @@ class Forest:
 
     def __call__(self, X: NDArray[np.floating]) -> Floats:
         """Memberships of any items."""
-        return np.asarray(np.mean(self.each(self.scale(X)), axis=0))
-
-    def each(self, Z: Floats) -> Floats:
-        """What every tree says of items in the common scale."""
-        single = Z.astype(np.float32)
-        shape = (len(self.trees), len(Z), self.n_clusters)
-        return np.reshape([tree.predict(single) for tree in self.trees], shape)
+        Z = self.scale(X).astype(np.float32)
+        total = np.zeros((len(Z), self.n_clusters))
+        for tree in self.trees:
+            total += tree.predict(Z).reshape(total.shape)
+        return total / len(self.trees)
 
 
 def load() -> None:
@@ -41,26 +42,40 @@ def load() -> None:
 
 
 def forest(pool: Pool, training: Training) -> Fitted:
-    """Extremely randomised trees; what each answer gets from trees that did not see it."""
+    """Extremely randomised trees, each without one fold of the answers, which it is held out from.
+
+    Learning from nine tenths of the answers, not from bootstrap samples, the trees that did not see
+    an answer are nearly as good as all of them: their probabilities are calibrated for the forest.
+    """
     from sklearn import config_context
     from sklearn.tree import ExtraTreeRegressor
 
     Z, Y, rng = pool.Z[training.rows].astype(np.float32), training.Y, np.random.default_rng(0)
     (n, k), weight = Y.shape, training.sample_weight
-    # Each tree learns from a bootstrap sample, in which answers that weigh more come more often.
-    samples = rng.choice(n, (_TREES, n), p=weight / weight.sum())
+    unseen = np.zeros((_TREES, n), dtype=bool)
+    n_folds = min(n, _FOLDS)
+    for number in range(_TREES):
+        if number % n_folds == 0:  # new folds, each with answers of every cluster
+            fold = np.empty(n, dtype=np.intp)
+            fold[np.lexsort((rng.random(n), Y.argmax(axis=1)))] = np.arange(n) % n_folds
+        unseen[number] = fold == number % n_folds
+    # Answers that count less come in fewer trees.
+    seen = ~unseen & (rng.random(unseen.shape) < weight / weight.max())
+    seen[~seen.any(axis=1)] = ~unseen[~seen.any(axis=1)]
     most = max(1, min(Z.shape[1] // 2, _FEATURES))
-    trees = []
+    everything = pool.Z.astype(np.float32)
+    trees, total, held_out = [], np.zeros((len(everything), k)), np.zeros((n, k))
     with config_context(skip_parameter_validation=True, assume_finite=True):
-        for i, rows in enumerate(samples):
+        for i, (out, rows) in enumerate(zip(unseen, seen, strict=True)):
             tree = ExtraTreeRegressor(max_features=most, random_state=i)
-            trees.append(tree.fit(Z[rows], Y[rows], check_input=False).tree_)
-    model = Forest(scale=pool.scaled, trees=tuple(trees), n_clusters=k)
-    each = model.each(pool.Z)
-    unseen = np.ones((_TREES, n), dtype=bool)
-    unseen[np.arange(_TREES)[:, None], samples] = False
-    held_out = np.full_like(Y, 1.0 / k)  # an answer that every tree saw is told by none
-    told = unseen.any(axis=0)
-    sums = np.einsum("ti,tik->ik", unseen, each[:, training.rows])
-    held_out[told] = sums[told] / unseen.sum(axis=0)[told, None]
-    return Fitted(name="forest", pool=each.mean(axis=0), held_out=held_out, predict=model)
+            fitted = tree.fit(Z[rows], Y[rows], check_input=False)
+            trees.append(fitted.tree_)
+            shares = fitted.tree_.predict(everything).reshape(total.shape)
+            total += shares
+            held_out[out] += shares[training.rows[out]]
+    return Fitted(
+        name="forest",
+        pool=total / _TREES,
+        held_out=held_out / unseen.sum(axis=0)[:, None],
+        predict=Forest(scale=pool.scaled, trees=tuple(trees), n_clusters=k),
+    )

@@ -17,7 +17,9 @@ Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 Predict = Callable[[NDArray[np.floating]], Floats]
 MANY = 10  # answers from which on flexible and humble models learn
-_FOLDS = 5
+# Of 5, 10 and 20, over 42 real tables with 50 and 100 answers: with ten, answers are held out from
+# models that are nearly those that learn from all of them (log loss .462, .465 with five).
+_FOLDS = 10
 ALL_OR_NOTHING = 0.98  # mean of the strongest memberships from which on answers are all or nothing
 
 
@@ -49,7 +51,7 @@ class Training:
         near = without_last_bits(Y)
         order = np.lexsort((-near.max(axis=1), near.argmax(axis=1)))  # ties: as asked
         folds = np.empty(len(rows), dtype=np.intp)
-        folds[order] = np.arange(len(rows)) % (len(rows) if len(rows) <= 10 else _FOLDS)
+        folds[order] = np.arange(len(rows)) % _FOLDS
         return cls(
             rows=rows, Y=Y, sample_weight=sample_weight, stratum_size=stratum_size, known=known,
             folds=folds,
