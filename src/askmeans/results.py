@@ -69,7 +69,12 @@ class Diagnostics:
     estimated_error : float or None
         The default strategy: the mean error of a membership to expect.
     error_band : (float, float) or None
-        The same: between which the error lies in four cases of five.
+        The same: its 80 % interval.
+    expected_wrong : float or None
+        The same: how many items are probably not in their strongest cluster; None before there are
+        answers.
+    expected_wrong_band : (int, int) or None
+        The same: the 80 % interval of their number.
     suggested_clusters : int or None
         How many groups the answers speak of; more than asked for where items belong to none.
     annotators : mapping of str to mapping, or None
@@ -109,6 +114,8 @@ class Diagnostics:
     notes: tuple[str, ...] = ()
     estimated_error: float | None = None
     error_band: tuple[float, float] | None = None
+    expected_wrong: float | None = None
+    expected_wrong_band: tuple[int, int] | None = None
     suggested_clusters: int | None = None
     annotators: Mapping[str, Any] | None = None
     models: Mapping[str, float] | None = None
@@ -174,7 +181,12 @@ class Clustering:
     centers : ndarray of shape (n_clusters, n_features)
         The centres.
     memberships : ndarray of shape (n_items, n_clusters)
-        Memberships; rows lie in [0, 1] and sum to one.
+        Memberships; rows lie in [0, 1], and sum to one with `unassigned`.
+    confidence : ndarray of shape (n_items,), or None
+        The probability that an item's strongest cluster is right: 1 where an annotator decided and
+        none contradicts; None with a strategy of the paper.
+    unassigned : ndarray of shape (n_items,), or None
+        The probability that an item belongs to none of the clusters; None as before.
     predictor : callable
         Memberships of other items.
     complete : bool
@@ -187,6 +199,8 @@ class Clustering:
     memberships: Floats
     predictor: Callable[[NDArray[np.floating]], Floats]
     complete: bool
+    confidence: Floats | None = None
+    unassigned: Floats | None = None
     diagnostics: Diagnostics = Diagnostics()
 
     def __repr__(self) -> str:

@@ -387,7 +387,10 @@ class Stratified(Strategy):
     Parameters
     ----------
     precision : float, default=0.005
-        Stop when the estimated mean error of a membership is below this.
+        Stop when the estimated mean error of a membership is below this, where answers are soft.
+    target : float or None, default=None
+        Stop when the expected share of items in the wrong cluster is below this. None is 0.01 where
+        answers are all or nothing, and `precision` where they are soft.
     max_items : int or None, default=100
         Items asked about at most; None for no limit. An item costs one question to n_clusters - 1.
     noise : float or "auto", default=0.0
@@ -403,6 +406,7 @@ class Stratified(Strategy):
     """
 
     precision: float = 0.005
+    target: float | None = None
     max_items: int | None = 100
     noise: float | Literal["auto"] = 0.0
     levels: int | None = None
@@ -413,6 +417,8 @@ class Stratified(Strategy):
         if self.levels is not None:
             check_number(self.levels, "levels", "Stratified", integer=True, minimum=2)
         check_share(self.precision, "precision", "Stratified")
+        if self.target is not None:
+            check_share(self.target, "target", "Stratified")
         if self.max_items is not None:
             check_number(self.max_items, "max_items", "Stratified", integer=True, minimum=1)
 
@@ -468,6 +474,7 @@ class Stratified(Strategy):
             fuzzifier=float(fuzzifier),
             ask=ask,
             precision=self.precision,
+            target=self.target,
             max_items=self.max_items,
             repeats=repeats,
             scale=Scale(noise=self.noise, levels=self.levels),

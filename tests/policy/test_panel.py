@@ -139,8 +139,8 @@ def test_people_get_what_model_and_policy_disagree_on_first():
     rows[odd] = np.eye(K)[(LABELS[odd] + 1) % K]
     policy = policy_of(X)
     policy.learn(Answers([model_says(rows), people_say(ASKED)]))
-    doubt = policy._current().belief.stack.doubt
-    assert set(np.argsort(-doubt)[:3]) == set(odd)
+    uncertainty = policy._current().belief.stack.uncertainty
+    assert set(np.argsort(-uncertainty)[:3]) == set(odd)
 
 
 ODD = np.arange(60, 150, 9)

@@ -1,4 +1,4 @@
-"""Weights by training, sharpness by absolute error."""
+"""Weights by squared error, calibration by log loss, both on held-out answers."""
 
 from dataclasses import replace
 
@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose
 from askmeans.policy.ensemble import Ensemble
 from askmeans.policy.models.training import Fitted, Training
 from askmeans.policy.stacking import (
-    HeldOut,
+    likeliest_power,
     sharpened,
     stack_models,
     stacked,
@@ -59,26 +59,98 @@ def test_sharpening_keeps_rows_and_their_order(power, seed):
     assert (V.argmax(axis=1) == U.argmax(axis=1)).all()
 
 
-def held_out(outs, Y, *, hard):
-    n, k = Y.shape
-    prior = np.ones(len(outs))
-    known = np.ones((n, k), dtype=bool)
-    return HeldOut(outs=outs, Y=Y, known=known, weight=np.ones(n), prior=prior, hard=hard)
+def drawn(P, rng):
+    """Hard answers, each drawn from its row of probabilities."""
+    return np.eye(P.shape[1])[[rng.choice(len(p), p=p) for p in P]]
 
 
-def test_hard_answers_sharpen_and_exact_ones_do_not():
+def everywhere(Y):
+    return np.ones(Y.shape, dtype=bool)
+
+
+@pytest.mark.parametrize("off", [0.4, 1.0, 2.5])
+def test_probabilities_that_are_too_sure_or_not_sure_enough_are_calibrated(off):
+    rng = np.random.default_rng(0)
+    P = rng.dirichlet([0.7] * 4, size=2000)
+    rows = P**off / (P**off).sum(axis=1, keepdims=True)
+    power = likeliest_power(rows, drawn(P, rng), everywhere(P), np.ones(len(P)))
+    assert power == pytest.approx(1 / off, rel=0.15)
+
+
+def test_shares_that_are_expected_stay_as_they_are():
     U = np.random.default_rng(0).dirichlet([1.0] * 3, size=200)
-    Y = np.eye(3)[U.argmax(axis=1)]
-    assert held_out(U[None], U, hard=False).sharpness(U) == 1.0
-    assert held_out(U[None], Y, hard=True).sharpness(U) == 50.0
+    assert likeliest_power(U, U, everywhere(U), np.ones(200)) == pytest.approx(1.0, abs=0.03)
+
+
+def test_few_answers_leave_probabilities_nearly_as_they_are():
+    P, Y = np.array([[0.7, 0.3]]), np.array([[1.0, 0.0]])
+    assert 1.0 < likeliest_power(P, Y, everywhere(Y), np.ones(1)) < 1.5
+
+
+def test_entries_that_were_not_answered_count_together_whatever_they_were_filled_with():
+    rng = np.random.default_rng(1)
+    P = rng.dirichlet([0.7] * 4, size=300)
+    Y = drawn(P, rng)
+    known = np.zeros(P.shape, dtype=bool)
+    known[:, :2] = True
+    other = Y.copy()
+    other[:, 2:] = other[:, :1:-1]
+    powers = [likeliest_power(P, each, known, np.ones(300)) for each in (Y, other)]
+    assert powers[0] == powers[1]
+
+
+def single(P, Y):
+    """A stack of one model, which says the same of the first items, answered, held out."""
+    n = len(Y)
+    training = Training.of(np.arange(n), Y, np.ones(n), np.ones(n))
+    model = Fitted(name="discriminant", pool=P, held_out=P[:n], predict=lambda X: X)
+    return stack_models([model], training)
+
+
+@pytest.mark.parametrize("k", [2, 4])
+@pytest.mark.parametrize("off", [0.5, 1.0, 2.0])
+def test_of_the_items_nobody_was_asked_about_as_many_are_wrong_as_expected(k, off):
+    rng = np.random.default_rng(0)
+    P = rng.dirichlet(np.full(k, 0.6), size=6000)
+    Y = drawn(P, rng)
+    stack = single(P**off / (P**off).sum(axis=1, keepdims=True), Y[:1000])
+    U = stack.pool[1000:]
+    wrong = (U.argmax(axis=1) != Y[1000:].argmax(axis=1)).mean()
+    assert 1.0 - stack.confidence(U).mean() == pytest.approx(wrong, rel=0.15)
+    assert stack.expected[1000:].mean() == pytest.approx(np.abs(U - Y[1000:]).mean(), rel=0.15)
+
+
+def test_models_that_were_wrong_on_answers_are_not_trusted_on_other_items():
+    truth = np.random.default_rng(0).integers(2, size=500)
+    sure = np.where(np.eye(2)[truth] > 0, 0.99, 0.01)
+    right, wrong = single(sure, np.eye(2)[truth[:60]]), single(sure, np.eye(2)[1 - truth[:60]])
+    assert right.confidence(right.pool).mean() > 0.98
+    assert wrong.confidence(wrong.pool).mean() < 0.65
+
+
+def test_confidence_in_soft_shares_is_how_often_their_strongest_cluster_is_right():
+    rng = np.random.default_rng(0)
+    U = rng.dirichlet([1.0] * 3, size=1500)
+    noisy = U + 0.25 * rng.normal(size=U.shape)
+    expected = np.clip(noisy, 0.01, None)
+    expected /= expected.sum(axis=1, keepdims=True)
+    stack = single(expected, U[:300])
+    right = (stack.pool[300:].argmax(axis=1) == U[300:].argmax(axis=1)).mean()
+    confidence = stack.confidence(stack.pool[300:])
+    assert confidence.mean() == pytest.approx(right, abs=0.06)
+    assert confidence.mean() > stack.pool[300:].max(axis=1).mean() + 0.05
 
 
 def test_a_model_that_predicts_nothing_gets_hardly_any_weight():
     rng = np.random.default_rng(0)
     Y = rng.dirichlet([0.3] * 3, size=60)
     outs = np.stack([0.9 * Y + 0.1 / 3, rng.permutation(Y)])
-    w, _ = held_out(outs, Y, hard=False).stack()
-    assert w[0] > 0.95
+    training = Training.of(np.arange(60), Y, np.ones(60), np.ones(60))
+    models = [
+        Fitted(name=name, pool=out, held_out=out, predict=lambda X: X)
+        for name, out in zip(("discriminant", "mixture"), outs, strict=True)
+    ]
+    assert stack_models(models, training).weights[0] > 0.95
 
 
 def test_the_stack_is_no_worse_held_out_than_the_unsupervised_fit(study):
@@ -99,16 +171,3 @@ def test_an_answer_that_stands_for_many_items_weighs_models_like_any_other(study
     sizes = np.where(np.arange(len(training.rows)) == 0, 1000.0, 1.0)
     found = stack_models(fitted, replace(training, stratum_size=sizes))
     assert_allclose(found.weights, stack_models(fitted, training).weights)
-
-
-def test_a_forest_is_expected_to_be_less_wrong_than_another_model_that_says_the_same():
-    rng = np.random.default_rng(0)
-    P = rng.dirichlet(np.full(3, 0.4), size=300)
-    Y = np.eye(3)[[rng.choice(3, p=p) for p in P[:60]]]
-    training = Training.of(np.arange(60), Y, np.ones(60), np.ones(60))
-    said = Fitted(name="discriminant", pool=P, held_out=P[:60], predict=lambda X: X)
-    other, forest = (
-        stack_models([replace(said, name=name)], training) for name in ("discriminant", "forest")
-    )
-    assert_allclose(forest.pool, other.pool)
-    assert forest.expected.mean() < 0.7 * other.expected.mean()

@@ -25,8 +25,10 @@ from askmeans.queries import GroupQueries, Ledger, MembershipQueries
 LOADERS = {"iris": load_iris, "wine": load_wine, "cancer": load_breast_cancer}
 
 
-def ask(X, oracle, k, *, seed=0, fuzzifier=2.0, max_items=20, precision=1e-9, **options):
-    policy = Stratified(max_items=max_items, precision=precision).policy(
+def ask(
+    X, oracle, k, *, seed=0, fuzzifier=2.0, max_items=20, precision=1e-9, target=None, **options
+):
+    policy = Stratified(max_items=max_items, precision=precision, target=target).policy(
         X, k, fuzzifier=fuzzifier, rng=np.random.default_rng(seed)
     )
     if isinstance(oracle, np.ndarray):
@@ -42,7 +44,7 @@ def check_valid(clustering, n, k, d):
     assert clustering.memberships.shape == (n, k)
     assert (clustering.memberships >= 0.0).all()
     assert (clustering.memberships <= 1.0).all()
-    assert_allclose(clustering.memberships.sum(axis=1), 1.0, atol=1e-9)
+    assert_allclose(clustering.memberships.sum(axis=1) + clustering.unassigned, 1.0, atol=1e-9)
 
 
 def questions(result):
@@ -111,12 +113,10 @@ def test_whatever_comes_the_clustering_is_valid(seed, n, k, fuzzifier, share, bu
     U[:, -1] = np.clip(1.0 - U[:, :-1].sum(axis=1), 0.0, 1.0)
     result = ask(X, Silent(U, share, seed), k, seed=seed, fuzzifier=fuzzifier, budget=budget)
     check_valid(result.clustering, n, k, 2)
-    check_valid(
-        type(result.clustering)(
-            centers=result.clustering.centers, memberships=result.clustering.predictor(X),
-            predictor=result.clustering.predictor, complete=True,
-        ), n, k, 2,
-    )  # fmt: skip
+    predicted = result.clustering.predictor(X)
+    assert predicted.shape == (n, k)
+    assert (predicted >= 0.0).all()
+    assert (predicted.sum(axis=1) <= 1.0 + 1e-9).all()
     assert result.n_queries <= (n * k if budget is None else budget)
 
 
@@ -143,7 +143,7 @@ def test_noisy_answers_outside_the_unit_interval_give_a_valid_clustering(target)
 
 def test_the_likeliest_cluster_is_asked_first_so_hard_labels_cost_little_more_than_one_each():
     X, y = load_iris(return_X_y=True)
-    result = ask(scale(X), np.eye(3)[y], 3, max_items=40)
+    result = ask(scale(X), np.eye(3)[y], 3, max_items=40, target=1e-6)
     assert len({a.items for a in result.history}) == 40
     assert result.n_queries <= 1.5 * 40  # in a fixed order it would be 67
 
@@ -179,16 +179,18 @@ def by_groups(X, y, budget):
     return run(policy, TableOracle.from_labels(y), budget=budget).clustering
 
 
-def test_where_likely_no_item_is_wrong_the_estimate_is_what_rows_lack_to_certainty():
+def test_where_likely_no_item_is_wrong_there_may_be_some_all_the_same():
     rng = np.random.default_rng(0)
     y = np.arange(240) % 3
     X = 8.0 * np.eye(3)[y] + rng.normal(size=(240, 3))
     found = by_groups(X, y, 40)
-    error = np.abs(found.memberships - np.eye(3)[y]).mean()
-    assert found.diagnostics.estimated_error == pytest.approx(max(error, 1e-9))
+    assert (found.memberships.argmax(axis=1) == y).all()
+    assert found.diagnostics.expected_wrong < 1.0
+    assert found.diagnostics.expected_wrong_band[0] == 0
+    assert 1 <= found.diagnostics.expected_wrong_band[1] < 0.05 * 240
     low, high = found.diagnostics.error_band
     assert low == 0.0
-    assert 1e-4 < high < 0.05  # there may be some, all the same
+    assert found.diagnostics.estimated_error < high < 0.05
 
 
 @pytest.mark.parametrize("shift", [1.0, 2.0])
@@ -290,11 +292,11 @@ def test_a_fuzzy_k_means_target_is_found_with_few_questions(name):
 def test_labels_are_found_from_twenty_items(name, least):
     X, y = LOADERS[name](return_X_y=True)
     right = []
-    for seed in range(3):  # another order of the items is another run
-        rows = np.random.default_rng(seed).permutation(len(y))
+    for seed in range(3):
+        rows = np.random.default_rng(seed).permutation(len(y))[: int(0.85 * len(y))]
         U = ask(scale(X)[rows], np.eye(3)[y[rows]], 3, max_items=20).clustering.memberships
         right.append((U.argmax(axis=1) == y[rows]).mean())
-    assert np.mean(right) >= least  # measured over 5 orders: .993, .994
+    assert np.mean(right) >= least  # measured over 8 such parts: .994, .993
 
 
 def test_an_expert_who_weighs_features_is_understood_where_clustering_alone_is_not():

@@ -1,8 +1,7 @@
 """Items that belong to none of the groups: a group more inside, none more outside.
 
 Answers of "none of these" are learnt from like a group of their own, so that items like them are
-expected to be elsewhere, too. In the result their share is spread evenly: nobody was asked about a
-group that has no name.
+expected to be elsewhere, too. In the result their share has its own column.
 """
 
 from dataclasses import dataclass, replace
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 from askmeans.policy.evidence import Told
 from askmeans.policy.models.training import Predict
 
-__all__ = ["Folded", "fold", "is_elsewhere", "n_hidden_groups", "with_elsewhere"]
+__all__ = ["WithoutRest", "is_elsewhere", "n_hidden_groups", "with_elsewhere"]
 
 Floats = NDArray[np.float64]
 
@@ -45,22 +44,16 @@ def with_elsewhere(told: Told) -> Told:
     )
 
 
-def fold(U: Floats, n_clusters: int) -> Floats:
-    """Memberships to the groups there are: what is elsewhere is spread evenly."""
-    folded: Floats = U[:, :n_clusters] + U[:, n_clusters:].sum(axis=1, keepdims=True) / n_clusters
-    return folded
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Folded:
-    """Memberships of any items to the groups there are."""
+class WithoutRest:
+    """Memberships of any items to the groups there are; rows lack what is in none of them."""
 
     predict: Predict
     n_clusters: int
 
     def __call__(self, X: NDArray[np.floating]) -> Floats:
         """Memberships of any items."""
-        return fold(self.predict(X), self.n_clusters)
+        return self.predict(X)[:, : self.n_clusters]
 
 
 def n_hidden_groups(Z: Floats, n_told: int) -> int:

@@ -29,6 +29,8 @@ _SHARE = 0.1
 
 _AGREE = 3.5  # standard deviations by which answers differ that are alike
 
+_CONTESTED = 0.5  # of a share, by which answers to the same entry differ
+
 NOTHING = 0.05  # a row of which no more was told says that the item is in none of these
 
 
@@ -142,6 +144,11 @@ class Told:
     def differ(self) -> bool:
         """Whether a question that was asked again was answered otherwise."""
         return bool((self._ranges() > ROUNDING).any())
+
+    @property
+    def is_contested(self) -> NDArray[np.bool_]:
+        """Of which items answers differ by so much that their strongest cluster may be another."""
+        return np.asarray((self._ranges() > _CONTESTED).any(axis=1))
 
     def confirmed(self, noise: float) -> NDArray[np.bool_]:
         """Which entries were answered again alike, but for so much noise: these are no slips."""

@@ -111,10 +111,9 @@ class Weighed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Panel:
-    """Every model with its weight, and what makes rows probabilities before and sharp after."""
+    """Every model with its weight, and the power that calibrates rows after they spoke."""
 
     models: tuple[Weighed, ...] = ()
-    power: float | None = None  # None: rows are taken as they are
     sharpness: float = 1.0
 
     def applied(self, items: Rows, U: Floats, without: str | None = None) -> Floats:

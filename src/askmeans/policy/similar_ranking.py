@@ -136,7 +136,10 @@ class SimilarRanking(Ranking):
         """What is open, what is unsure, and new items as far as they shall be asked about."""
         if self.k == 1:
             return
-        told, precise = self.belief.told, self.belief.is_precise(self.settings.precision)
+        told, precise = (
+            self.belief.told,
+            self.belief.is_precise(self.settings.precision, self.settings.target),
+        )
         if self.core.wanted or self.core.rows:
             yield from self.core.wanted
             yield from self._whole_rows(0 if precise else self.room)

@@ -55,6 +55,7 @@ class Settings:
     fuzzifier: float = 2.0
     ask: Ask = "membership"
     precision: float = 0.005
+    target: float | None = None
     max_items: int | None = 100
     repeats: int = 1
     scale: Scale = EXACT
@@ -132,7 +133,7 @@ class StratifiedPolicy:
         """Why there is no need to ask on: "precision", "max_items" or "items"; None to go on."""
         if self.batch_size > 0:
             return None
-        precise = self._current().belief.is_precise(self.settings.precision)
+        precise = self._is_precise(self._current().belief)
         return "precision" if precise else self._ended() or "items"
 
     @property
@@ -206,9 +207,11 @@ class StratifiedPolicy:
         told = told_by(self._answers, self.k)
         others = tuple(model for model in self._models if model.name not in models)
         with self._learning:
-            return Belief(
-                *self._ground(told), told, self.settings.scale, models=others
-            ).memberships()
+            return (
+                Belief(*self._ground(told), told, self.settings.scale, models=others)
+                .outcome()
+                .memberships
+            )
 
     @default_float_errors()
     def clustering(self) -> Clustering:
@@ -233,16 +236,23 @@ class StratifiedPolicy:
                 MoreClustersWarning,
                 notes,
             )
-        U = belief.memberships()
-        precise = belief.is_precise(self.settings.precision)
+        outcome = belief.outcome()
+        U = outcome.memberships
+        precise = self._is_precise(belief)
         stopped = "precision" if precise else self._ended()
         return Clustering(
             centers=self._centers(belief, U),
             memberships=U,
+            confidence=outcome.confidence,
+            unassigned=outcome.unassigned,
             predictor=belief.predictor,
             complete=stopped in ("precision", "items") and not len(missing),
             diagnostics=replace(self._diagnostics(belief, U), stopped=stopped, notes=tuple(notes)),
         )
+
+    def _is_precise(self, belief: Belief) -> bool:
+        """Whether asking on is not worth it."""
+        return belief.is_precise(self.settings.precision, self.settings.target)
 
     def _ended(self) -> str | None:
         """Whether as many items were asked about as wanted: "max_items", or "items" for all."""
@@ -354,6 +364,8 @@ class StratifiedPolicy:
             rho=float((U**self.settings.fuzzifier).mean(axis=0).min()),
             estimated_error=belief.estimated_error,
             error_band=belief.error_band,
+            expected_wrong=belief.expected_wrong,
+            expected_wrong_band=belief.expected_wrong_band,
             annotators={name: one.to_dict() for name, one in belief.told.annotators.items()}
             | belief.panel.to_dict(),
             models=weights,
@@ -417,7 +429,7 @@ class Ranking:
         """What is open, new items as far as they shall be asked about, and what to ask again."""
         if self.k == 1:
             return
-        if self.belief.is_precise(self.settings.precision):
+        if self.belief.is_precise(self.settings.precision, self.settings.target):
             yield from self._open(1.0, 1.0, every=True)  # those that may be in no cluster
             yield from self._again(doubted=False)
             return
@@ -551,7 +563,7 @@ class Ranking:
             known = set(belief.asked.tolist())
             first = [place for place in belief.pool.typical if place not in known]
         elif belief.stack is not None:
-            doubt = belief.stack.doubt / max(float(belief.stack.doubt.mean()), 1e-300)
+            doubt = belief.stack.uncertainty / max(float(belief.stack.uncertainty.mean()), 1e-300)
             if not belief.stack.answers_are_hard:  # doubts of models that explain little are noise
                 evenly = max(evenly, belief.stack.unexplained)
         yield from first

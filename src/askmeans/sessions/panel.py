@@ -248,7 +248,7 @@ def _doubtful(belief: Belief) -> tuple[int, ...]:
     """Rows of the pool that are most doubtful, without those that people answered."""
     if belief.stack is None:
         return ()
-    order = np.argsort(-belief.stack.doubt, kind="stable")
+    order = np.argsort(-belief.stack.uncertainty, kind="stable")
     asked = set(belief.asked.tolist())
     rows = [int(belief.pool.rows[place]) for place in order if place not in asked]
     return tuple(rows[:_LISTED])
