@@ -61,7 +61,7 @@ def test_nobody_waits_for_a_picture_that_takes_long(session, monkeypatch):
 
 def test_where_there_is_no_result_people_answer_on_and_are_told_why(session, monkeypatch):
     def fail():
-        raise RankError("two of three clusters look alike.")
+        raise RankError("Got rank 2.", user_message="two of three clusters look alike.")
 
     views = ResultViews(session)
     monkeypatch.setattr(session, "result", fail)

@@ -122,8 +122,10 @@ async function send(action, body) {
       continue;
     }
     sessionStorage.removeItem(PENDING);
-    if (!exchange(await response.text())) {
-      say(`Not saved: the server replied with ${response.status}. Reload the page.`, true);
+    const text = await response.text();
+    if (!exchange(text)) {
+      const plain = response.headers.get("Content-Type")?.startsWith("text/plain");
+      say(plain ? text : "Not saved: the server gave no answer to this. Reload the page.", true);
     }
     break;
   }
