@@ -101,13 +101,14 @@ function render({ model, el }) {
   function tile(choice) {
     const examples = choice.typical.map((item) =>
       item.image ? image(item.row, item.name) : make("span", { className: "first" }, item.line));
+    if (choice.guessed) examples.unshift(make("small", {}, "our guess"));
     if (!examples.length) examples.push(make("span", { className: "first" }, "No example yet"));
     const node = make(
       "button",
       { type: "button", className: "tile", data: { key: choice.key, group: choice.group } },
       make("span", { className: "title" }, choice.key ? make("kbd", {}, choice.key) : null,
         make("span", { className: "word" }, choice.name)),
-      make("span", { className: "examples" }, ...examples),
+      make("span", { className: choice.guessed ? "examples guessed" : "examples" }, ...examples),
     );
     node.style.borderLeftColor = choice.color;
     node.onclick = (event) => (event.shiftKey ? pick(choice) : answer({ [choice.group]: 1 }));
@@ -228,7 +229,8 @@ function render({ model, el }) {
     if (asked) {
       const isAsked = (place) => view.asked === null || view.asked === place;
       const items = view.items.map((item, place) => article(item, isAsked(place) ? "asked" : ""));
-      const typical = view.typical.map((item) => article(item, "", `typical of ${view.group}`));
+      const why = view.guessed ? `our guess for ${view.group}` : `typical of ${view.group}`;
+      const typical = view.typical.map((item) => article(item, view.guessed ? "guessed" : "", why));
       const tiles = view.choices.map(tile);
       parts.push(make(
         "div",
