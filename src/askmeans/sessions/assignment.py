@@ -471,7 +471,7 @@ class Assignment:
                 f"Question {number} must be answered once by {annotator!r}. Got another "
                 f"{kind.value} after {said}; change it, or undo that first.",
                 user_message="You have answered this question before, so this answer was not "
-                "saved. The first one can be changed under History.",
+                "saved. Change that one under History, or undo that first.",
             )
         if kind in ANSWERS and not leased and self._is_beyond(number):
             raise BudgetError(

@@ -223,21 +223,22 @@ class Cards:
     ) -> tuple[Choice, ...]:
         """The groups that an item may belong to, each with items that tell what it is.
 
-        The likeliest come first where it is told how likely each is.
+        The likeliest come first where it is told how likely each is; keys stay with their groups.
         """
         found = []
         groups = self._session.groups
-        listed = list(zip(groups, colors_of(len(groups)), strict=True))
+        keys = [str(place + 1) if place < _KEYS else "" for place in range(len(groups))]
+        listed = list(zip(groups, colors_of(len(groups)), keys, strict=True))
         if likely is not None and len(likely) == len(groups):
             listed = [listed[j] for j in sorted(range(len(groups)), key=lambda j: -likely[j])]
-        for place, (group, color) in enumerate(listed):
+        for group, color, key in listed:
             rows, guessed = self._examples(group.number, items)
             found.append(
                 Choice(
                     group=group.number,
                     name=group.name,
                     color=color,
-                    key=str(place + 1) if place < _KEYS else "",
+                    key=key,
                     typical=tuple(self.item(row) for row in rows),
                     guessed=guessed,
                     about=group.description,
