@@ -39,7 +39,6 @@ T = TypeVar("T")
 _FAILED_RATE, _FAILED_BURST = 0.5, 30.0  # wrong tokens from one address
 _EXAMPLES = 12  # of each group: those of a card, and those that were before others answered
 _DEEPEST = 6  # of HTML's headings
-_BLOCKS = ("heading_open", "paragraph_open", "bullet_list_open", "ordered_list_open")
 _markdown = MarkdownIt("commonmark", {"html": False}).disable("image")
 STATIC = Path(__file__).parent / "static"
 
@@ -231,13 +230,12 @@ def as_html(text: str) -> Markup:
     for token in tokens:
         if token.type in ("heading_open", "heading_close"):
             token.tag = f"h{min(_DEEPEST, int(token.tag[1]) + 2)}"
-        if token.type in _BLOCKS:  # each in the direction of its own script
-            token.attrSet("dir", "auto")
         for child in token.children or ():
             if child.type == "link_open":
                 child.attrSet("rel", "noopener noreferrer")
                 child.attrSet("target", "_blank")
-    return Markup(_markdown.renderer.render(tokens, _markdown.options, {}))
+    html = _markdown.renderer.render(tokens, _markdown.options, {})
+    return Markup(f'<div dir="auto">\n{html}</div>')
 
 
 _templates = Environment(  # compiled once, however many sessions are served
