@@ -156,7 +156,7 @@ class Rows:
         if not 0 <= row < len(self):
             raise DataError(
                 f"There must be an item {row}. Got items 0 to {len(self) - 1} only.",
-                user_message="There is no such item. The results list those there are.",
+                user_message="There is no such item here. Look for it by name under Results.",
             )
         part = bisect.bisect_right(self._ends, row)
         return part, row - (self._ends[part - 1] if part else 0)

@@ -153,7 +153,7 @@ class AppContext:
     def check_row(self, row: int) -> None:
         """Refuse what is no item."""
         if not 0 <= row < len(self.session.rows):
-            raise HTTPException(404, f"There is no item {row}. The results list those there are.")
+            raise HTTPException(404, f"There is no item {row}. Look for it by name under Results.")
 
     def is_owner(self, request: Request) -> bool:
         """Whether an owner asks."""
