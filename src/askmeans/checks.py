@@ -191,7 +191,11 @@ def check_number(
     if not (number and value >= minimum and (not integer or value < _TOO_LARGE)):  # type: ignore[operator]  # mypy sees no numbers ABC
         large = number and integer and value >= _TOO_LARGE  # type: ignore[operator]  # as above
         range_ = f"[{minimum}, {'2**63' if large else 'inf'}{')' if integer else ']'}"
-        raise _out_of_range(value, parameter, owner, range_, "an int" if integer else "a float")
+        error = _out_of_range(value, parameter, owner, range_, "an int" if integer else "a float")
+        error.user_message = (
+            f"Type {'a whole number' if integer else 'a number'} from {minimum} up."
+        )
+        raise error
 
 
 def check_seed(value: object, parameter: str, owner: str) -> None:
@@ -238,7 +242,9 @@ def check_enough_items(n_items: int, n_clusters: int, owner: str) -> None:
     if n_clusters > n_items:
         raise ParameterError(
             f"The 'n_clusters' parameter of {owner} must be at most n_samples={n_items}. "
-            f"Got {n_clusters} instead; ask for fewer clusters or give more rows."
+            f"Got {n_clusters} instead; ask for fewer clusters or give more rows.",
+            user_message=f"There are {n_items} items, so there cannot be {n_clusters} groups. "
+            "Rename a group or merge two of them first.",
         )
 
 
@@ -268,5 +274,6 @@ def check_name(name: object, parameter: str, owner: str = "") -> str:
     of = f" of {owner}" if owner else ""
     raise ParameterError(
         f"The {parameter!r} parameter{of} must be a name of 1 to {LONGEST_NAME} characters, "
-        f"without line breaks and other control characters. Got {name!r:.60} instead."
+        f"without line breaks and other control characters. Got {name!r:.60} instead.",
+        user_message=f"A name has 1 to {LONGEST_NAME} characters and no line breaks. Type another.",
     )

@@ -39,7 +39,8 @@ The tree::
     |-- NobodyToAskWarning            no oracle was given: an unsupervised fit was made
     `-- StoredSettingWarning          a setting that was stored is none of this version
 
-A message names the parameter, the rule, the value received and the remedy.
+A message names the parameter, the rule, the value received and the remedy. An error that a person
+may meet on the page has a `user_message`, too: what they did, and what they can do now.
 """
 
 from typing import TYPE_CHECKING
@@ -95,10 +96,21 @@ class AskmeansError(Exception):
 
     Where an error ended a run, `result` is the best clustering from the answers before it, and
     `history` every answer; `result` is None where the plan itself failed.
+
+    Parameters
+    ----------
+    *args : object
+        The message, which names the parameter, the rule, the value received and the remedy.
+    user_message : str or None, default=None
+        The same for a person at the page: what they did, and what they can do now.
     """
 
     result: "Result | None" = None
     history: "Answers | None" = None
+
+    def __init__(self, *args: object, user_message: str | None = None) -> None:
+        super().__init__(*args)
+        self.user_message = user_message
 
 
 class ParameterError(AskmeansError, ValueError):

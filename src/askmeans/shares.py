@@ -14,10 +14,14 @@ from typing import Any
 from askmeans.checks import whole_number
 from askmeans.exceptions import AnswerError
 
-__all__ = ["NONE", "Row", "as_row", "difference", "largest_difference", "mean_row", "numbered_text",
-           "parse_row", "row_text"]  # fmt: skip
+__all__ = ["NONE", "SHARES_EXCEED_1", "Row", "as_row", "difference", "largest_difference",
+           "mean_row", "numbered_text", "parse_row", "row_text"]  # fmt: skip
 
 NONE = "none"  # of these
+SHARES_EXCEED_1 = (
+    "The shares are more than 100 % together, so nothing was saved. Lower them; what is left of "
+    "100 % is in none of these."
+)
 Row = tuple[float, ...]
 
 _SLACK = 1e-6  # by which shares may exceed 1 together: they were rounded
@@ -46,7 +50,9 @@ def as_row(value: Any, n_clusters: int, names: Sequence[str] = ()) -> Row:
     elif isinstance(value, Real) or not hasattr(value, "__len__"):
         raise AnswerError(
             "An answer to a group question must be a group's number or name, a mapping of groups "
-            f"to shares, () for none of these or None for 'cannot say'. Got {value!r:.60} instead."
+            f"to shares, () for none of these or None for 'cannot say'. Got {value!r:.60} instead.",
+            user_message="This answer names no group, so it was not saved. Choose a group, “None "
+            "of these” or “Cannot say”.",
         )
     elif len(value):
         if len(value) != n_clusters:
@@ -61,7 +67,8 @@ def as_row(value: Any, n_clusters: int, names: Sequence[str] = ()) -> Row:
     if total > 1.0 + _SLACK:
         raise AnswerError(
             f"Shares must sum to at most 1; what is left is in none of these. Got {total:g} "
-            "instead; divide them by their sum."
+            "instead; divide them by their sum.",
+            user_message=SHARES_EXCEED_1,
         )
     return tuple(share / max(total, 1.0) for share in row)
 

@@ -487,3 +487,60 @@ def test_which_of_two_an_item_is_more_like_is_answered_by_keys_and_buttons(
         expect(page.locator("main")).to_contain_text(" between ")
         page.goto(f"{address}/help")
         expect(page.locator("main")).to_contain_text("in the middle more like the left")
+
+
+def test_a_key_before_the_card_could_be_read_is_refused_in_sight(
+    address, database, sit_down, picture_of, tools
+):
+    page = sit_down(address)
+    tools.answer(page, "2")
+    page.wait_for_selector("#question[data-ready]", state="attached")
+    question = tools.question_of(page)
+    page.evaluate("delete document.getElementById('question').dataset.ready")  # as at first
+    page.keyboard.press("4")
+    expect(page.locator("#early")).to_contain_text("Too early for this card")
+    expect(page.locator("#said")).to_contain_text("Saved")  # what was is still there
+    picture_of(page, "too-early")
+    assert tools.question_of(page) == question
+    page.evaluate("document.getElementById('question').dataset.ready = '1'")
+    tools.answer(page, "5")
+    expect(page.locator("#early")).to_be_empty()
+    assert [value for _, _, value in kept(database)] == [0.25, 1.0]
+
+
+def test_a_key_while_an_answer_is_under_way_is_refused_in_sight(address, database, sit_down):
+    page = sit_down(address)
+    page.wait_for_selector("#question[data-ready]", state="attached")
+    waiting = []
+    page.route("**/answer", lambda route: waiting.append(route))
+    before = page.get_attribute("#question", "data-key")
+    page.keyboard.press("2")
+    page.keyboard.press("4")
+    expect(page.locator("#early")).to_contain_text("Too early for this card")
+    waiting.pop().continue_()
+    page.unroute("**/answer")
+    next_ready(page, before)
+    expect(page.locator("#said")).to_contain_text("Saved")
+    expect(page.locator("#early")).to_contain_text("Too early for this card")  # for the new one
+    assert [value for _, _, value in kept(database)] == [0.25]
+
+
+def test_the_second_half_of_a_double_click_is_refused_in_sight(address, database, sit_down):
+    page = sit_down(address)
+    page.wait_for_selector("#question[data-ready]", state="attached")
+    before = page.get_attribute("#question", "data-key")
+    page.get_by_role("button", name="half").dblclick()
+    next_ready(page, before)
+    expect(page.locator("#early")).to_contain_text("Too early for this card")
+    assert [value for _, _, value in kept(database)] == [0.5]
+
+
+def test_whose_link_ended_reads_that_their_answer_was_not_saved(address, database, sit_down):
+    page = sit_down(address)
+    page.wait_for_selector("#question[data-ready]", state="attached")
+    with sessions.open(database) as session:
+        session.revoke("ann")
+    page.keyboard.press("2")
+    expect(page.locator("#said")).to_contain_text("You are not signed in here any more")
+    expect(page.locator("#said")).to_contain_text("Open your link again")
+    assert kept(database) == []

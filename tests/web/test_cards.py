@@ -136,6 +136,20 @@ def test_every_group_has_its_colour_its_key_and_examples_in_a_line(tmp_path, too
         assert view.line == f"{view.name}: " + " · ".join(cell.value for cell in view.cells)
 
 
+def test_keys_stay_with_their_groups_where_the_likeliest_come_first(tmp_path, tools):
+    with tools.make_fruit(tmp_path / "three.db", strategy="auto", n_clusters=3,
+                          cluster_names=["a", "b", "c"]) as session:  # fmt: skip
+        session.set_option("predicted_first", True)
+        (question,) = session.ask(annotator="ann")
+        cards = Cards(session)
+        for likely in ([0.1, 0.2, 0.7], [0.3, 0.6, 0.1]):
+            cards.predict = lambda _, shares=likely: shares
+            choices = cards.card(question, "ann").choices
+            order = sorted("abc", key=lambda name: -likely["abc".index(name)])
+            assert [choice.name for choice in choices] == order
+            assert {choice.name: choice.key for choice in choices} == {"a": "1", "b": "2", "c": "3"}
+
+
 def test_a_relative_question_has_its_item_between_the_two_others(session):
     question = sessions.Question(id=1, kind="relative", items=(0, 1, 2), cluster=None)
     context = AppContext(session, 0.0)

@@ -1,9 +1,12 @@
 """Cards to practise on, and what is there before anybody has answered."""
 
+import pytest
+
 from askmeans import sessions
 from askmeans.cli.faces import make_faces_session
 from askmeans.datasets import make_faces
 from askmeans.datasets.faces import MOODS
+from askmeans.web import create_app
 from askmeans.web.cards import Cards, practice_card, practice_items
 
 
@@ -29,3 +32,61 @@ def test_nobody_practises_where_nothing_is_known_of_the_groups(tmp_path, tools):
         session.result()  # of which no column is one of the named groups yet
         assert practice_items(session) == []
         assert all(choice.typical == () for choice in Cards(session).choices(()))
+
+
+@pytest.fixture
+def unnamed(tmp_path):
+    """A session of two plain groups that nobody named, and nobody answered."""
+    X = [[float(row // 6) * 9.0, float(row % 6)] for row in range(12)]
+    path = tmp_path / "unnamed.db"
+    sessions.create(path, X, n_clusters=2, random_state=0).close()
+    return path
+
+
+def test_examples_that_nobody_chose_are_marked_as_guesses_until_somebody_does(unnamed, tools):
+    with tools.using(create_app(unnamed)) as client:
+        session = client.app.state.context.session
+        cards = client.app.state.context.assignments.cards
+        for page, marks in (("/", 2), ("/welcome", 2), ("/groups", 2)):
+            assert client.get(page).text.count("our guess") == marks
+        (question,) = session.ask(annotator="ann")
+        session.tell(question.id, 0, annotator="ann")
+        pinned = next(row for row in range(12) if row not in question.items)
+        session.pin(1, pinned)
+        first, second = cards.choices(())
+        assert [view.row for view in first.typical] == list(question.items)  # and no guess beside
+        assert [view.row for view in second.typical] == [pinned]
+        for page in ("/", "/welcome", "/groups"):
+            assert "our guess" not in client.get(page).text
+
+
+def test_a_membership_stands_beside_a_marked_guess_until_somebody_placed_an_item(tmp_path, tools):
+    with tools.make_fruit(tmp_path / "fruit.db", cluster_names=None, ask="membership") as session:
+        cards = Cards(session)
+        (question,) = session.ask(annotator="ann")
+        assert cards.card(question, "ann").guessed
+        session.tell(question.id, 1.0, annotator="ann")
+        other = sessions.Question(
+            id=99, kind="membership", items=((question.items[0] + 1) % 6,), cluster=question.cluster
+        )
+        card = cards.card(other, "ann")
+        assert ([view.row for view in card.typical], card.guessed) == (list(question.items), False)
+
+
+def test_practice_never_calls_a_guess_true(unnamed):
+    with sessions.open(unnamed) as session:
+        assert practice_items(session) == []
+        told = {0: [0, 1], 1: [6, 7]}
+        for group, rows in told.items():
+            for row in rows:
+                question = session.add_question("group", (row,))
+                session.tell(question.id, group)
+        assert all(row in told[group] for row, group in practice_items(session))
+        assert len(practice_items(session)) == 2
+
+
+def test_help_shows_no_guess_as_what_a_group_is_about(unnamed, tools):
+    with tools.using(create_app(unnamed)) as client:
+        assert "is what <b>" not in client.get("/help").text
+        client.app.state.context.session.pin(0, 3)
+        assert "is what <b>" in client.get("/help").text

@@ -1,12 +1,16 @@
 """The result aside: at most once for every event, never a refit by a request; what does not fit."""
 
+import re
 import threading
 
+import numpy as np
 import pytest
 
+from askmeans import sessions
 from askmeans.contradictions import Contradiction
 from askmeans.exceptions import RankError
 from askmeans.sessions import conflicts
+from askmeans.web import create_app
 from askmeans.web.context import AppContext
 from askmeans.web.explaining import explain_item, worked_example
 from askmeans.web.people import doubts_of
@@ -61,7 +65,7 @@ def test_nobody_waits_for_a_picture_that_takes_long(session, monkeypatch):
 
 def test_where_there_is_no_result_people_answer_on_and_are_told_why(session, monkeypatch):
     def fail():
-        raise RankError("two of three clusters look alike.")
+        raise RankError("Got rank 2.", user_message="two of three clusters look alike.")
 
     views = ResultViews(session)
     monkeypatch.setattr(session, "result", fail)
@@ -145,3 +149,32 @@ def test_the_worked_example_shows_a_near_and_a_far_item_of_the_data(session, too
     example = worked_example(session)
     assert [example.one, example.near, example.far] == ["plum", "cherry", "papaya"]
     assert set(tools.FRUIT) > {example.one, example.near, example.far}
+
+
+def errors_shown(client):
+    """What the bar of the card and the page of results say of the error; None where nothing."""
+    found = []
+    card, results = r'class="error">(.*?)</span>\s*(?:<span|</p>)', r"Expected error</dt>(.*?)</dd>"
+    for path, place in (("/", card), ("/results", results)):
+        part = re.search(place, client.get(path).text, re.DOTALL)
+        found.append(part and re.search(r"[\d.]+", re.sub("<[^>]+>", "", part[1]))[0])
+    return found
+
+
+def test_a_restart_shows_the_error_of_the_results_on_the_card_and_no_forecast(tmp_path, tools):
+    path = tmp_path / "fruit.db"
+    rng = np.random.default_rng(0)
+    kinds = rng.integers(3, size=60)
+    X = rng.normal(size=(60, 2)) + 3.0 * np.eye(3)[kinds][:, :2]
+    with sessions.create(path, X, n_clusters=3, random_state=0) as session:
+        for _ in range(8):
+            (question,) = session.ask()
+            session.tell(question.id, int(kinds[question.items[0]]))
+    seen = []
+    for _ in range(2):  # the second server is the first one, started anew
+        with tools.using(create_app(path, settle_seconds=0.0)) as client:
+            first, results = errors_shown(client)
+            assert first in (None, results)  # nothing before there is a result
+            assert errors_shown(client) == [results, results]
+            seen.append(results)
+    assert seen[0] == seen[1] is not None

@@ -60,6 +60,7 @@ def view_of(view: QuestionView, session: Session) -> dict[str, Any]:
         "items": [_item(item) for item in _in_order(card)],
         "asked": 1 if card.question.kind == "relative" else None,
         "typical": [_item(item) for item in card.typical],
+        "guessed": card.guessed,
         "group": card.cluster_name,
         "choices": [_choice(choice) for choice in card.choices],
         "regroup": bool(card.choices) and session.can_regroup,
@@ -161,4 +162,5 @@ def _choice(choice: Choice) -> dict[str, Any]:
         "color": choice.color,
         "key": choice.key,
         "typical": [_item(item) for item in choice.typical],
+        "guessed": choice.guessed,
     }

@@ -3,7 +3,8 @@
 // Rules of this file:
 // - What comes from data goes in as text, never as HTML; a drawing is an image, so that nothing in
 //   it runs.
-// - One answer is under way at a time, and none is taken before the card could be read.
+// - One answer is under way at a time, and none is taken before the card could be read: the card says
+//   so where one was pressed.
 // - Keys count while the card has the focus, and are not the notebook's then.
 
 const SETTLE = 250; // milliseconds in which nobody reads a question: a second click, a bouncing key
@@ -36,6 +37,7 @@ function render({ model, el }) {
   const images = new Map(); // of rows, once they came
   let busy = false;
   let ready = false;
+  let early = ""; // what is said of an answer that came before the card could be read
   let picked = [];
   let resting = 0;
   let helping = false;
@@ -51,10 +53,16 @@ function render({ model, el }) {
   const shown = () => model.get("shown");
 
   function send(message) {
-    if (busy || !ready) return;
+    if (busy || !ready) return refuse();
+    early = "";
     busy = true;
     clearTimeout(resting);
     model.send(message);
+  }
+
+  function refuse() {
+    early = " Too early for this card, so it was not taken: press it again.";
+    say(shown().said, shown().failed);
   }
 
   function answer(value) {
@@ -101,13 +109,14 @@ function render({ model, el }) {
   function tile(choice) {
     const examples = choice.typical.map((item) =>
       item.image ? image(item.row, item.name) : make("span", { className: "first" }, item.line));
+    if (choice.guessed) examples.unshift(make("small", {}, "our guess"));
     if (!examples.length) examples.push(make("span", { className: "first" }, "No example yet"));
     const node = make(
       "button",
       { type: "button", className: "tile", data: { key: choice.key, group: choice.group } },
       make("span", { className: "title" }, choice.key ? make("kbd", {}, choice.key) : null,
         make("span", { className: "word" }, choice.name)),
-      make("span", { className: "examples" }, ...examples),
+      make("span", { className: choice.guessed ? "examples guessed" : "examples" }, ...examples),
     );
     node.style.borderLeftColor = choice.color;
     node.onclick = (event) => (event.shiftKey ? pick(choice) : answer({ [choice.group]: 1 }));
@@ -184,7 +193,7 @@ function render({ model, el }) {
 
   function say(text, failed = false) {
     const said = card.querySelector(".said");
-    said.textContent = text;
+    said.textContent = text + early;
     said.classList.toggle("failed", failed);
   }
 
@@ -228,7 +237,8 @@ function render({ model, el }) {
     if (asked) {
       const isAsked = (place) => view.asked === null || view.asked === place;
       const items = view.items.map((item, place) => article(item, isAsked(place) ? "asked" : ""));
-      const typical = view.typical.map((item) => article(item, "", `typical of ${view.group}`));
+      const why = view.guessed ? `our guess for ${view.group}` : `typical of ${view.group}`;
+      const typical = view.typical.map((item) => article(item, view.guessed ? "guessed" : "", why));
       const tiles = view.choices.map(tile);
       parts.push(make(
         "div",

@@ -91,7 +91,9 @@ class Pool:
             raise RankError(
                 f"Some {fewest_items(self.k)} items must be comparable with each other. Got "
                 f"{len(self.items)}: most questions had no answer. Ask somebody who can say, or "
-                "show more of the items."
+                "show more of the items.",
+                user_message="Most of these questions had no answer, so too few items can be "
+                "compared with each other.",
             )
         self._describe(seen)
         alone = self._alone() if seen.rho < _NO_RANK else np.empty(0, dtype=np.intp)
@@ -132,7 +134,9 @@ class Pool:
             raise RankError(
                 f"The answers must tell {self.k} clusters apart. Got similarities of rank {rank}; "
                 f"ask for {max(rank, 1)} clusters, or allow a larger budget: a small pool may miss "
-                "a cluster."
+                "a cluster.",
+                user_message=f"The answers tell {max(rank, 1)} groups apart, and there are to be "
+                f"{self.k}.",
             )
         if seen.snr < _NOISE:
             warn(

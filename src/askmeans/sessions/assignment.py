@@ -438,7 +438,9 @@ class Assignment:
             if known.id in self.runtime.state.undone:
                 raise KeyConflictError(
                     f"Nothing was saved: this {known.kind.value} to question {known.question} was "
-                    "given before and taken back since. Answer the question anew (with a new key)."
+                    "given before and taken back since. Answer the question anew (with a new key).",
+                    user_message="Nothing was saved: you took this answer back since. "
+                    "Answer the question that is shown now.",
                 )
             return known
         mine = self.runtime.state.mine(new.asked, new.annotator)
@@ -467,13 +469,17 @@ class Assignment:
             said = "'cannot say'" if mine.value is None else said_as_text(mine.value)
             raise KeyConflictError(
                 f"Question {number} must be answered once by {annotator!r}. Got another "
-                f"{kind.value} after {said}; change it, or undo that first."
+                f"{kind.value} after {said}; change it, or undo that first.",
+                user_message="You have answered this question before, so this answer was not "
+                "saved. Change that one under History, or undo that first.",
             )
         if kind in ANSWERS and not leased and self._is_beyond(number):
             raise BudgetError(
                 f"The budget of {runtime.state.budget} questions must not be exceeded. Got an "
                 f"answer to question {number} beyond it; raise it first (`askmeans budget DB N`, "
-                "Session.set_budget)."
+                "Session.set_budget).",
+                user_message="The budget is spent, so this answer was not saved. An owner of the "
+                "session can raise it.",
             )
 
     def _is_beyond(self, number: int) -> bool:
@@ -495,12 +501,16 @@ class Assignment:
         if event is None:
             where = "" if number is None else f" to question {number}"
             raise SessionError(
-                f"There must be an answer or a skip of {annotator!r}{where} to undo. Got none."
+                f"There must be an answer or a skip of {annotator!r}{where} to undo. Got none.",
+                user_message=f"You have no answer{where} that could be taken back. History lists "
+                "those you have.",
             )
         if meant is not None and event.id != meant:
             raise SessionError(
                 f"What is taken back must still stand as it was seen (event {meant}). Got event "
-                f"{event.id} to question {event.asked} by now; look at the history again."
+                f"{event.id} to question {event.asked} by now; look at the history again.",
+                user_message="You have changed this answer since the page was loaded, so nothing "
+                "was taken back: look at the history again.",
             )
         assert state.standing(event.asked, annotator) is not Standing.OPEN
         return event
@@ -515,7 +525,9 @@ class Assignment:
             if meant in {event.id for event in done[:-1]}:
                 raise SessionError(
                     f"Groups that were added or merged must be taken back in turn, the last first "
-                    f"(event {last.id}). Got event {meant} instead."
+                    f"(event {last.id}). Got event {meant} instead.",
+                    user_message="Groups were added or merged after this one. Take those back "
+                    "first, the last one before the others.",
                 )
             return last if last.id == meant else None
         theirs = last.annotator == annotator and (answer is None or answer.id < last.id)
@@ -589,5 +601,7 @@ def _check_same(
         first = f"{known.kind.value} {known.value} to question {known.question} came first"
     raise KeyConflictError(
         f"A key must be used for one answer only. Got {known.key!r:.60} again for something else "
-        f"({first}); use a new key."
+        f"({first}); use a new key.",
+        user_message="This page sent another answer before, so this one was not saved. Reload the "
+        "page, and answer the question that is shown then.",
     )

@@ -14,6 +14,7 @@ from askmeans.checks import check_number, check_text
 from askmeans.exceptions import ParameterError, SessionError
 from askmeans.queries import KINDS, ME, ordered
 from askmeans.queries import Question as Asked
+from askmeans.sessions.groups import NO_SUCH_GROUP
 from askmeans.sessions.log import Event, EventKind, NewEvent, Value, check_annotator
 from askmeans.sessions.regrouping import Regrouping
 from askmeans.sessions.reports import Change, Question, Receipt
@@ -128,7 +129,9 @@ class Changes(Regrouping):
             raise ParameterError(
                 f"The 'name' parameter of Session.set_option must be one of {', '.join(OPTIONS)}, "
                 f"with a text of at most {_LONGEST} characters, True or False for three of them, "
-                f"or a share from 0.0 to 1.0. Got {name!r:.40} and {value!r:.40} instead."
+                f"or a share from 0.0 to 1.0. Got {name!r:.40} and {value!r:.40} instead.",
+                user_message=f"This text has {len(str(value)):,} characters, and at most "
+                f"{_LONGEST:,} can be saved. Shorten it.",
             )
         if isinstance(value, str):
             check_text(value, f"The option {name!r}")
@@ -170,7 +173,8 @@ class Changes(Regrouping):
         if number is None or row >= len(self.rows):
             raise ParameterError(
                 f"The parameters of Session.pin must be one of the groups {self._listed()} and a "
-                f"row below {len(self.rows)}. Got {group!r:.40} and {row} instead."
+                f"row below {len(self.rows)}. Got {group!r:.40} and {row} instead.",
+                user_message=NO_SUCH_GROUP,
             )
         told = None if on else "off"
         return self._log(EventKind.PIN, annotator, target=number, value=float(row), text=told)
@@ -239,7 +243,9 @@ class Changes(Regrouping):
         if self.config.has_plan or kind not in taken:
             raise SessionError(
                 "Session.add_question needs the default strategy, and a question that a session "
-                f"with ask={self.config.ask!r} takes: {', '.join(taken)}. Got {kind!r:.40} instead."
+                f"with ask={self.config.ask!r} takes: {', '.join(taken)}. Got {kind!r:.40}.",
+                user_message="Items cannot be put into groups by hand in this session: it asks "
+                "its own questions only. Answer those.",
             )
         rows, width = ordered(kind, map(int, items)), KINDS[kind].width
         known = all(0 <= row < len(self.rows) for row in rows)
@@ -317,7 +323,9 @@ class Changes(Regrouping):
             if found is None or any(_same(found, each) for each in later):
                 raise SessionError(
                     "There must be a change of groups or options that nothing changed again. "
-                    f"Got event {event}."
+                    f"Got event {event}.",
+                    user_message="This change was taken back before, or the same was changed again "
+                    "since. The newest change is the one to take back.",
                 )
             before = self._before(found)
         if found.kind in (EventKind.GROUP, EventKind.MERGE):

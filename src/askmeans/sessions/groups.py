@@ -19,10 +19,17 @@ from askmeans.checks import whole_number
 from askmeans.exceptions import AnswerError
 from askmeans.policy.regrouped import filled, without_replaced
 from askmeans.queries import Answer, AnswerBatch, Answers, GroupQueries, Question
+from askmeans.sessions.display import RESERVED
 from askmeans.sessions.log import Event, Value
-from askmeans.shares import Row, as_row
+from askmeans.shares import SHARES_EXCEED_1, Row, as_row
 
-__all__ = ["Groups", "as_evidence", "as_number", "as_shares", "with_models"]
+__all__ = ["NO_SUCH_GROUP", "Groups", "as_evidence", "as_number", "as_shares", "taken_name",
+           "with_models"]  # fmt: skip
+
+NO_SUCH_GROUP = (
+    "This group is not there any more: it was merged or taken back, so nothing was saved. Reload "
+    "the page, and choose one of the groups there are now."
+)
 
 _ROUNDED = 0.005  # how far from a point of a scale people write it: 33% of 1/3
 
@@ -103,7 +110,8 @@ class Groups:
         if column is None:
             raise AnswerError(
                 f"A group must be one of the numbers {', '.join(map(str, self.living))}. "
-                f"Got {group} instead; () is none of these."
+                f"Got {group} instead; () is none of these.",
+                user_message=NO_SUCH_GROUP,
             )
         return column
 
@@ -169,13 +177,16 @@ def as_shares(value: Any, groups: Groups, names: list[str], levels: int | None) 
     if any(map(math.isnan, row)):
         raise AnswerError(
             "An answer to a group question must be a group or shares, () for none of these. "
-            f"Got {value!r:.60} instead; unsure() says that one cannot say."
+            f"Got {value!r:.60} instead; unsure() says that one cannot say.",
+            user_message="This answer names no group, so it was not saved. Choose a group, “None "
+            "of these” or “Cannot say”.",
         )
     if levels is not None:
         row = tuple(as_number(share, levels) for share in row)
         if sum(row) > 1.0 + 1e-9:
             raise AnswerError(
-                f"Shares must sum to at most 1 on the session's scale. Got {sum(row):g} instead."
+                f"Shares must sum to at most 1 on the session's scale. Got {sum(row):g} instead.",
+                user_message=SHARES_EXCEED_1,
             )
     return groups.row_by_number(row)
 
@@ -185,7 +196,9 @@ def as_number(value: Any, levels: int | None) -> float:
     if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= value <= 1:  # type: ignore[operator]  # mypy sees no numbers ABC
         raise AnswerError(
             f"An answer must be a number in [0, 1]. Got {value!r:.60} instead; unsure() says that "
-            "one cannot say."
+            "one cannot say.",
+            user_message="An answer lies between 0 and 1, and this one does not, so it was not "
+            "saved. Choose another, or “Cannot say”.",
         )
     if levels is None:
         return float(value) + 0.0  # -0.0 is 0.0
@@ -194,6 +207,15 @@ def as_number(value: Any, levels: int | None) -> float:
         raise AnswerError(
             f"An answer must be one of the {levels} points of the session's scale, 0, "
             f"{1 / (levels - 1):.3g} and so on to 1. Got {value!r} instead; the nearest is "
-            f"{point:.3g}."
+            f"{point:.3g}.",
+            user_message=f"Answers here have {levels} steps, and this one lies between two of "
+            f"them, so it was not saved. The nearest is {point:.3g}.",
         )
     return point
+
+
+def taken_name(name: str) -> str:
+    """What people read where a group has the name already that they gave to another."""
+    if name == RESERVED:
+        return f"No group can be called “{name}”: tables use it for the items. Choose another name."
+    return f"Another group is called “{name}” already. Choose another name."

@@ -145,17 +145,20 @@ class Invitations(PanelAnswers):
         if len(person) > LONGEST_NAME:
             raise ParameterError(
                 "The 'name' parameter of Session.invite must have at most "
-                f"{LONGEST_NAME} letters. Got {len(person)}."
+                f"{LONGEST_NAME} letters. Got {len(person)}.",
+                user_message=f"A person's name has at most {LONGEST_NAME} letters. Shorten it.",
             )
         if role not in ROLES:
             raise ParameterError(
                 "The 'role' parameter of Session.invite must be 'owner' or 'annotator'. "
-                f"Got {role!r:.40} instead."
+                f"Got {role!r:.40} instead.",
+                user_message="People are invited as annotators or as owners. Choose one of these.",
             )
         check_number(days, "days", "Session.invite")
         if days > _MOST_DAYS:
             raise ParameterError(
-                f"The 'days' parameter of Session.invite must be at most {_MOST_DAYS}. Got {days}."
+                f"The 'days' parameter of Session.invite must be at most {_MOST_DAYS}. Got {days}.",
+                user_message=f"A link lasts {_MOST_DAYS:,} days at most. Choose fewer.",
             )
         token = secrets.token_urlsafe(32)
 
@@ -225,7 +228,9 @@ class Invitations(PanelAnswers):
             there = ", ".join(f"{i.number} ({i.name})" for i in valid) or "none"
             raise SessionError(
                 "The 'who' parameter of Session.revoke must be the number of a valid invitation, "
-                f"or a name. Got {who!r:.80}; there are: {there}."
+                f"or a name. Got {who!r:.80}; there are: {there}.",
+                user_message="This link has ended already, so nobody comes in by it. The list "
+                "below has those that are valid.",
             )
         by = check_annotator(annotator)
 

@@ -476,7 +476,9 @@ def as_key(key: str | None) -> str:
     if not isinstance(key, str) or not 0 < len(key) <= 200 or not is_clean(key):
         raise ParameterError(
             "The 'key' parameter must be a str of 1 to 200 characters, without control characters. "
-            f"Got {key!r:.60} instead."
+            f"Got {key!r:.60} instead.",
+            user_message="This form came damaged, so nothing was saved. Reload the page, and try "
+            "again.",
         )
     return key
 
@@ -488,11 +490,14 @@ def check_annotator(annotator: object, *, person: bool = False) -> str:
         raise ParameterError(
             "The 'annotator' parameter must be somebody's own name. "
             f"Got {name!r}, which stands for what is by nobody: answers from before the session, "
-            "and what the program does itself; choose another."
+            "and what the program does itself; choose another.",
+            user_message=f"The name {name} is one the program uses itself. Choose another.",
         )
     if person and is_model(name):
         raise ParameterError(
             f"The 'annotator' parameter must be a person's name. Got {name!r:.60}; names that "
-            f"begin with {MODEL!r} are those of language models (Session.add_model_answers)."
+            f"begin with {MODEL!r} are those of language models (Session.add_model_answers).",
+            user_message=f"Names that begin with “{MODEL.strip()}” are those of language models. "
+            "Choose another.",
         )
     return name

@@ -261,7 +261,11 @@ class Opinions(Changes):
                 wanted = "an answer to decide" if told is not None else "a decision to take back"
                 raise SessionError(
                     f"There must be {wanted} at question {question_id}. Got none; "
-                    "`Session.disagreements` lists questions that people answered differently."
+                    "`Session.disagreements` lists questions that people answered differently.",
+                    user_message="The answers to this question were taken back meanwhile, so there "
+                    "is nothing to decide. The results list what people disagree about now."
+                    if told is not None
+                    else "This decision was taken back before. The results show what stands.",
                 )
             return NewEvent(
                 kind=EventKind.ADJUDICATE, annotator=who, question=question_id,

@@ -15,6 +15,7 @@ from askmeans.exceptions import (
 from askmeans.queries import KINDS, ME, Answer, Question, ordered
 from askmeans.sessions.assignment import Assignment
 from askmeans.sessions.config import Config
+from askmeans.sessions.groups import NO_SUCH_GROUP, taken_name
 from askmeans.sessions.invites import Invitations
 from askmeans.sessions.log import GOLD, IMPORTED, EventKind, NewEvent, Value
 from askmeans.sessions.reports import Held, Receipt
@@ -165,7 +166,8 @@ class SessionOwner(Invitations):
                 raise ParameterError(
                     f"The 'cluster' parameter of Session.rename must be below {groups.n}, and "
                     "'name' must be no other cluster's and not 'id'. "
-                    f"Got {cluster} and {name!r} instead."
+                    f"Got {cluster} and {name!r} instead.",
+                    user_message=NO_SUCH_GROUP if number is None else taken_name(name),
                 )
             row = results.anchor(number)
             return NewEvent(

@@ -12,6 +12,7 @@ from askmeans.queries import Question as Asked
 from askmeans.sessions.assignment import Assignment
 from askmeans.sessions.config import Config
 from askmeans.sessions.display import unique_names
+from askmeans.sessions.groups import NO_SUCH_GROUP, taken_name
 from askmeans.sessions.log import ITSELF, Event, EventKind, NewEvent, check_annotator
 from askmeans.sessions.reports import Group, Receipt
 from askmeans.sessions.results import Results
@@ -23,6 +24,10 @@ from askmeans.spec import SIMILARITIES
 __all__ = ["Regrouping"]
 
 _LINE = 200  # characters of a description
+_FIXED = (
+    "The groups of this session are fixed: they cannot be added, merged or split, only renamed. "
+    "Whoever runs it can make a session that asks for groups, and import the answers."
+)
 
 
 class _QuickerError(Exception):
@@ -103,7 +108,8 @@ class Regrouping:
             if name in self._results.taken_names(-1):
                 raise ParameterError(
                     "The 'name' parameter of Session.add_group must be no other group's and not "
-                    f"'id'. Got {name!r} instead."
+                    f"'id'. Got {name!r} instead.",
+                    user_message=taken_name(name),
                 )
             return [NewEvent(kind=EventKind.GROUP, annotator=annotator, target=groups.n, text=name)]
 
@@ -112,7 +118,9 @@ class Regrouping:
         if (event.kind, event.text) != (EventKind.GROUP, name) or undone or event.target is None:
             raise KeyConflictError(
                 "A key must be used for one group only, which still stands. Got "
-                f"{key!r:.60} again for {name!r}; use a new key."
+                f"{key!r:.60} again for {name!r}; use a new key.",
+                user_message="This page made another group before, so this one was not made. "
+                "Reload the page, and add it then.",
             )
         return event.target
 
@@ -152,7 +160,8 @@ class Regrouping:
         if self.config.ask != "group":  # a part of a membership tells nothing of the whole
             raise SessionError(
                 "Session.merge_groups needs a session that asks for groups. "
-                f"Got ask={self.config.ask!r}; make one, and import the answers."
+                f"Got ask={self.config.ask!r}; make one, and import the answers.",
+                user_message=_FIXED,
             )
 
         def merged() -> NewEvent:
@@ -160,7 +169,10 @@ class Regrouping:
             if into is None or other is None or into == other:
                 raise ParameterError(
                     "The parameters of Session.merge_groups must be two different groups among "
-                    f"{self._listed()}. Got {a!r} and {b!r} instead."
+                    f"{self._listed()}. Got {a!r} and {b!r} instead.",
+                    user_message=NO_SUCH_GROUP
+                    if into is None or other is None
+                    else "A group cannot be merged with itself. Choose another one.",
                 )
             return NewEvent(
                 kind=EventKind.MERGE, annotator=annotator, target=into, value=float(other)
@@ -202,7 +214,9 @@ class Regrouping:
         if self.config.ask in SIMILARITIES:
             raise SessionError(
                 "Session.describe needs a session that asks for groups or memberships. "
-                f"Got ask={self.config.ask!r}; write it into the guidelines."
+                f"Got ask={self.config.ask!r}; write it into the guidelines.",
+                user_message="Groups have no description in this session. Write it into the "
+                "guidelines.",
             )
         line = " ".join(text.split()) if isinstance(text, str) else None
 
@@ -213,7 +227,12 @@ class Regrouping:
                     f"The parameters of Session.describe must be one of the groups "
                     f"{self._listed()} and a text of at most {_LINE} characters. "
                     f"Got {group!r:.40} and {text!r:.40} instead; longer ones belong in the "
-                    "guidelines."
+                    "guidelines.",
+                    user_message=NO_SUCH_GROUP
+                    if number is None
+                    else f"What belongs to a group is one "
+                    f"line of at most {_LINE} characters. Shorten it, or write it into the "
+                    "guidelines.",
                 )
             return NewEvent(kind=EventKind.DESCRIBE, annotator=annotator, target=number, text=line)
 
@@ -310,7 +329,8 @@ class Regrouping:
             raise SessionError(
                 f"Session.{what} needs the default strategy with questions about groups or "
                 f"memberships. Got ask={self.config.ask!r} with {self.config.strategy['kind']}; "
-                "make a session with that, and import the answers (`askmeans import`)."
+                "make a session with that, and import the answers (`askmeans import`).",
+                user_message=_FIXED,
             )
 
     def split_off(self, name: str, rows: Collection[int], *, annotator: str = ME) -> int:
@@ -353,7 +373,8 @@ class Regrouping:
         if self.config.ask != "group":
             raise SessionError(
                 "Session.split_off needs a session that asks for groups. "
-                f"Got ask={self.config.ask!r}."
+                f"Got ask={self.config.ask!r}.",
+                user_message=_FIXED,
             )
         annotator = check_annotator(annotator, person=True)
         with self._runtime.up_to_date() as state:
@@ -363,11 +384,15 @@ class Regrouping:
                 if said is None or said.kind is EventKind.SKIP:
                     raise ParameterError(
                         "The 'rows' parameter of Session.split_off must be items that "
-                        f"{annotator!r} answered about. Got {row!r:.40}, which is none."
+                        f"{annotator!r} answered about. Got {row!r:.40}, which is none.",
+                        user_message="One of these items has no answer of yours any more, so "
+                        "no group was made. Choose among the items that are listed now.",
                     )
         if not asked:
             raise ParameterError(
-                "The 'rows' parameter of Session.split_off must have items. Got none; choose some."
+                "The 'rows' parameter of Session.split_off must have items. Got none; choose some.",
+                user_message="No item was chosen, so no group was made. Choose those that go into "
+                "the new group.",
             )
         group = self.add_group(name, annotator=annotator)
         for row, number in asked.items():

@@ -270,11 +270,15 @@ class Results:
         pins, numbers = self._runtime.state.pins, self._runtime.groups.members(cluster)
         return [row for number in numbers for row in pins.get(number, ())]
 
-    def exemplars(self, cluster: int, n: int, without: Collection[int]) -> list[int]:
+    def exemplars(
+        self, cluster: int, n: int, without: Collection[int], *, placed_only: bool = False
+    ) -> list[int]:
         """Items that tell what a cluster is: those that answers place in it most come first."""
         groups, pinned = self._runtime.groups, self.pinned(cluster)
         rows = self._exemplars.rows(cluster, n + len(without))
         hidden = self._exemplars.hidden
+        if placed_only:
+            return [row for row in dict.fromkeys([*pinned, *rows]) if row not in without][:n]
         more: list[int] = []
         typical, memberships = self._runtime.config.typical, self._memberships
         if typical is not None and cluster < len(typical):

@@ -154,7 +154,10 @@ class Rows:
         if row >= len(self):
             self.load()  # another process may have added it
         if not 0 <= row < len(self):
-            raise DataError(f"There must be an item {row}. Got items 0 to {len(self) - 1} only.")
+            raise DataError(
+                f"There must be an item {row}. Got items 0 to {len(self) - 1} only.",
+                user_message="There is no such item here. Look for it by name under Results.",
+            )
         part = bisect.bisect_right(self._ends, row)
         return part, row - (self._ends[part - 1] if part else 0)
 

@@ -441,7 +441,8 @@ class Runtime:
         if question is None:
             raise QueryError(
                 f"There must be a question {number!r} in session {self.record.name!r}. Got none; "
-                "ask() returns those that are open."
+                "ask() returns those that are open.",
+                user_message="There is no such question in this session. Go on with the next one.",
             )
         return question
 

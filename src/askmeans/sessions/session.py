@@ -523,7 +523,9 @@ class Session(SessionOwner):
         """
         return self._assignment.question(question_id)
 
-    def exemplars(self, group: int, n: int = 3, *, without: Collection[int] = ()) -> list[int]:
+    def exemplars(
+        self, group: int, n: int = 3, *, without: Collection[int] = (), placed_only: bool = False
+    ) -> list[int]:
         """Items that tell what a group is: placed in it by answers, or near its centre.
 
         Parameters
@@ -534,6 +536,8 @@ class Session(SessionOwner):
             How many at most.
         without : collection of int, default=()
             Row numbers that are left out: those of the items they are shown beside.
+        placed_only : bool, default=False
+            Only items that were pinned, or that answers place in the group.
 
         Returns
         -------
@@ -563,7 +567,7 @@ class Session(SessionOwner):
                     "The 'group' parameter of Session.exemplars must be below "
                     f"{groups.n}. Got {group} instead."
                 )
-            return self._results.exemplars(number, int(n), set(without))
+            return self._results.exemplars(number, int(n), set(without), placed_only=placed_only)
 
     def history(self, *, annotator: str | None = None) -> list[Receipt]:
         """Answers and skips that stand, in the order given.

@@ -8,9 +8,8 @@ from typing import Any
 
 from askmeans.exceptions import AskmeansError, QueryError, StoreError
 from askmeans.sessions import Question, Receipt, Session, Status
-from askmeans.sessions.runtime import WAY_OUT
 from askmeans.web.cards import Card, Cards
-from askmeans.web.errors import tell
+from askmeans.web.errors import explain
 from askmeans.web.scale import say, say_fully
 
 __all__ = ["Assignments", "QuestionView"]
@@ -61,7 +60,7 @@ class Assignments:
         except StoreError:
             raise
         except AskmeansError as error:  # the answers do not allow to go on: say so, offer undo
-            trouble = tell(error, session).removesuffix(WAY_OUT).strip()
+            trouble = explain(error)
         card = None
         if wanted is not None:
             card = self._wanted(wanted, annotator, row)
@@ -178,7 +177,11 @@ class Assignments:
             return self.cards.card(question, annotator, row)
         mine = self._mine(question, annotator)
         if mine is None:
-            raise QueryError(f"Question {number} must be open for {annotator!r}. Got another one.")
+            raise QueryError(
+                f"Question {number} must be open for {annotator!r}. Got another one.",
+                user_message="This question is not open for you, and you have no answer to it. Go "
+                "on with the next one.",
+            )
         before = "skipped"
         if mine.kind != "skip":
             before = say(mine.value, self.session.group_names, question.kind)

@@ -4,6 +4,7 @@ import logging
 import re
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from http import HTTPStatus
 from pathlib import Path
 
 from fastapi import FastAPI, HTTPException, Request
@@ -18,7 +19,6 @@ from askmeans.exceptions import AskmeansError, ParameterError, StoreError
 from askmeans.sessions import open as open_session
 from askmeans.web.api import make_api
 from askmeans.web.context import STATIC, AppContext
-from askmeans.web.errors import status_of, tell
 from askmeans.web.guard import HEADERS, Forwarded, Guard, as_networks
 from askmeans.web.logs import RequestLog
 from askmeans.web.pages import make_router
@@ -29,6 +29,7 @@ __all__ = ["create_app"]
 _log = logging.getLogger("askmeans.web")
 _HOST = re.compile(r"[A-Za-z0-9_.-]+")
 _PATIENCE = 2.0  # seconds to wait for a lost database before people are told that we try again
+_NO_PAGE = "There is no page at this address. Follow a link of the page, or start at the questions."
 _CRASHED = "Something went wrong here; no answer that was confirmed is lost. The log says more."
 
 
@@ -153,26 +154,33 @@ def _add_handlers(app: FastAPI, context: AppContext) -> None:
 
     @app.exception_handler(StarletteHTTPException)
     def refused(request: Request, error: HTTPException) -> Response:
-        response = told(request, error.status_code, str(error.detail))
+        text = str(error.detail)
+        if text == HTTPStatus(error.status_code).phrase and not _is_api(request):
+            text = _NO_PAGE
+        response = told(request, error.status_code, text)
         response.headers.update(error.headers or {})
         return response
 
     @app.exception_handler(RequestValidationError)
     def unreadable(request: Request, error: RequestValidationError) -> Response:
+        if not _is_api(request):
+            return told(request, 422, _NO_PAGE)
         parts = [f"{'.'.join(map(str, e['loc'][1:]))}: {e['msg']}" for e in error.errors()[:5]]
         return told(request, 422, "; ".join(parts))
 
     @app.exception_handler(AskmeansError)
     def ours(request: Request, error: AskmeansError) -> Response:
-        status = status_of(error)
-        if status >= 500:
-            _log.error("%s %s", request.scope["path"], error)
-        return told(request, status, tell(error, context.session))
+        return context.failure(request, error)
 
     @app.exception_handler(Exception)
     def crashed(request: Request, error: Exception) -> Response:
         _log.exception("%s failed", request.scope["path"], exc_info=error)
-        is_api = request.scope["path"].startswith("/api")
+        is_api = _is_api(request)
         response = JSONResponse({"detail": _CRASHED}, 500) if is_api else Response(_CRASHED, 500)
         response.headers.update(HEADERS)  # it is sent from outside the guard
         return response
+
+
+def _is_api(request: Request) -> bool:
+    """Whether a program asks."""
+    return str(request.scope["path"]).startswith("/api")

@@ -150,6 +150,7 @@ class Choice:
     color: str
     key: str  # that answers with it
     typical: tuple[ItemView, ...]
+    guessed: bool  # whether those are what the program guesses: nobody put any item there
     about: str  # what belongs there, in a line
 
 
@@ -161,6 +162,7 @@ class Card:
     items: tuple[ItemView, ...]
     cluster_name: str | None = None
     typical: tuple[ItemView, ...] = ()
+    guessed: bool = False  # as in Choice
     entries: tuple[Entry, ...] = ()
     choices: tuple[Choice, ...] = ()  # of a group question
     before: str | None = None  # what was answered, where an answer is being changed
@@ -203,7 +205,7 @@ class Cards:
             return Card(question=question, items=self._marked(items), before=before)
         assert question.cluster is not None
         name = self._session.group_names[question.cluster]
-        rows = self._session.exemplars(question.cluster, n=_TYPICAL, without=question.items)
+        rows, guessed = self._examples(question.cluster, question.items)
         typical = tuple(self.item(row) for row in rows)
         marked = self._marked((items[0], *typical), against_first=True)
         return Card(
@@ -211,6 +213,7 @@ class Cards:
             items=marked[:1],
             cluster_name=name,
             typical=marked[1:],
+            guessed=guessed,
             entries=self._entries(question, annotator, row),
             before=before,
         )
@@ -220,26 +223,36 @@ class Cards:
     ) -> tuple[Choice, ...]:
         """The groups that an item may belong to, each with items that tell what it is.
 
-        The likeliest come first where it is told how likely each is.
+        The likeliest come first where it is told how likely each is; keys stay with their groups.
         """
         found = []
         groups = self._session.groups
-        listed = list(zip(groups, colors_of(len(groups)), strict=True))
+        keys = [str(place + 1) if place < _KEYS else "" for place in range(len(groups))]
+        listed = list(zip(groups, colors_of(len(groups)), keys, strict=True))
         if likely is not None and len(likely) == len(groups):
             listed = [listed[j] for j in sorted(range(len(groups)), key=lambda j: -likely[j])]
-        for place, (group, color) in enumerate(listed):
-            rows = self._session.exemplars(group.number, n=_TYPICAL, without=items)
+        for group, color, key in listed:
+            rows, guessed = self._examples(group.number, items)
             found.append(
                 Choice(
                     group=group.number,
                     name=group.name,
                     color=color,
-                    key=str(place + 1) if place < _KEYS else "",
+                    key=key,
                     typical=tuple(self.item(row) for row in rows),
+                    guessed=guessed,
                     about=group.description,
                 )
             )
         return tuple(found)
+
+    def _examples(self, group: int, without: tuple[int, ...]) -> tuple[list[int], bool]:
+        """Items that people put into a group or pinned; where there are none, guesses, and so."""
+        placed = self._session.exemplars(group, n=_TYPICAL, without=without, placed_only=True)
+        if placed:
+            return placed, False
+        guesses = self._session.exemplars(group, n=_TYPICAL, without=without)
+        return guesses, bool(guesses)
 
     def item(self, row: int) -> ItemView:
         """One item."""
@@ -348,12 +361,12 @@ class PracticeCard:
 
 
 def practice_items(session: Session) -> list[tuple[int, int]]:
-    """Rows to practise on with their groups, one of each group; empty where too little is known."""
+    """Rows to practise on with their groups, one of each; empty where people placed too few."""
     if session.config.ask != "group":
         return []
     found = []
     for group in session.groups:
-        rows = session.exemplars(group.number, n=_EXAMPLES)
+        rows = session.exemplars(group.number, n=_EXAMPLES, placed_only=True)
         if len(rows) > 1:
             found.append((rows[-1], group.number))
     return found[:_PRACTICE] if len(found) > 1 else []

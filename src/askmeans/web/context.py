@@ -13,13 +13,19 @@ from fastapi import HTTPException, Request
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markdown_it import MarkdownIt
 from markupsafe import Markup
-from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from starlette.responses import (
+    HTMLResponse,
+    JSONResponse,
+    PlainTextResponse,
+    RedirectResponse,
+    Response,
+)
 
 from askmeans.exceptions import AskmeansError, StoreError
 from askmeans.sessions import Session
 from askmeans.web.ahead import Ahead
 from askmeans.web.answering import Assignments, QuestionView
-from askmeans.web.errors import status_of, tell
+from askmeans.web.errors import explain, status_of, tell
 from askmeans.web.exporting import Bodies
 from askmeans.web.forms import Form, annotator_of, is_script
 from askmeans.web.limits import RateLimit
@@ -79,11 +85,20 @@ class AppContext:
         return response
 
     def refusal(self, request: Request, status: int, text: str) -> Response:
-        """A sentence as a page, or as JSON under /api."""
+        """A sentence as a page, as text for our script, or as JSON under /api."""
         if request.scope["path"].startswith("/api"):
             return JSONResponse({"detail": text}, status)
-        title = HTTPStatus(status).phrase
+        if is_script(request):
+            return PlainTextResponse(text, status)
+        title = HTTPStatus.NOT_FOUND.phrase if status == 404 else "That did not work"
         return self.page(request, "error.html", status_code=status, title=title, text=text)
+
+    def failure(self, request: Request, error: AskmeansError) -> Response:
+        """An error of ours as a refusal; programs read its message, people a sentence."""
+        sentence = explain(error)
+        is_api = request.scope["path"].startswith("/api")
+        text = tell(error, self.session) if is_api else sentence
+        return self.refusal(request, status_of(error), text)
 
     def question_page(
         self, request: Request, view: QuestionView, said: str = "", status: int = 200
@@ -111,7 +126,7 @@ class AppContext:
         try:
             return work(), 200
         except AskmeansError as error:
-            return tell(error, self.session), status_of(error)
+            return explain(error), status_of(error)
 
     @property
     def scale(self) -> dict[str, Any]:
@@ -126,19 +141,19 @@ class AppContext:
     def check_mark(self, form: Form) -> None:
         """Refuse a form of another session, which may have had this address before."""
         if form.text("session") != self.assignments.mark:
-            raise HTTPException(409, "This form is of another session. Reload the page.")
+            raise HTTPException(409, "This page shows another session than the server. Reload it.")
 
     def annotator_in(self, form: Form) -> str:
         """Who sent a form, which must be of this session, and drawn up for the same person."""
         self.check_mark(form)
         if form.sender is None or form.get("annotator") not in (None, form.sender):
-            raise HTTPException(409, "This form is of somebody else's page. Reload the page.")
+            raise HTTPException(409, "This page is another person's. Reload it to see yours.")
         return form.sender
 
     def check_row(self, row: int) -> None:
         """Refuse what is no item."""
         if not 0 <= row < len(self.session.rows):
-            raise HTTPException(404, f"There is no item {row}.")
+            raise HTTPException(404, f"There is no item {row}. Look for it by name under Results.")
 
     def is_owner(self, request: Request) -> bool:
         """Whether an owner asks."""
@@ -169,7 +184,7 @@ class AppContext:
             return
         if any(row in session.exemplars(group.number, _EXAMPLES) for group in session.groups):
             return
-        raise HTTPException(403, "This item was not shown to you.")
+        raise HTTPException(403, "This item was not shown to you. An owner can show it to you.")
 
     def render(self, template: str, **values: Any) -> str:
         """A template with these values."""
@@ -219,7 +234,8 @@ def as_html(text: str) -> Markup:
             if child.type == "link_open":
                 child.attrSet("rel", "noopener noreferrer")
                 child.attrSet("target", "_blank")
-    return Markup(_markdown.renderer.render(tokens, _markdown.options, {}))
+    html = _markdown.renderer.render(tokens, _markdown.options, {})
+    return Markup(f'<div dir="auto">\n{html}</div>')
 
 
 _templates = Environment(  # compiled once, however many sessions are served

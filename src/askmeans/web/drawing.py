@@ -10,7 +10,7 @@ from html import escape
 import numpy as np
 from numpy.typing import NDArray
 
-from askmeans.colors import PALETTE, as_hex, blend
+from askmeans.colors import as_hex, blend
 from askmeans.sessions import Item
 from askmeans.web.forecasting import Outlook
 
@@ -24,6 +24,20 @@ _WIDTH, _HEIGHT, _EDGE = 640.0, 400.0, 26.0
 _THUMB, _GAP = 40.0, 4.0  # of a picture in the scatter
 _MOST_THUMBS = 60
 _CURVE_WIDTH, _CURVE_HEIGHT = 420.0, 170.0
+
+
+# Three of Okabe and Ito's, then those that lie farthest from all others in OKLab (Ottosson, 2020),
+# for people who see red and green alike, too, among colours with a contrast of 3 to 1 (WCAG 1.4.11)
+# to both the light and the dark page: one set, whatever the browser shows, and for notebooks.
+_PALETTE: NDArray[np.float64] = (
+    np.array([
+        list(bytes.fromhex(color))
+        for color in (
+            "0072b2", "d55e00", "009e73", "b469ff", "78695a", "ff4b87",
+            "5a4bff", "a587a5", "d20f3c", "a54b87", "c31ec3", "4b96d2",
+        )
+    ]) / 255.0
+)  # fmt: skip
 
 
 class Plane:
@@ -70,9 +84,9 @@ def _directions(X: NDArray[np.float64]) -> list[NDArray[np.float64]]:
 
 
 def palette(n_clusters: int) -> NDArray[np.float64]:
-    """A colour a cluster; past eight, shades of the eight."""
-    rounds = math.ceil(n_clusters / len(PALETTE))
-    shades = [PALETTE * (1 - 0.3 * turn / rounds) + 0.3 * turn / rounds for turn in range(rounds)]
+    """A colour a cluster; past twelve, greyer shades of the twelve."""
+    rounds = math.ceil(n_clusters / len(_PALETTE))
+    shades = [(_PALETTE + 0.5 * turn) / (1.0 + turn) for turn in range(rounds)]
     return np.concatenate(shades)[:n_clusters]
 
 

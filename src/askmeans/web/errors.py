@@ -1,5 +1,10 @@
-"""Errors as the page tells them: an HTTP status, and a sentence without the paths of files."""
+"""Errors as programs and people read them, without the paths of files.
 
+The API passes a message on as it is: it names the parameter and the rule. On the page a person
+reads the error's `user_message`, or the sentence of its kind.
+"""
+
+import logging
 import re
 from pathlib import Path
 
@@ -11,21 +16,52 @@ from askmeans.exceptions import (
     KeyConflictError,
     ParameterError,
     QueryError,
+    RankError,
     SessionError,
     StoreBusyError,
+    StoreError,
     StoreFullError,
     StoreLostError,
 )
 from askmeans.sessions import Session
 from askmeans.sessions.store import is_postgresql
 
-__all__ = ["status_of", "tell"]
+__all__ = ["explain", "status_of", "tell"]
 
+_log = logging.getLogger("askmeans.web")
 _FOLDERS = re.compile(r"(?<![\w./:-])/(?:[^\s/'\"]+/)+")  # of an absolute path
 _LOST = (
     "Not saved yet: the database cannot be reached just now. Try again in a moment; no answer that "
     "was confirmed is lost."
 )
+_SENTENCES: list[tuple[type[AskmeansError], str]] = [  # the first that fits
+    (StoreLostError, _LOST),
+    (
+        StoreBusyError,
+        "Not saved yet: the database is busy. Try again in a moment; no answer that was confirmed "
+        "is lost.",
+    ),
+    (
+        StoreFullError,
+        "Not saved: the disk of the server is full. No answer that was confirmed is lost; whoever "
+        "runs the session has to free some space.",
+    ),
+    (
+        StoreError,
+        "Not saved: the database cannot be written to. No answer that was confirmed is lost; "
+        "whoever runs the session finds the reason in the log.",
+    ),
+    (RankError, "The answers do not tell so many groups apart, so nothing follows from them yet."),
+    (QueryError, "There is no such question in this session. Go on with the next one."),
+    (BudgetError, "The budget does not allow this. An owner of the session can raise it."),
+    (AnswerError, "This is no answer to this question, so it was not saved. Choose another."),
+    (ParameterError, "This does not fit here, so nothing was changed. Correct it, and try again."),
+    (
+        AskmeansError,
+        "This cannot be done now, so nothing was changed. Reload the page and try again; whoever "
+        "runs the session finds the reason in the log.",
+    ),
+]
 _STATUS: list[tuple[type[AskmeansError], int]] = [  # the first that fits
     (QueryError, 404),
     (KeyConflictError, 409),
@@ -45,8 +81,19 @@ def status_of(error: AskmeansError) -> int:
     return next((status for kind, status in _STATUS if isinstance(error, kind)), 500)
 
 
+def explain(error: AskmeansError) -> str:
+    """What went wrong, for a person: what they did, and what they can do now.
+
+    The log has the message where the server is to blame, or no sentence was written for it.
+    """
+    if error.user_message is None or status_of(error) >= 500:
+        _log.error("%s: %s", type(error).__name__, error)
+    by_kind = next(text for kind, text in _SENTENCES if isinstance(error, kind))
+    return error.user_message or by_kind
+
+
 def tell(error: AskmeansError, session: Session) -> str:
-    """What went wrong; files by their names, since their folders are nobody's business."""
+    """What went wrong, for a program; files by their names: folders are nobody's business."""
     if isinstance(error, StoreLostError):  # nor is where a server is
         return _LOST
     text = str(error)

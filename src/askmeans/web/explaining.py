@@ -110,12 +110,13 @@ def worked_example(session: Session) -> Example:
     """An item, one much like it, and one as different as can be."""
     X = np.asarray(session.rows.base[:_SAMPLE], dtype=np.float64)
     group = session.groups[0].number
-    first = next((row for row in session.exemplars(group) if row < len(X)), 0)
+    placed = session.exemplars(group, placed_only=True)
+    first = next((row for row in placed or session.exemplars(group) if row < len(X)), 0)
     gaps = np.linalg.norm(X - X[first], axis=1)
     far = int(gaps.argmax())
     gaps[first] = np.inf
     near = int(gaps.argmin())
-    named = session.config.ask not in SIMILARITIES
+    named = session.config.ask not in SIMILARITIES and first in placed  # a guess is no example
     cluster = session.cluster_names[0] if named else None
     names = [session.item(row).label for row in (first, near, far)]
     return Example(one=names[0], near=names[1], far=names[2], cluster=cluster)

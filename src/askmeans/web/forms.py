@@ -8,10 +8,17 @@ from fastapi import Depends, HTTPException, Request
 from askmeans.exceptions import ParameterError
 from askmeans.web.guard import check_token
 
-__all__ = ["Form", "SentForm", "annotator_of", "is_script"]
+__all__ = ["INCOMPLETE", "Form", "SentForm", "annotator_of", "is_script"]
 
 _FIELDS = 250  # of a form: a share for each group among them
 _LONGEST_NAME = 80
+INCOMPLETE = "This form came incomplete, so nothing was changed. Reload the page, and try again."
+_TYPED = {  # fields that people fill in
+    "name": "a name",
+    "link": "your link, or its token",
+    "days": "for how many days",
+    "n": "how many questions",
+}
 
 
 class Form:
@@ -29,14 +36,15 @@ class Form:
         """A field that must be there."""
         value = self._fields.get(name, "").strip()
         if not value:
-            raise HTTPException(422, f"The form must have a field {name!r}.")
+            typed = _TYPED.get(name)
+            raise HTTPException(422, f"Type {typed} first." if typed else INCOMPLETE)
         return value
 
     def whole(self, name: str) -> int:
         """A whole number that must be there."""
         value = self.text(name)
         if not (value.isascii() and value.isdigit()) or len(value) > 15:
-            raise HTTPException(422, f"The field {name!r} must be a whole number.")
+            raise HTTPException(422, "Type a whole number." if name in _TYPED else INCOMPLETE)
         return int(value)
 
     def number(self, name: str) -> float:
@@ -44,7 +52,7 @@ class Form:
         try:
             return float(self.text(name))
         except ValueError:
-            raise HTTPException(422, f"The field {name!r} must be a number.") from None
+            raise HTTPException(422, "Type a number: 25, or 12.5.") from None
 
     def shares(self) -> dict[int, float]:
         """Shares of groups, in percent: fields "share-2" that are filled in."""
@@ -61,7 +69,8 @@ class Form:
         """A group's name, not too long for its button."""
         name = self.text("name")
         if len(name) > _LONGEST_NAME:
-            raise ParameterError(f"A name must have at most {_LONGEST_NAME} letters.")
+            text = f"A group's name has at most {_LONGEST_NAME} letters. Shorten it."
+            raise ParameterError(text, user_message=text)
         return name
 
     def value(self) -> Any:
@@ -88,7 +97,7 @@ async def _read(request: Request) -> Form:
         fields = parse_qs(body.decode(), keep_blank_values=True, max_num_fields=_FIELDS)
     except ValueError:
         raise HTTPException(
-            422, f"The form must be UTF-8, with at most {_FIELDS} fields."
+            422, f"The form must be UTF-8, with at most {_FIELDS} fields. Choose fewer at once."
         ) from None
     form = Form({name: values[-1] for name, values in fields.items()}, annotator_of(request))
     check_token(request, form.get("token"))

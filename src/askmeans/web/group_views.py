@@ -177,6 +177,7 @@ class ShapedGroup:
     about: str  # what belongs there, in a line
     color: str
     examples: tuple[tuple[ItemView, bool], ...]  # with whether it is pinned
+    guessed: bool  # whether the examples are what the program guesses
     placed: tuple[ItemView, ...]  # items that somebody placed in it, the newest first
 
 
@@ -194,7 +195,9 @@ def group_page_of(session: Session, cards: Cards, annotator: str) -> list[Shaped
     found = []
     for group, color in zip(groups, colors_of(len(groups)), strict=True):
         pinned = set(session.pinned(group.number))
-        rows = session.exemplars(group.number, n=max(_EXAMPLES, len(pinned)))
+        n = max(_EXAMPLES, len(pinned))
+        placed_rows = session.exemplars(group.number, n=n, placed_only=True)
+        rows = placed_rows or session.exemplars(group.number, n=n)
         found.append(
             ShapedGroup(
                 number=group.number,
@@ -202,6 +205,7 @@ def group_page_of(session: Session, cards: Cards, annotator: str) -> list[Shaped
                 about=group.description,
                 color=color,
                 examples=tuple((cards.item(row), row in pinned) for row in rows),
+                guessed=not placed_rows and bool(rows),
                 placed=tuple(cards.item(row) for row in dict.fromkeys(placed[group.number])),
             )
         )

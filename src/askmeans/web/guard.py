@@ -36,6 +36,7 @@ __all__ = ["HEADERS", "LOOPBACK", "MOST_BYTES", "Forwarded", "Guard", "as_networ
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 MOST_BYTES = 64 * 1024
+_TOO_LARGE = f"This is too long to be sent at once: at most {MOST_BYTES:,} bytes. Shorten it."
 TOKEN_COOKIE = "askmeans_token"
 HEADERS = {
     "content-security-policy": (
@@ -216,7 +217,7 @@ def _refusal(method: str, headers: Headers) -> PlainTextResponse | None:
         return PlainTextResponse("Only this page itself may send this.", 403)
     length = headers.get("content-length", "0")
     if not _DIGITS.fullmatch(length) or int(length) > MOST_BYTES:
-        return PlainTextResponse(f"A request must have at most {MOST_BYTES} bytes.", 413)
+        return PlainTextResponse(_TOO_LARGE, 413)
     return None
 
 
@@ -233,10 +234,10 @@ def _limited(receive: Receive) -> Receive:
             async with asyncio.timeout_at(end):
                 message = await receive()
         except TimeoutError:
-            raise HTTPException(408, "The request took too long.") from None
+            raise HTTPException(408, "Sending took too long. Try again.") from None
         seen += len(message.get("body", b""))
         if seen > MOST_BYTES:
-            raise HTTPException(413, f"A request must have at most {MOST_BYTES} bytes.")
+            raise HTTPException(413, _TOO_LARGE)
         complete = not message.get("more_body", False)
         return message
 

@@ -10,7 +10,7 @@ from askmeans.queries import ME
 from askmeans.sessions.changes import OPTIONS
 from askmeans.sessions.invites import ROLES
 from askmeans.web.context import AppContext, said_at
-from askmeans.web.forms import Form, SentForm, annotator_of, is_script
+from askmeans.web.forms import INCOMPLETE, Form, SentForm, annotator_of, is_script
 from askmeans.web.group_views import group_page_of
 
 __all__ = ["add_owner"]
@@ -33,7 +33,7 @@ def add_owner(router: APIRouter, context: AppContext) -> None:
                 context.check_mark(form)
                 annotator, place = annotator_of(request), form.get("back") or back
                 if place not in _PLACES:
-                    raise HTTPException(422, "The field 'back' must be a page of the session.")
+                    raise HTTPException(422, INCOMPLETE)
                 text, status = context.attempt(lambda: work(form, annotator or ME))
                 if is_script(request) and annotator is not None:
                     return context.go_on(request, annotator, text, status)

@@ -94,7 +94,7 @@ def add_results(router: APIRouter, context: AppContext) -> None:
         found = rows.find(wanted) if wanted else []
         if not found:
             raise HTTPException(
-                404, f"There is no item with {wanted[:80]!r} in its name or its text."
+                404, f"No item has “{wanted[:80]}” in its name or its text. Try a part of it."
             )
         if len(found) == 1:
             return RedirectResponse(f"/items/{found[0]}", 303)
@@ -108,7 +108,7 @@ def add_files(router: APIRouter, context: AppContext) -> None:
     @router.get("/export/{file}")
     async def exports(file: str) -> Response:
         if file not in EXPORTS:
-            raise HTTPException(404, f"There are {', '.join(EXPORTS)}. Got {file[:80]!r}.")
+            raise HTTPException(404, "There is no such file. The results list those there are.")
 
         def body() -> bytes:
             tag = str(context.session.last_event)

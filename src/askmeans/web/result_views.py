@@ -16,7 +16,7 @@ from askmeans.exceptions import AskmeansError
 from askmeans.sessions import Session, SessionResult, Status
 from askmeans.sessions.opinions import Agreement
 from askmeans.web.drawing import Plane, error_curve, scatter
-from askmeans.web.errors import tell
+from askmeans.web.errors import explain
 from askmeans.web.forecasting import Outlook, outlook_of
 from askmeans.web.group_views import GroupView, Review, asked_rows, group_views, reviews
 from askmeans.web.people import Contributor, Dispute, Doubt, disputes_of, doubts_of, people_of
@@ -111,7 +111,7 @@ class ResultViews:
         try:
             result_view = self._draw()
         except AskmeansError as error:
-            self.trouble = tell(error, self._session)
+            self.trouble = explain(error)
             raise
         finally:
             with self._lock:

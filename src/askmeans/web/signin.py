@@ -20,7 +20,6 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from askmeans.exceptions import AskmeansError
 from askmeans.sessions import Person, Session
 from askmeans.web.context import AppContext
-from askmeans.web.errors import status_of, tell
 from askmeans.web.forms import SentForm
 from askmeans.web.guard import cookie_name, set_cookie
 from askmeans.web.limits import RateLimit, neighbourhood
@@ -39,6 +38,10 @@ PERSON_RATE, PERSON_BURST = 100.0, 1000.0
 _LINKED = re.compile(r"[?&]token=([\w-]*)", re.ASCII)  # whatever else an address has
 _DAYS = 400  # the most that browsers keep a cookie; the token may end before
 _WRONG = "This link or token is not valid any more, or never was. Ask for a new one."
+_SIGNED_OUT = (
+    "You are not signed in here any more: you signed out, or your link ended. Nothing was saved. "
+    "Open your link again, or ask for a new one."
+)
 _WITHOUT = "Sign in first: with the cookie of the page, or with the header Authorization: Bearer."
 
 
@@ -67,8 +70,7 @@ class SignIn:
         try:
             refusal = await self._refusal(request)
         except AskmeansError as error:  # the database is out of reach
-            told = tell(error, self._context.session)
-            refusal = self._context.refusal(request, status_of(error), told)
+            refusal = self._context.failure(request, error)
         with self._context.session.reading_once():
             await (refusal or self._app)(scope, receive, send)
 
@@ -183,7 +185,7 @@ def _unknown(request: Request, *, wrong: bool = False) -> Response:
     if getattr(request.state, "too_many", False):
         return _told(request, 429, "Too many wrong tokens. Try again in a minute.")
     if _is_api(request) or request.headers.get("x-askmeans"):
-        response = _told(request, 401, _WITHOUT)
+        response = _told(request, 401, _WITHOUT if _is_api(request) else _SIGNED_OUT)
         response.headers["www-authenticate"] = "Bearer"
         return response
     return RedirectResponse("/signin?wrong=1" if wrong else "/signin", 303)

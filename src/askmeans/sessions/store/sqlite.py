@@ -161,7 +161,9 @@ def _check_same(path: Path, now: FileId, opened: FileId) -> None:
             f"{path} must be the file that was opened, and stay where it is. Got "
             f"{'no file' if now is None else 'another file'} at its place; put the old one back, "
             "or export what this program still has, stop it, and start again with the database "
-            "you want. The last answer was not confirmed."
+            "you want. The last answer was not confirmed.",
+            user_message=f"{path.name} was moved, removed or replaced while the page was open, so "
+            "this was not saved. Whoever runs the session has to put it back.",
         )
 
 

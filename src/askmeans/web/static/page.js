@@ -7,6 +7,7 @@
 // - Focus that was in what is exchanged, or in a form that is hidden with it, goes to the heading.
 // - One answer is under way at a time. It is kept until it was confirmed, and sent again with the
 //   same key where the server did not reply: twice the same is harmless.
+// - What is pressed before a card could be read answers nothing, and the page says so.
 // - A page that is open says so, and holds its question; one that is left says so, too, and others
 //   may have it at once.
 
@@ -32,6 +33,12 @@ function shownQuestion() {
 function say(text, failed) {
   said.textContent = text;
   said.classList.toggle("failed", Boolean(failed));
+}
+
+// What came while an answer was under way, or before anybody could read the card, was for no card.
+function refuse() {
+  document.getElementById("early").textContent =
+    "Too early for this card, so it was not taken: press it again.";
 }
 
 // From when on a question may be answered.
@@ -98,6 +105,7 @@ function renew(html) {
 // Send a form until the server replies. The answer survives a reload of the page meanwhile.
 async function send(action, body) {
   busy = true;
+  document.getElementById("early").textContent = "";
   document.body.classList.add("busy");
   sessionStorage.setItem(PENDING, JSON.stringify([action, body]));
   for (;;) {
@@ -122,8 +130,10 @@ async function send(action, body) {
       continue;
     }
     sessionStorage.removeItem(PENDING);
-    if (!exchange(await response.text())) {
-      say(`Not saved: the server replied with ${response.status}. Reload the page.`, true);
+    const text = await response.text();
+    if (!exchange(text)) {
+      const plain = response.headers.get("Content-Type")?.startsWith("text/plain");
+      say(plain ? text : "Not saved: the server gave no answer to this. Reload the page.", true);
     }
     break;
   }
@@ -140,7 +150,7 @@ function submit(event) {
   }
   if (!["answer", "finer", "fresh", "undo", "renaming"].includes(form.id)) return;
   event.preventDefault();
-  if (busy || !shownQuestion().dataset.ready) return;
+  if (busy || !shownQuestion().dataset.ready) return refuse();
   const body = new URLSearchParams(new FormData(form, event.submitter)).toString();
   for (const box of ["mix", "rename"]) document.getElementById(box)?.close();
   if (form.id !== "undo" && form.id !== "renaming" && location.search) history.replaceState(null, "", "/");
@@ -153,7 +163,7 @@ function picked() {
 }
 
 function pick(tile) {
-  if (busy) return;
+  if (busy) return refuse();
   const chosen = tile.getAttribute("aria-pressed") === "true";
   if (chosen) tile.removeAttribute("aria-pressed");
   else tile.setAttribute("aria-pressed", "true");
@@ -377,7 +387,10 @@ function answering() {
   document.addEventListener(
     "click",
     (event) => {
-      if (event.detail > 1 && event.target.closest("button")) event.preventDefault();
+      const button = event.detail > 1 && event.target.closest("button");
+      if (!button) return;
+      event.preventDefault();
+      if (button.form && button.type === "submit") refuse();
     },
     true,
   );
