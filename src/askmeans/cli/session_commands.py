@@ -330,7 +330,8 @@ class PredictOptions:
 
     words: DatabaseAndData
     out: Annotated[
-        Path | None, typer.Option(help="The Parquet file to write; default: beside DATA.")
+        Path | None,
+        typer.Option(help="FILE.csv, .parquet or .xlsx to write; default: a CSV beside DATA."),
     ] = None
     top: Annotated[
         int | None, typer.Option(help="Write so many strongest groups per item only.")
