@@ -186,7 +186,7 @@ def test_names_are_proposed_and_never_applied(askmeans, database):
     assert "--rename GROUP NAME --describe GROUP TEXT" in said
     assert len(server.trace) == 1  # the second time it is remembered
     assert told["cost"]["calls"] == 0
-    assert told["proposals"][1] == {"group": 1, "now": "tools", "name": "Things to use",
+    assert told["proposals"][1] == {"group": 2, "now": "tools", "name": "Things to use",
                                     "description": "Tools."}  # fmt: skip
     data = json.loads(seen[0].content)
     assert set(data) == {"A", "B"}
@@ -216,9 +216,9 @@ def test_names_have_a_forecast_and_a_budget(askmeans, database):
 
 
 def test_accepted_names_and_descriptions_are_told_to_people_and_to_the_model(askmeans, database):
-    groups = ("groups", database, "--rename", "fruit", "Things to eat", "--describe", "0", "Sweet.")
+    groups = ("groups", database, "--rename", "fruit", "Things to eat", "--describe", "1", "Sweet.")
     said = askmeans(*groups, cwd=database.parent).stdout
-    assert "0  Things to eat: about" in said
+    assert "1  Things to eat: about" in said
     assert "items; Sweet." in said
     listed = json.loads(askmeans("groups", database, "--json", cwd=database.parent).stdout)
     assert [group["description"] for group in listed["groups"]] == ["Sweet.", ""]

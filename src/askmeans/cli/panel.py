@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from askmeans.cli.group_numbers import numbered
 from askmeans.cli.printing import complain, say
 from askmeans.cli.sessions import named, opened, show_json
 from askmeans.cli.team_commands import PanelOptions
@@ -234,11 +235,11 @@ def _propose(session: Session, client: ModelClient, options: PanelOptions) -> No
             say(f"names for {len(groups)} groups: {_in_words(told)}")
         return
     found = [(groups[each.group], each) for each in proposer.propose()]
-    alive = {group.number for group in session.groups}  # some may have been merged meanwhile
-    found = [(group, each) for group, each in found if group.number in alive]
+    now = {group.number: shown for shown, group in numbered(session)}  # some may have been merged
+    found = [(group, each) for group, each in found if group.number in now]
     if options.which.as_json:
         listed = [
-            {"group": group.number, "now": group.name, "name": each.name,
+            {"group": now[group.number], "now": group.name, "name": each.name,
              "description": each.description}
             for group, each in found
         ]  # fmt: skip
@@ -246,7 +247,7 @@ def _propose(session: Session, client: ModelClient, options: PanelOptions) -> No
         return
     say(f"asked: {_in_words(caller.spent)}")
     for group, each in found:
-        say(f"{group.number} {group.name} -> {each.name}: {each.description}")
+        say(f"{now[group.number]} {group.name} -> {each.name}: {each.description}")
     say(
         "Nothing was changed. Accept or change them: "
         f"askmeans groups {named(options.which.database)} --rename GROUP NAME --describe GROUP TEXT"

@@ -356,15 +356,18 @@ def predict(options: PredictOptions) -> None:
 @command
 def rename(
     words: Annotated[
-        list[str], typer.Argument(metavar="[DB] CLUSTER NAME", help="A cluster's number and name.")
+        list[str],
+        typer.Argument(
+            metavar="[DB] GROUP NAME", help="A group's number or name, and its new name."
+        ),
     ],
     name: Name = None,
 ) -> None:
     """Rename a group."""
     from askmeans.cli import sessions
 
-    database, cluster, text = named_words(words, "DB", "CLUSTER", "NAME")
-    sessions.rename(Which(database=database, name=name), cluster, text)
+    database, group, text = named_words(words, "DB", "GROUP", "NAME")
+    sessions.rename(Which(database=database, name=name), group, text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
