@@ -187,11 +187,23 @@ def _answer_ahead(session: Session, oracle: ModelOracle, rows: list[int]) -> boo
             if stopped:
                 why = "stopped before the end; the same command goes on from here"
                 if oracle.is_spent:
-                    why = "the budget is spent before the end; with a larger one the same command "\
-                          "goes on from here"  # fmt: skip
+                    left = len(rows) - rows.index(part[0]) - len(told)
+                    why = f"stopped before the end: {oracle.refusal}. {_what_is_left(oracle, left)}"
                 complain(why)
                 return not oracle.is_spent
     return False
+
+
+def _what_is_left(oracle: ModelOracle, left: int) -> str:
+    """What the cards that are left would cost, by the mean of those asked about."""
+    spent = oracle.spent_in_all
+    more = ""
+    if spent.calls and spent.money is not None:
+        more = f" would cost about {left * oracle.votes * spent.money / spent.calls:.2g} more"
+    elif spent.calls:
+        tokens = (spent.tokens_in + spent.tokens_out) / spent.calls
+        more = f" would take about {left * oracle.votes * tokens:.0f} tokens more"
+    return f"The {left} cards left{more}; with a larger budget the same command goes on from here."
 
 
 def _parts(rows: list[int], size: int) -> Iterator[list[int]]:
