@@ -232,8 +232,9 @@ def invite(
         typer.Option(metavar="NAME|NUMBER", help="End a person's invitations, or one of them."),
     ] = None,
     address: Annotated[
-        str, typer.Option(help="Where the page is, for the link.")
-    ] = f"http://127.0.0.1:{PORT}",
+        str | None,
+        typer.Option(help="Where the page is, for the link; default: where it was served last."),
+    ] = None,
     name: Name = None,
     json: Json = False,
 ) -> None:
