@@ -31,7 +31,9 @@ from askmeans.cli.options import (
     named_words,
 )
 
-__all__ = ["AddOptions", "InitOptions", "PredictOptions", "Regroup", "ServeOptions"]
+__all__ = ["INIT_STAGES", "AddOptions", "InitOptions", "PredictOptions", "Regroup", "ServeOptions"]
+
+INIT_STAGES = 4  # starting, reading, encoding, grouping and saving
 
 DatabaseAndData = Annotated[
     list[str], typer.Argument(metavar="[DB] DATA", help="A data file with the same columns.")
@@ -107,7 +109,10 @@ class InitOptions:
 @command
 def init(options: InitOptions) -> None:
     """Make a session: people answer over days, and nothing is lost."""
-    from askmeans.cli.session_init import run
+    from askmeans.progress import stage
+
+    with stage("starting", 1, INIT_STAGES):
+        from askmeans.cli.session_init import run
 
     run(options)
 
