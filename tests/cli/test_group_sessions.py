@@ -159,6 +159,15 @@ def test_an_unknown_or_ambiguous_group_lists_those_there_are(askmeans, made, wor
         assert session.cluster_names == ["red", "blue", "Red"]
 
 
+@pytest.mark.parametrize("words", [("rename", "s.db"), ("groups", "s.db", "--rename")])
+def test_a_name_that_is_taken_is_refused_with_the_groups_by_the_numbers_that_are_typed(
+    askmeans, made, words
+):
+    done = askmeans(*words, 1, "blue", cwd=made, ok=False)
+    assert done.returncode == 1
+    assert "Got 'blue'; there are 1 red, 2 blue, 3 Group C." in done.stderr
+
+
 def test_status_suggests_a_group_with_the_evidence(askmeans, made):
     with sessions.open(made / "s.db") as session:
         for question in session.ask(20):

@@ -8,10 +8,12 @@ import math
 from typing import Any
 
 from askmeans.exceptions import ParameterError
+from askmeans.queries import ME
 from askmeans.sessions import Group, Session
 from askmeans.shares import group_of, parse_row
 
-__all__ = ["FIRST", "listed_groups", "named_group", "numbered", "parse_shares"]
+__all__ = ["FIRST", "listed_groups", "named_group", "numbered", "parse_shares",
+           "rename_group"]  # fmt: skip
 
 FIRST = 1  # number of the first group, here and on the page
 
@@ -36,6 +38,18 @@ def named_group(session: Session, text: str) -> int:
             f"Got {text!r:.60} instead."
         )
     return groups[place].number
+
+
+def rename_group(session: Session, text: str, name: str, *, annotator: str = ME) -> None:
+    """Rename the group that was named."""
+    number = named_group(session, text)
+    others = [group.name for group in session.groups if group.number != number]
+    if name.strip() in (*others, "id"):
+        raise ParameterError(
+            "NAME must be no other group's and not 'id', which is a column of every export. "
+            f"Got {name!r:.60}; there are {listed_groups(session)}."
+        )
+    session.rename(number, name, annotator=annotator)
 
 
 def parse_shares(session: Session, reply: str) -> Any:

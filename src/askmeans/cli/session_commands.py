@@ -137,8 +137,8 @@ def tell(
         list[str],
         typer.Argument(
             metavar="[DB] QUESTION VALUE",
-            help="VALUE: 0 to 1, 25%, '?' cannot say, or 'skip'; of a group question its number or "
-            "name, shares (A:.7,B:.3), 'none', '?' or 'skip'.",
+            help="VALUE: 0 to 1, 25%, '?' cannot say, or 'skip'; of a group question its number "
+            "(from 1) or name, shares (A:.7,B:.3), 'none', '?' or 'skip'.",
         ),
     ],
     annotator: Annotator = "me",

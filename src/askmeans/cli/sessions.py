@@ -18,6 +18,7 @@ from askmeans.cli.group_numbers import (
     named_group,
     numbered,
     parse_shares,
+    rename_group,
 )
 from askmeans.cli.options import Which
 from askmeans.cli.printing import say
@@ -253,7 +254,7 @@ def take_in(which: Which, file: Path) -> None:
 def rename(which: Which, group: str, text: str) -> None:
     """Rename a group."""
     with opened(which) as session:
-        session.rename(named_group(session, group), text)
+        rename_group(session, group, text)
         say(f"clusters: {'; '.join(session.cluster_names)}")
 
 
@@ -265,8 +266,7 @@ def groups(which: Which, move: Regroup, annotator: str) -> None:
         if move.merge is not None:
             _merge(session, move.merge, annotator)
         if move.rename is not None:
-            number = named_group(session, move.rename[0])
-            session.rename(number, move.rename[1], annotator=annotator)
+            rename_group(session, *move.rename, annotator=annotator)
         if move.describe is not None:
             number = named_group(session, move.describe[0])
             session.describe(number, move.describe[1], annotator=annotator)
