@@ -24,7 +24,7 @@ playwright() { # for this user alone, into ~/.cache
     echo "== fetching chromium for this user alone (a minute, once)"
     local said="$folder.playwright"
     # It tries five times; one of its reasons will do.
-    if ! PLAYWRIGHT_DOWNLOAD_CONNECTION_TIMEOUT=5000 \
+    if ! PLAYWRIGHT_DOWNLOAD_CONNECTION_TIMEOUT=4000 \
         bounded 900 "$python" -m playwright install chromium >"$said" 2>&1; then
         [[ $(<"$said") =~ Error:[^$'\n']* ]] && printf 'playwright: %s\n' "${BASH_REMATCH[0]}" >&2
         return 1
