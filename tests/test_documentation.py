@@ -59,6 +59,12 @@ def test_every_make_target_is_in_the_contributing_guide():
         assert f"make {target}" in guide
 
 
+def test_the_readme_has_the_two_commands_that_set_everything_up():
+    lines = [line.strip() for line in (ROOT / "README.md").read_text().splitlines()]
+    assert "make demo" in lines
+    assert "make test" in lines
+
+
 def test_the_map_and_its_walks_are_short_and_name_files_that_are_there():
     guide = (ROOT / "CONTRIBUTING.md").read_text()
     rows = guide.partition("## The map")[2].partition("Imports point down")[0].strip().splitlines()

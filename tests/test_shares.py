@@ -70,9 +70,18 @@ def test_what_is_no_answer_is_none(text):
     assert parse_row(text, NAMES) is None
 
 
-def test_a_group_that_is_gone_cannot_be_named():
-    assert parse_row("Group B", NAMES, alive=[0, 2, 3]) is None
-    assert parse_row("1", NAMES, alive=[0, 2, 3]) is None
+def test_where_people_type_groups_are_numbered_from_one():
+    names = ["red", "blue", "4"]
+    assert parse_row("1", names, first=1) == (1.0, 0.0, 0.0)
+    assert parse_row("1:.5,3:.5", names, first=1) == (0.5, 0.0, 0.5)
+    assert parse_row("4", names, first=1) == (0.0, 0.0, 1.0)  # a name comes before a number
+    assert parse_row("0", names, first=1) == (0.0, 0.0, 0.0)  # as on the page
+    assert parse_row("0:.5", names, first=1) is None
+
+
+def test_one_of_two_names_that_differ_in_case_only_is_named_to_the_letter():
+    assert parse_row("polish", ["Polish", "polish"]) == (0.0, 1.0)
+    assert parse_row("POLISH", ["Polish", "polish"]) is None
 
 
 @given(st.lists(st.integers(0, 100), min_size=4, max_size=4))

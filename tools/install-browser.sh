@@ -4,6 +4,7 @@
 # beside another); else it comes from Debian for root, and for anybody else from playwright, for that
 # user alone. Fails, and says what is missing, where neither works.
 set -euo pipefail
+. "$(dirname "$0")/bounded.sh"
 folder=$1
 python=$(dirname "$folder")/bin/python
 axe_core=4.14.0
@@ -15,22 +16,17 @@ lack() {
     missing=yes
 }
 
-debian() { # from the system's own packages, where that is allowed
-    [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null || return 1
-    echo "== installing $1 (a minute, once)"
-    apt-get update -qq &&
-        DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >/dev/null
-}
-
 browser() { # with "shell": one that cannot open windows, which takes half the processor time
     "$python" "$(dirname "$0")/../tests/helpers/browsers.py" "$@"
 }
 
 playwright() { # for this user alone, into ~/.cache
     echo "== fetching chromium for this user alone (a minute, once)"
-    local said
-    if ! said=$("$python" -m playwright install chromium 2>&1); then # it tries five times: one reason will do
-        [[ $said =~ Error:[^$'\n']* ]] && printf 'playwright: %s\n' "${BASH_REMATCH[0]}" >&2
+    local said="$folder.playwright"
+    # It tries five times; one of its reasons will do.
+    if ! PLAYWRIGHT_DOWNLOAD_CONNECTION_TIMEOUT=4000 \
+        bounded 900 "$python" -m playwright install chromium >"$said" 2>&1; then
+        [[ $(<"$said") =~ Error:[^$'\n']* ]] && printf 'playwright: %s\n' "${BASH_REMATCH[0]}" >&2
         return 1
     fi
     browser
@@ -45,7 +41,8 @@ if [ ! -f "$folder/node_modules/axe-core/axe.min.js" ]; then
     mkdir -p "$folder"
     if ! command -v npm >/dev/null && ! debian npm; then
         lack axe-core "It comes by npm. Install that (Debian: sudo apt-get install npm; without root: an archive of Node.js in your home), then run make again."
-    elif ! (cd "$folder" && npm install --silent --no-save --no-package-lock --no-audit --no-fund "axe-core@$axe_core"); then
+    elif ! (cd "$folder" && bounded 120 npm install --silent --no-save --no-package-lock --no-audit --no-fund \
+        --fetch-timeout=10000 --fetch-retries=1 --fetch-retry-mintimeout=1000 "axe-core@$axe_core"); then
         lack axe-core "npm could not install it (see above). Is the package registry within reach?"
     fi
 fi

@@ -32,6 +32,8 @@ fi
 
 echo "== environment: $("$python" --version) in $venv, with .[all,dev] (1 to 3 minutes, once)"
 "$python" -m venv --clear "$venv" || fail "could not create $venv; remove it and try again."
+# An index that is out of reach is given up after half a minute, and nobody is asked for a password.
+export PIP_RETRIES=${PIP_RETRIES:-2} PIP_TIMEOUT=${PIP_TIMEOUT:-9} PIP_NO_INPUT=1
 "$venv/bin/python" -m pip install -qq --disable-pip-version-check \
-    --constraint constraints.txt --editable '.[all,dev]' ||
+    --constraint constraints.txt --editable '.[all,dev]' </dev/null ||
     fail "pip could not install the packages (see above). Is the package index within reach?"

@@ -10,13 +10,14 @@ from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
+    SpinnerColumn,
     TaskProgressColumn,
     TextColumn,
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
 
-__all__ = ["answers_bar", "passes_bar", "work_bar"]
+__all__ = ["answers_bar", "passes_bar", "stage", "work_bar"]
 
 
 @contextmanager
@@ -64,6 +65,20 @@ def passes_bar() -> Iterator[Callable[[float], None]]:
             bar.update(task, completed=share, description=f"pass {number}")
 
         yield watch
+
+
+@contextmanager
+def stage(name: str, number: int, total: int) -> Iterator[None]:
+    """Show which of several stages is going on, and for how long; the line stays."""
+    columns = (
+        SpinnerColumn(finished_text="✓"),
+        TextColumn("{task.description}"),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), disable=not _is_seen()) as bar:
+        task = bar.add_task(f"{number} of {total}: {name}", total=1.0)
+        yield
+        bar.advance(task)
 
 
 def _is_seen() -> bool:

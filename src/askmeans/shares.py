@@ -14,8 +14,8 @@ from typing import Any
 from askmeans.checks import whole_number
 from askmeans.exceptions import AnswerError
 
-__all__ = ["NONE", "SHARES_EXCEED_1", "Row", "as_row", "difference", "largest_difference",
-           "mean_row", "numbered_text", "parse_row", "row_text"]  # fmt: skip
+__all__ = ["NONE", "SHARES_EXCEED_1", "Row", "as_row", "difference", "group_of",
+           "largest_difference", "mean_row", "numbered_text", "parse_row", "row_text"]  # fmt: skip
 
 NONE = "none"  # of these
 SHARES_EXCEED_1 = (
@@ -73,10 +73,10 @@ def as_row(value: Any, n_clusters: int, names: Sequence[str] = ()) -> Row:
     return tuple(share / max(total, 1.0) for share in row)
 
 
-def parse_row(text: str, names: Sequence[str], alive: Sequence[int] | None = None) -> Row | None:
+def parse_row(text: str, names: Sequence[str], first: int = 0) -> Row | None:
     """The row that somebody typed: ``2``, a name, ``A:.7,B:.3``, ``none`` or ``?``; or None.
 
-    `alive` has the numbers of the groups that may be named, None for all.
+    `first` is the number of the first group: 0 in files, 1 where people type, whose 0 is "none".
 
     >>> names = ["Group A", "Group B"]
     >>> parse_row("1", names), parse_row("group b", names), parse_row("A:.7,B:.3", names)
@@ -85,17 +85,16 @@ def parse_row(text: str, names: Sequence[str], alive: Sequence[int] | None = Non
     ((0.0, 0.0), (nan, nan), None)
     """
     k, text = len(names), text.strip()
-    allowed = range(k) if alive is None else alive
-    one = _called(text, names, allowed)
+    one = group_of(text, names, first)
     if one is not None:
         return as_row(one, k)
     if text == "?":
         return as_row(None, k)
-    if text.lower() == NONE:
+    if text.lower() == NONE or (first == 1 and text == "0"):  # as on the page
         return as_row((), k)
     shares, end = [0.0] * k, 0
     while found := _PART.match(text, end):
-        group = _called(found[1], names, allowed)
+        group = group_of(found[1], names, first)
         if group is None:
             return None
         shares[group] += float(found[2]) / (100.0 if found[3] else 1.0)
@@ -162,7 +161,7 @@ def _number(group: Any, n_clusters: int, names: Sequence[str]) -> int:
     """The number of a group that goes by its number or its name."""
     found: int | None = None
     if isinstance(group, str):
-        found = _called(group.strip(), names, range(n_clusters))
+        found = group_of(group.strip(), names[:n_clusters])
     elif type(group) is not bool and isinstance(group, Integral):
         found = int(group)
     if found is None or not 0 <= found < n_clusters:
@@ -184,16 +183,24 @@ def _share(share: Any) -> float:
     return float(share) + 0.0  # -0.0 is 0.0
 
 
-def _called(text: str, names: Sequence[str], allowed: Sequence[int]) -> int | None:
-    """The group of this name, in whatever case, or number; of "Group B" the letter will do."""
+def group_of(text: str, names: Sequence[str], first: int = 0) -> int | None:
+    """The place of the group of this name, in whatever case, or number; or None.
+
+    A name comes before a number; of "Group B" the letter will do. One of several groups whose names
+    differ in their case only has to be named to the letter.
+
+    >>> names = ["Group A", "Group B"]
+    >>> group_of("b", names), group_of("1", names), group_of("1", names, first=1)
+    (1, 1, 0)
+    """
     for same in (str, str.casefold):
-        found = [j for j in allowed if same(names[j]) == same(text)]
+        found = [j for j, name in enumerate(names) if same(name) == same(text)]
         if len(found) == 1:
             return found[0]
     number = whole_number(text)
     if number is not None:
-        return number if number in allowed else None
-    found = [j for j in allowed if names[j].casefold() == f"group {text}".casefold()]
+        return number - first if first <= number < first + len(names) else None
+    found = [j for j, name in enumerate(names) if name.casefold() == f"group {text}".casefold()]
     return found[0] if found else None
 
 

@@ -48,6 +48,18 @@ def test_an_id_that_differs_by_a_space_is_another_item(tmp_path):
         held(AnswerFile(tmp_path / "a.csv", ["a", "b"], ["one", "two"]))
 
 
+def test_a_cluster_goes_by_its_name_too_and_an_unknown_one_lists_the_names(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("item,cluster,value\na,1,0.5\nb,Two,0.25\n")
+    assert held(AnswerFile(path, ["a", "b"], ["one", "two"])) == [
+        ("membership", (0,), 0.5), ("membership", (1,), 0.25),
+    ]  # fmt: skip
+    assert ",Two," in path.read_text()  # kept as it was
+    path.write_text("item,cluster,value\na,three,0.5\n")
+    with pytest.raises(DataError, match=r"Got 'three' instead, and no name \(one, two\)"):
+        held(AnswerFile(path, ["a", "b"], ["one", "two"]))
+
+
 def test_formulas_are_written_so_that_no_spreadsheet_computes_them(tmp_path):
     file = AnswerFile(tmp_path / "a.csv", ["=1+1", "-2"], ["@one", "two"])
     file.append(MembershipQueries([0], [0]), 0.5)

@@ -13,7 +13,7 @@ def test_a_log_is_listed_and_a_name_replaced(askmeans, tmp_path):
     listed = askmeans("audit", path, cwd=tmp_path).stdout.splitlines()
     assert listed[0] == f"database: {path}"
     assert "Ada  (python on " in listed[1]
-    assert listed[1].endswith("answer question 1 0:0.75 (taken back)")
+    assert listed[1].endswith("answer question 1 Group A:0.75 (taken back)")
     assert "Ada  (command line on " in listed[2]
     assert listed[2].endswith("undo question 1 of 1")
     said = askmeans("pseudonym", path, "Ada", "--as", "A.", cwd=tmp_path).stdout

@@ -166,7 +166,7 @@ def test_answers_in_a_pipe_are_saved_and_a_second_run_goes_on(askmeans, folder):
 
 def test_groups_in_a_pipe_are_saved_by_number_and_name_and_a_second_run_goes_on(askmeans, folder):
     arguments = ("fit", "iris.csv", "-k", 3, "--id", "flower", "--names", "a,b,c")
-    lines = "0\nb\nA:.75,c:25%\nnone\n?\n"
+    lines = "1\nb\nA:.75,c:25%\nnone\n?\n"
     first = askmeans(*arguments, cwd=folder, text_in=lines, ok=False)
     assert first.returncode == 3
     assert "To which group does it belong?" in first.stderr
@@ -200,11 +200,11 @@ def test_a_file_of_items_and_groups_is_a_file_of_answers(askmeans, folder):
 
 def test_the_first_group_question_shows_what_each_group_is_like(askmeans, folder):
     arguments = ("fit", "iris.csv", "-k", 3, "--id", "flower", "--levels", 5)
-    shown = askmeans(*arguments, "--budget", 9, cwd=folder, text_in="0:.3\nq\n", ok=False).stderr
+    shown = askmeans(*arguments, "--budget", 9, cwd=folder, text_in="1:.3\nq\n", ok=False).stderr
     _, _, first = shown.partition("Question 1 of about 9\n")
-    for number, name in enumerate(("Group A", "Group B", "Group C")):
+    for number, name in enumerate(("Group A", "Group B", "Group C"), 1):
         assert re.search(rf"    {number}  {name} \(items like: f\d+: sepal_length", first)
-    assert "'0:.3' is no point of the scale" in first
+    assert "'1:.3' is no point of the scale" in first
 
 
 def test_answers_held_already_are_not_asked(askmeans, folder):

@@ -30,23 +30,25 @@ def test_a_question_lists_the_groups_and_the_items_that_are_like_them(askmeans, 
     question = asked(askmeans, made)
     assert question["kind"] == "group"
     assert [(g["number"], g["name"]) for g in question["groups"]] == [
-        (0, "red"), (1, "blue"), (2, "Group C"),
+        (1, "red"), (2, "blue"), (3, "Group C"),
     ]  # fmt: skip
     with sessions.open(made / "s.db") as session:
         session.tell(question["id"], "blue")
     shown = askmeans("ask", "s.db", cwd=made).stdout
-    assert f"    1  blue (with {question['shown'][0]['label']})\n" in shown
+    assert f"    2  blue (with {question['shown'][0]['label']})\n" in shown
     assert "To which group does it belong?" in shown
 
 
 @pytest.mark.parametrize(
     ("value", "row", "text"),
     [
-        ("2", [0, 0, 1], "Group C"),
+        ("3", [0, 0, 1], "Group C"),
+        ("1:25%,3:75%", [0.25, 0, 0.75], "red:0.25,Group C:0.75"),
         ("blue", [0, 1, 0], "blue"),
         ("C", [0, 0, 1], "Group C"),
         ("red:.7,C:.3", [0.7, 0, 0.3], "red:0.7,Group C:0.3"),
         ("none", [0, 0, 0], "none"),
+        ("0", [0, 0, 0], "none"),
         ("?", None, "'cannot say'"),
     ],
 )
@@ -60,12 +62,12 @@ def test_a_group_is_told_in_every_way(askmeans, made, value, row, text):
     assert undone["value"] == row
 
 
-@pytest.mark.parametrize("value", ["9", "green", "red:.7,green:.3", "red:.9,blue:.9", ".5"])
+@pytest.mark.parametrize("value", ["9", "4", "green", "red:.7,green:.3", "red:.9,blue:.9", ".5"])
 def test_what_is_no_group_is_refused_with_those_there_are(askmeans, made, value):
     number = asked(askmeans, made)["id"]
     done = askmeans("tell", "s.db", number, value, cwd=made, ok=False)
     assert done.returncode == 1
-    assert "0 red, 1 blue, 2 Group C" in done.stderr
+    assert "1 red, 2 blue, 3 Group C" in done.stderr
     assert f"Got '{value}'" in done.stderr
 
 
@@ -111,16 +113,59 @@ def test_groups_are_listed_added_merged_renamed_and_taken_back(askmeans, made):
         assert sum(group["size"] for group in told["groups"]) == pytest.approx(150)
         return [(group["number"], group["name"]) for group in told["groups"]]
 
-    first = [(0, "red"), (1, "blue"), (2, "Group C")]
+    first = [(1, "red"), (2, "blue"), (3, "Group C")]
     assert groups() == first
-    assert groups("--add", "green") == [*first, (3, "green")]
-    assert groups("--merge", "blue", "3") == first
-    assert groups("--rename", "Group C", "black") == [*first[:2], (2, "black")]
-    assert groups("--undo") == [*first[:2], (2, "black"), (3, "green")]
-    assert "2  black: about " in askmeans("groups", "s.db", cwd=made).stdout
+    assert groups("--add", "green") == [*first, (4, "green")]
+    assert groups("--merge", "blue", "4") == first
+    assert groups("--rename", "Group C", "black") == [*first[:2], (3, "black")]
+    assert groups("--undo") == [*first[:2], (3, "black"), (4, "green")]
+    assert "3  black: about " in askmeans("groups", "s.db", cwd=made).stdout
     assert "The group is gone again." in askmeans("undo", "s.db", cwd=made).stdout
     refused = askmeans("groups", "s.db", "--merge", "blue", "kale", cwd=made, ok=False)
-    assert "two different groups among 0 red, 1 blue, 2 black" in refused.stderr
+    assert "by number or name: 1 red, 2 blue, 3 black. Got 'kale'" in refused.stderr
+    refused = askmeans("groups", "s.db", "--merge", "blue", "2", cwd=made, ok=False)
+    assert "two different groups among 1 red, 2 blue, 3 black" in refused.stderr
+
+
+def test_after_a_merge_groups_have_the_numbers_of_the_page_and_keep_theirs_in_files(askmeans, made):
+    askmeans("groups", "s.db", "--merge", "red", "blue", cwd=made)
+    question = asked(askmeans, made)
+    assert [(g["number"], g["name"]) for g in question["groups"]] == [(1, "red"), (2, "Group C")]
+    askmeans("tell", "s.db", question["id"], 2, cwd=made)
+    with sessions.open(made / "s.db") as session:  # as in Python, and in what is exported
+        assert session.history()[-1].value == (0.0, 0.0, 1.0)
+        assert [group.number for group in session.groups] == [0, 2]
+    askmeans("rename", "s.db", 2, "black", cwd=made)
+    askmeans("rename", "s.db", "red", "white", cwd=made)
+    shown = askmeans("groups", "s.db", "--describe", "2", "As night.", cwd=made).stdout
+    assert "  1  white: about " in shown
+    assert "  2  black: about " in shown
+    assert "; As night." in shown
+    listed = askmeans("audit", "s.db", cwd=made).stdout
+    assert "merge group 2 into group 1" in listed
+    assert "answer question 1 black" in listed
+
+
+@pytest.mark.parametrize("words", [("rename",), ("groups", "--rename"), ("groups", "--describe")])
+@pytest.mark.parametrize("group", ["kale", "0", "4", "RED"])
+def test_an_unknown_or_ambiguous_group_lists_those_there_are(askmeans, made, words, group):
+    askmeans("rename", "s.db", "Group C", "Red", cwd=made)  # beside red
+    command, *option = words
+    done = askmeans(command, "s.db", *option, group, "new", cwd=made, ok=False)
+    assert done.returncode == 1
+    assert "by number or name: 1 red, 2 blue, 3 Red" in done.stderr
+    assert f"Got '{group}'" in done.stderr
+    with sessions.open(made / "s.db") as session:
+        assert session.cluster_names == ["red", "blue", "Red"]
+
+
+@pytest.mark.parametrize("words", [("rename", "s.db"), ("groups", "s.db", "--rename")])
+def test_a_name_that_is_taken_is_refused_with_the_groups_by_the_numbers_that_are_typed(
+    askmeans, made, words
+):
+    done = askmeans(*words, 1, "blue", cwd=made, ok=False)
+    assert done.returncode == 1
+    assert "Got 'blue'; there are 1 red, 2 blue, 3 Group C." in done.stderr
 
 
 def test_status_suggests_a_group_with_the_evidence(askmeans, made):

@@ -1,9 +1,13 @@
 """The installed command, as a process of its own: its entry point, exit codes and streams."""
 
 import json
+import os
+import re
 import subprocess
 import sys
 from pathlib import Path
+
+import pexpect
 
 from askmeans import __version__
 
@@ -36,3 +40,53 @@ def test_the_version_is_printed(askmeans, tmp_path):
 def test_without_a_command_the_help_is_shown(tmp_path):
     done = run(cwd=tmp_path)
     assert "demo" in done.stdout + done.stderr
+
+
+def test_the_help_lists_commands_under_headings(askmeans, tmp_path):
+    shown = askmeans("--help", cwd=tmp_path).stdout
+    headings = re.findall(r"^╭─ (\w+) ─", shown, re.MULTILINE)
+    assert headings == ["Options", "Start", "Answer", "Groups", "People", "Data", "Admin"]
+    start, answer = shown.partition("─ Start ─")[2].split("─ Answer ─")[:2]
+    assert re.findall(r"^│ (\w+) ", start, re.MULTILINE) == ["demo", "plan", "fit", "init", "serve"]
+    assert "rename" in answer.partition("─ Groups ─")[2].partition("─ People ─")[0]
+
+
+def test_a_shell_gets_a_script_that_completes_commands_and_options(tmp_path):
+    script = subprocess.run(
+        ["bash", "-c", f"{COMMAND} --show-completion; true"], capture_output=True, text=True,
+        check=True, cwd=tmp_path,
+    ).stdout  # fmt: skip
+    assert "complete -o default -F _askmeans_completion askmeans" in script
+    (tmp_path / "complete.sh").write_text(script)
+
+    def completed(*words):
+        line = f"""
+            source complete.sh
+            COMP_WORDS=({" ".join(words)}); COMP_CWORD={len(words) - 1}
+            _askmeans_completion {COMMAND}
+            printf '%s\\n' "${{COMPREPLY[@]}}"
+        """
+        done = subprocess.run(
+            ["bash", "-c", line], capture_output=True, text=True, check=True, cwd=tmp_path
+        )
+        assert done.stderr == ""
+        return done.stdout.split()
+
+    assert completed("askmeans", "in") == ["init", "invite"]
+    assert completed("askmeans", "init", "--nam") == ["--names", "--name"]
+    assert completed("askmeans", "export", "--format", "p") == ["parquet"]
+
+
+def test_init_shows_its_stages_to_a_person_and_not_to_a_pipe(folder):
+    words = ["iris.csv", "-k", "3"]
+    terminal = pexpect.spawn(
+        str(COMMAND), ["init", "s.db", *words], cwd=folder, encoding="utf-8", timeout=120,
+        dimensions=(40, 120), env={**os.environ, "TERM": "xterm"},
+    )  # fmt: skip
+    for stage in ("1 of 4: starting", "2 of 4: reading", "3 of 4: encoding 150 rows",
+                  "4 of 4: grouping and saving", "next: askmeans serve"):  # fmt: skip
+        terminal.expect_exact(stage)
+    terminal.expect(pexpect.EOF)
+    terminal.close()
+    assert terminal.exitstatus == 0
+    assert run("init", "t.db", *words, cwd=folder).stderr == ""

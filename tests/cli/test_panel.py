@@ -1,6 +1,7 @@
 """`askmeans panel`: a model answers ahead through a real server, and what rests on it is told."""
 
 import json
+import re
 import sqlite3
 
 import numpy as np
@@ -88,12 +89,12 @@ def test_a_forecast_asks_nothing_and_a_budget_is_a_hard_stop(askmeans, database)
         # One at a time: how many fit in is else a matter of who holds what at the end.
         limits = ("--max-tokens", "6000", "--concurrency", "1")
         done = panel(askmeans, database, server, *limits)
-        assert "the budget is spent before the end" in done.stderr
+        assert "the next card could take more tokens than are left: up to" in done.stderr
         first = len(server.trace)
         assert 0 < first < 60
         assert sum(server.tokens) <= 6000
         again = panel(askmeans, database, server, *limits)
-        assert "with a larger one the same command goes on" in again.stderr
+        assert "with a larger budget the same command goes on" in again.stderr
         assert len(server.trace) <= first + 1  # what was spent before is spent
         assert sum(server.tokens) <= 6000
         more = panel(askmeans, database, server)
@@ -186,7 +187,7 @@ def test_names_are_proposed_and_never_applied(askmeans, database):
     assert "--rename GROUP NAME --describe GROUP TEXT" in said
     assert len(server.trace) == 1  # the second time it is remembered
     assert told["cost"]["calls"] == 0
-    assert told["proposals"][1] == {"group": 1, "now": "tools", "name": "Things to use",
+    assert told["proposals"][1] == {"group": 2, "now": "tools", "name": "Things to use",
                                     "description": "Tools."}  # fmt: skip
     data = json.loads(seen[0].content)
     assert set(data) == {"A", "B"}
@@ -194,6 +195,25 @@ def test_names_are_proposed_and_never_applied(askmeans, database):
     with sessions.open(database) as session:
         assert session.cluster_names == ["fruit", "tools"]
         assert session.changes()[-1].kind == "option"
+
+
+def test_money_is_spent_but_for_what_one_card_could_cost_and_the_rest_is_estimated_by_the_mean(
+    askmeans, database
+):
+    with serving(knowing) as server:
+        cost = ("--prices", "0.15,0.6", "--max-cost", "0.001")
+        told = panel(askmeans, database, server, *cost, "--json")
+        spent, one = json.loads(told.stdout)["cost"], 0.0003
+        left = re.search(r"up to ([\d.e-]+), and ([\d.e-]+) of 0.001 is left", told.stderr)
+        assert "the next card could cost more than what is left" in told.stderr
+        assert float(left[1]) > float(left[2]) == pytest.approx(0.001 - spent["money"], rel=0.01)
+        assert 0.001 - one < spent["money"] <= 0.001  # eight requests at a time set aside more
+        n, more = re.search(
+            r"The (\d+) cards left would cost about ([\d.e-]+) more", told.stderr
+        ).groups()
+        assert int(n) == 60 - spent["calls"]
+        panel(askmeans, database, server, *cost[:2], "--max-cost", str(0.001 + float(more) + one))
+        assert len(server.trace) == 60
 
 
 def test_names_have_a_forecast_and_a_budget(askmeans, database):
@@ -216,9 +236,9 @@ def test_names_have_a_forecast_and_a_budget(askmeans, database):
 
 
 def test_accepted_names_and_descriptions_are_told_to_people_and_to_the_model(askmeans, database):
-    groups = ("groups", database, "--rename", "fruit", "Things to eat", "--describe", "0", "Sweet.")
+    groups = ("groups", database, "--rename", "fruit", "Things to eat", "--describe", "1", "Sweet.")
     said = askmeans(*groups, cwd=database.parent).stdout
-    assert "0  Things to eat: about" in said
+    assert "1  Things to eat: about" in said
     assert "items; Sweet." in said
     listed = json.loads(askmeans("groups", database, "--json", cwd=database.parent).stdout)
     assert [group["description"] for group in listed["groups"]] == ["Sweet.", ""]

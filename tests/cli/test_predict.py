@@ -81,6 +81,56 @@ def test_a_cluster_reads_and_writes_what_only_it_holds(askmeans, big):
     assert len(list((folder / "far").iterdir())) == 3  # a file a part, nothing half done
 
 
+@pytest.mark.parametrize(
+    ("name", "read"),
+    [
+        ("all.csv", pd.read_csv),
+        ("ALL.CSV", pd.read_csv),
+        ("all", pd.read_csv),
+        ("all.parquet", pd.read_parquet),
+        ("all.pq", pd.read_parquet),
+        ("all.xlsx", pd.read_excel),
+    ],
+)
+@pytest.mark.parametrize("data", ["big.parquet", "big.csv"])
+def test_the_suffix_decides_the_format(askmeans, big, name, read, data):
+    folder, labels = big
+    answered(askmeans, folder, labels, "big.parquet")
+    pd.read_parquet(folder / "big.parquet").to_csv(folder / "big.csv", index=False)
+    askmeans("predict", "s.db", data, "--out", name, cwd=folder)
+    found = read(folder / name)
+    assert found.columns.tolist() == ["id", *NAMES]
+    assert found["id"].astype(int).tolist() == list(range(3000))  # one table of all parts
+    assert (found[NAMES].to_numpy().argmax(axis=1) == labels).mean() > 0.99
+
+
+def test_a_sheet_of_excel_computes_nothing(askmeans, big):
+    folder, labels = big
+    answered(askmeans, folder, labels, "big.parquet")
+    rows = pd.DataFrame({"row": ["=1+1"], "a": [0.0], "b": [0.0], "word": ["?"]})
+    rows.to_csv(folder / "new.csv", index=False)
+    askmeans("predict", "s.db", "new.csv", "--out", "p.xlsx", cwd=folder)
+    assert pd.read_excel(folder / "p.xlsx")["id"].tolist() == ["=1+1"]
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("big.csv", "--out", "p.dat"), "--out must end in .csv, .parquet or .xlsx"),
+        (("parts", "--engine", "dask", "--out", "p.csv"), "--out must name a folder"),
+    ],
+)
+def test_a_suffix_that_names_no_format_is_refused_before_anything_is_done(
+    askmeans, big, words, why
+):
+    folder, _ = big
+    refused = askmeans("predict", "none.db", *words, cwd=folder, ok=False)
+    assert refused.returncode == 1
+    assert why in refused.stderr
+    assert words[-1] in refused.stderr
+    assert not (folder / words[-1]).exists()
+
+
 def test_a_refused_call_leaves_no_folder(askmeans, big):
     folder, _ = big
     words = ("none.db", "big.parquet", "--engine", "dask", "--out", "new/deep/all")
@@ -95,7 +145,7 @@ def test_the_strongest_groups_alone_and_rows_of_another_file(askmeans, big):
         folder / "new.csv", index=False
     )
     askmeans("predict", "s.db", "new.csv", "--top", 1, cwd=folder)
-    found = pd.read_parquet(folder / "new.memberships.parquet")
+    found = pd.read_csv(folder / "new.memberships.csv")
     assert found.columns.tolist() == ["id", "group_1", "membership_1"]
     assert found["group_1"].tolist() == ["cat", "dog"]
     again = askmeans("predict", "s.db", "new.csv", cwd=folder, ok=False)

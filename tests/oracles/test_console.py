@@ -215,7 +215,7 @@ def test_a_question_shows_its_items_and_ends_with_the_prompt():
     _, screen = ask(["0.1"], TripletQueries([[5, 0, 2]]))
     assert "item 5: onion\n  item 0: apple\n  item 2: plum\nHow similar are these three?" in screen
     _, screen = ask(["0.1"], about(4, cluster=2))
-    assert "  item 4: carrot\nHow much does it belong to cluster 2? " + PROMPT in screen
+    assert "  item 4: carrot\nHow much does it belong to cluster 3? " + PROMPT in screen
 
 
 def test_rows_of_a_data_frame_are_shown_with_their_names_whatever_its_index():
@@ -272,18 +272,18 @@ def test_clusters_without_names_go_by_the_three_items_placed_in_them_most():
     oracle, screen = console([".5", ".9", ".49", ".9", ".6", "?", "0"])
     oracle.answer(about(3, 4, 0, 1, 2))
     oracle.answer(about(5))
-    assert last_question(screen) == "cluster 0 (items like: pear; carrot; plum)? "
+    assert last_question(screen) == "cluster 1 (items like: pear; carrot; plum)? "
     oracle.answer(about(5, cluster=1))  # another cluster has its own
-    assert last_question(screen) == "cluster 1? "
+    assert last_question(screen) == "cluster 2? "
 
 
 def test_typical_items_come_from_at_least_half_a_membership():
     oracle, screen = console([".49", ".5", "0", "1"])
     oracle.answer(about(0))
     oracle.answer(about(1))
-    assert last_question(screen) == "cluster 0? "
+    assert last_question(screen) == "cluster 1? "
     oracle.answer(about(2))
-    assert last_question(screen) == "cluster 0 (items like: pear)? "
+    assert last_question(screen) == "cluster 1 (items like: pear)? "
 
 
 def test_typical_items_are_shown_within_a_batch_and_taken_back_by_undo():
@@ -297,8 +297,8 @@ def test_typical_items_are_shown_within_a_batch_and_taken_back_by_undo():
 
     oracle.stdin.readline = read
     oracle.answer(about(0, 1, 2))
-    apple, both = "cluster 0 (items like: apple)? ", "cluster 0 (items like: apple; pear)? "
-    assert shown == ["cluster 0? ", apple, both, apple, apple]
+    apple, both = "cluster 1 (items like: apple)? ", "cluster 1 (items like: apple; pear)? "
+    assert shown == ["cluster 1? ", apple, both, apple, apple]
 
 
 def test_exemplars_tell_what_a_cluster_is_before_anybody_has_answered():
@@ -321,7 +321,7 @@ def test_an_exemplar_that_answers_place_elsewhere_is_none():
     oracle, screen = console(["1", "0"], exemplars=[[0, 1, 2], [3, 4, 5]])
     oracle.answer(about(1, cluster=1))
     oracle.answer(about(4, cluster=0))
-    assert last_question(screen) == "cluster 0 (items like: apple; plum)? "
+    assert last_question(screen) == "cluster 1 (items like: apple; plum)? "
 
 
 def test_items_go_by_their_ids_where_they_have_some():
@@ -441,7 +441,7 @@ def test_a_person_at_a_terminal_answers_presses_ctrl_c_and_gets_a_result(tmp_pat
 
 def test_a_group_is_told_by_number_name_shares_none_or_not_at_all():
     names = ["fruit", "Root, dug up", "leaf"]
-    replies = ["0", "root, dug up", "FRUIT:.7, leaf:30%", "none", "?", "1:.5"]
+    replies = ["1", "root, dug up", "FRUIT:.7, leaf:30%", "none", "?", "2:.5"]
     answers, shown = ask(replies, GroupQueries(range(6), 3), cluster_names=names)
     nan = math.nan
     assert_array_equal(
@@ -449,10 +449,12 @@ def test_a_group_is_told_by_number_name_shares_none_or_not_at_all():
         [[1, 0, 0], [0, 1, 0], [0.7, 0, 0.3], [0, 0, 0], [nan, nan, nan], [0, 0.5, 0]],
     )
     assert "To which group does it belong? [group, shares, none, ?, u, q] " in shown
-    assert "    1  Root, dug up\n" in shown
+    assert "    2  Root, dug up\n" in shown
 
 
-@pytest.mark.parametrize("reply", ["7", "kale", "fruit:.7,kale:.3", "fruit:.9,leaf:.9", "", ".5"])
+@pytest.mark.parametrize(
+    "reply", ["7", "3", "kale", "fruit:.7,kale:.3", "fruit:.9,leaf:.9", "", ".5"]
+)
 def test_what_names_no_group_is_asked_again(reply):
     answers, shown = ask([reply, "leaf"], GroupQueries([0], 2), cluster_names=["fruit", "leaf"])
     assert answers == [[0.0, 1.0]]
@@ -460,7 +462,7 @@ def test_what_names_no_group_is_asked_again(reply):
 
 
 def test_shares_between_two_points_of_the_scale_are_asked_again():
-    answers, shown = ask(["0:.7,1:.3", "0:.5,1:.5"], GroupQueries([0], 2), levels=3)
+    answers, shown = ask(["1:.7,2:.3", "1:.5,2:.5"], GroupQueries([0], 2), levels=3)
     assert answers == [[0.5, 0.5]]
     assert "no point of the scale" in shown
 
@@ -468,7 +470,7 @@ def test_shares_between_two_points_of_the_scale_are_asked_again():
 def test_an_undone_group_is_told_to_the_journal_and_answered_again():
     kept = []
     oracle, _ = console(
-        ["0", "u", "1", "?"], journal=lambda query, value: kept.append((query.kind, value))
+        ["1", "u", "2", "?"], journal=lambda query, value: kept.append((query.kind, value))
     )
     oracle.answer(GroupQueries([0, 1], 2))
     assert kept[:3] == [("group", (1.0, 0.0)), ("group", None), ("group", (0.0, 1.0))]
@@ -477,16 +479,16 @@ def test_an_undone_group_is_told_to_the_journal_and_answered_again():
 
 
 def test_groups_without_names_show_the_items_placed_in_them():
-    oracle, screen = console(["0", "1", "0"])
+    oracle, screen = console(["1", "2", "1"])
     oracle.answer(GroupQueries([0, 3], 2))
     oracle.answer(GroupQueries([1], 2))
     last = screen.getvalue().rpartition("Question")[2]
-    assert "0  cluster 0 (items like: apple)" in last
-    assert "1  cluster 1 (items like: leek)" in last
+    assert "1  cluster 1 (items like: apple)" in last
+    assert "2  cluster 2 (items like: leek)" in last
 
 
 def test_a_stop_among_groups_keeps_those_answered():
-    oracle, _ = console(["0", "?", "q"])
+    oracle, _ = console(["1", "?", "q"])
     with pytest.raises(StopAsking) as stopped:
         oracle.answer(GroupQueries([0, 1, 2], 2))
     assert stopped.value.asked.tolist() == [True, True, False]

@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -247,6 +248,21 @@ def test_the_budget_is_a_hard_stop_and_what_was_said_is_kept(concurrency, limit)
     assert stop.value.asked.sum() == spent.calls
     assert (stop.value.answers[stop.value.asked, 0] == 1.0).all()
     assert stop.value.__cause__ is None
+
+
+def test_requests_under_way_are_waited_for_before_a_budget_ends_all():
+    def client(*_, **__):
+        time.sleep(0.02)  # so that several are under way
+        return Reply(A, tokens_in=100, tokens_out=5)
+
+    oracle = ModelOracle(client, guidelines="", show=[f"x{i}" for i in range(100)], max_tokens=5000)
+    with pytest.raises(StopAsking):
+        oracle.answer(GroupQueries(np.arange(100), 2))
+    spent = oracle.spent.tokens_in + oracle.spent.tokens_out
+    most, left = map(
+        int, re.search(r"up to (\d+), and (\d+) of 5000 are left", oracle.refusal).groups()
+    )
+    assert left == 5000 - spent < most < 1000
 
 
 def test_a_budget_holds_over_runs_with_the_same_cache_and_for_each_model(tmp_path):

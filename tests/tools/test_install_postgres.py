@@ -1,6 +1,7 @@
 """PostgreSQL's programs are taken, fetched or named, with root and without."""
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -26,6 +27,7 @@ def machine(tmp_path):
         script = tmp_path / "tools" / SCRIPT.name
         script.parent.mkdir(exist_ok=True)
         script.write_text(SCRIPT.read_text().replace("/etc/postgresql-common", str(tmp_path)))
+        shutil.copy(SCRIPT.with_name("bounded.sh"), script.parent)
         done = subprocess.run(
             ["bash", script, bin_ / "python"], env={**os.environ, "PATH": str(bin_)},
             capture_output=True, text=True, check=False,

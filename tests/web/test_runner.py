@@ -1,5 +1,6 @@
 """The commands that serve the page, and the files it is made of."""
 
+import json
 import os
 import re
 import socket
@@ -155,6 +156,96 @@ def test_with_a_certificate_other_machines_are_served_encrypted_by_a_name(databa
         with socket.create_connection(("127.0.0.1", port)) as plain:
             plain.sendall(b"GET /signin HTTP/1.1\r\nHost: localhost\r\n\r\n")
             assert b"200" not in plain.recv(4096)
+
+
+def link_of(database, *options):
+    """The link that a server printed, which has ended."""
+    with running("serve", database, *options) as lines:
+        lines.readline()
+        link = lines.readline().split()[1]
+        with urlopen(link, timeout=60) as reply:
+            assert reply.status == 200
+    return link
+
+
+def test_a_server_started_again_prints_the_same_token_until_it_ends(
+    database, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    first, second = (link_of(database).partition("?")[2] for _ in range(2))
+    assert first == second
+    (file,) = (tmp_path / "state" / "askmeans").iterdir()
+    assert file.stat().st_mode & 0o077 == file.parent.stat().st_mode & 0o077 == 0
+    with sessions.open(database) as session:
+        (invite,) = session.invites()
+        assert (invite.role, invite.made_by) == ("owner", "askmeans serve")
+        session.revoke(invite.number)
+    third = link_of(database).partition("?")[2]
+    assert third != first
+    with sessions.open(database) as session:
+        assert [each.state for each in session.invites()] == ["revoked", "valid"]
+
+
+@pytest.mark.parametrize("days", [0, 5])
+def test_a_link_that_ends_within_a_week_is_not_used_again(database, tmp_path, monkeypatch, days):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    first = link_of(database)
+    (file,) = (tmp_path / "state" / "askmeans").iterdir()
+    with sessions.open(database) as session:
+        token = session.invite(session.invites()[0].name, role="owner", days=days)
+    file.write_text(json.dumps({**json.loads(file.read_text()), "token": token}))
+    assert link_of(database).partition("token=")[2] not in (token, first.partition("token=")[2])
+
+
+@pytest.mark.parametrize("kept", ["", "[]", '{"address": 1}', '{"address": "x", "token": "y"}'])
+def test_what_is_remembered_may_be_damaged_or_out_of_reach(database, tmp_path, monkeypatch, kept):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    link_of(database)
+    (file,) = (tmp_path / "state" / "askmeans").iterdir()
+    file.write_text(kept)
+    link_of(database)
+    monkeypatch.setenv("XDG_STATE_HOME", str(database))  # no folder can be made there
+    link_of(database)
+
+
+def test_a_token_of_an_annotator_is_not_taken_for_the_owner_s(database, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    link_of(database)
+    (file,) = (tmp_path / "state" / "askmeans").iterdir()
+    with sessions.open(database) as session:
+        token = session.invite(session.invites()[0].name, days=30)
+    file.write_text(json.dumps({**json.loads(file.read_text()), "token": token}))
+    assert token not in link_of(database)
+
+
+def test_an_invitation_leads_to_where_the_page_was_served_last(database, tmp_path, capsys):
+    def invited(*options):
+        with pytest.raises(SystemExit) as end:
+            main(["invite", str(database), "Ada", *options])
+        assert end.value.code in (0, None)
+        return capsys.readouterr().out
+
+    here = "It works on this machine only."
+    assert "http://127.0.0.1:8420/?token=" in (shown := invited())
+    assert here in shown
+    assert "--address https://NAME" in shown
+    page = link_of(database).partition("?")[0]
+    assert f"{page}?token=" in (shown := invited())
+    assert here in shown
+    make_certificate(tmp_path)
+    files = ("--certificate", tmp_path / "c.pem", "--key", tmp_path / "k.pem", "--log-json")
+    with running(
+        "serve", database, "--host", "0.0.0.0", "--public-host", "localhost", *files
+    ) as lines:
+        lines.readline()
+        page = lines.readline().split()[1]
+    assert f"{page}?token=" in invited()
+    with running("serve", database, "--behind-proxy", "--public-host", "q.example.org") as lines:
+        lines.readline()
+        lines.readline()
+    assert "\nhttps://q.example.org/?token=" in (shown := invited())
+    assert here not in shown
+    assert here not in invited("--address", "https://other.example.org")
 
 
 def test_with_json_logs_no_token_is_made_or_printed(database):

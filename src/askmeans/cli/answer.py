@@ -16,8 +16,8 @@ _HELP = (
     "u to undo the last answer, q to stop. Every answer is saved at once."
 )
 _GROUP_HELP = (
-    "Type a group's number or name, shares like 0:.7,1:.3, none for none of these, ? if you cannot "
-    "say, s to skip, u to undo the last answer, q to stop. Every answer is saved at once."
+    "Type a group's number or name, shares like 1:.7,2:.3, 0 or none for none of these, ? if you "
+    "cannot say, s to skip, u to undo the last answer, q to stop. Every answer is saved at once."
 )
 _RELATIVE_HELP = (
     "Type a or b, both if it is as much like one as like the other, ? if you cannot say, s to "

@@ -34,7 +34,7 @@ from askmeans.queries import (
     Question,
     ordered,
 )
-from askmeans.shares import mean_row, numbered_text, parse_row, row_text
+from askmeans.shares import group_of, mean_row, numbered_text, parse_row, row_text
 from askmeans.text import as_csv, csv_value
 
 __all__ = ["AnswerFile"]
@@ -210,13 +210,16 @@ class AnswerFile:
         return told
 
     def _cluster(self, row: dict[str, str], where: str) -> int:
-        """The cluster's number, if it is the cluster it was."""
+        """The cluster's number, if it is the cluster it was; a name will do."""
         k = len(self.names)
         number = whole_number(row.get("cluster") or "")
+        if number is None:
+            number = group_of(row.get("cluster") or "", self.names)
         if number is None or number >= k:
             raise DataError(
                 f"{where}: the cluster must be a number from 0 to {k - 1}. "
-                f"Got {row.get('cluster', '')!r:.60} instead; is it the answer file of another -k?"
+                f"Got {row.get('cluster', '')!r:.60} instead, and no name "
+                f"({', '.join(self.names)}); is it the answer file of another -k?"
             )
         if row.get("clusters") not in (None, "", str(k)):
             raise DataError(

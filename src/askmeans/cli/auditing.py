@@ -3,13 +3,16 @@
 import dataclasses
 from datetime import UTC, datetime
 
+from askmeans.cli.group_numbers import FIRST
 from askmeans.cli.options import Which
 from askmeans.cli.printing import say
 from askmeans.cli.sessions import opened, show_json
 from askmeans.sessions import AuditRecord
-from askmeans.shares import numbered_text
+from askmeans.shares import row_text
 
 __all__ = ["audit", "pseudonymize"]
+
+_GROUPS = frozenset({"rename", "describe", "group", "merge", "pin"})  # kinds that are about one
 
 
 def audit(which: Which) -> None:
@@ -20,7 +23,7 @@ def audit(which: Which) -> None:
             show_json(session, {"events": [dataclasses.asdict(record) for record in records]})
             return
         for record in records:
-            say(_line(record))
+            say(_line(record, session.group_names))
 
 
 def pseudonymize(which: Which, person: str, pseudonym: str | None, annotator: str) -> None:
@@ -30,21 +33,24 @@ def pseudonymize(which: Which, person: str, pseudonym: str | None, annotator: st
         say(f"Called {new} from now on; files that were exported or backed up before are not.")
 
 
-def _line(record: AuditRecord) -> str:
-    """An event in a line."""
+def _line(record: AuditRecord, names: list[str]) -> str:
+    """An event in a line; groups by their names of now, or as they were added, from 1."""
     at = datetime.fromtimestamp(record.at, UTC).isoformat(sep=" ", timespec="seconds")
     parts = [f"{record.event}  {at[:19]}Z  {record.annotator}  ({record.client or 'unknown'})"]
     parts.append(f" {record.kind}")
     if record.question is not None:
         parts.append(f"question {record.question}")
     if isinstance(record.value, tuple):
-        parts.append(numbered_text(record.value))
+        parts.append(row_text(record.value, names))
+    elif record.kind == "merge" and record.value is not None:
+        parts.append(f"group {int(record.value) + FIRST}")
     elif record.value is not None:
         parts.append(f"{record.value:g}")
     elif record.text is not None and record.kind != "undo":
         parts.append(record.text)
     if record.target is not None:
-        parts.append(f"of {record.target}")
+        what = f"group {record.target + FIRST}" if record.kind in _GROUPS else f"{record.target}"
+        parts.append(f"into {what}" if record.kind == "merge" else f"of {what}")
     if record.undone:
         parts.append("(taken back)")
     return " ".join(parts)

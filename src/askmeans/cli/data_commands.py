@@ -66,6 +66,12 @@ class PlanOptions:
     n: Annotated[
         int | None, typer.Option("-n", "--items", help="Number of items, where there is no DATA.")
     ] = None
+    features: Annotated[
+        str | None,
+        typer.Option(
+            help="Columns to cluster by, as for init; checked, and told with their kinds."
+        ),
+    ] = None
     ask: Annotated[AskName, typer.Option(help="What is asked.")] = "membership"
     budget: Annotated[
         int | None, typer.Option(help="Most questions; without it, each strategy's own sizes.")

@@ -2,24 +2,33 @@
 
 import dataclasses
 from datetime import UTC, datetime
+from urllib.parse import urlsplit
 
-from askmeans.cli.options import Which
+from askmeans.cli.options import PORT, Which
 from askmeans.cli.printing import say
 from askmeans.cli.sessions import opened, show_json
 from askmeans.sessions import Invite, Session
 from askmeans.sessions.invites import Role
+from askmeans.sessions.served import recall
 
 __all__ = ["invite", "invites", "revoke"]
 
+_HERE = ("127.0.0.1", "::1", "localhost")
 
-def invite(which: Which, person: str, role: Role, days: float, *, address: str) -> None:
-    """Print a link for somebody."""
+
+def invite(which: Which, person: str, role: Role, days: float, *, address: str | None) -> None:
+    """Print a link for somebody, to where the page is, or was served last from this machine."""
     with opened(which) as session:
+        served = recall(session)
+        address = address or (served.address if served else f"http://127.0.0.1:{PORT}")
         token = session.invite(person, role=role, days=days)
         until = session.invites()[-1].until
         say(f"{address.rstrip('/')}/?token={token}")
         say(f"For {person}, {role}, until {_time(until)}; whoever has it comes in as {person}. "
             "It is not shown again.")  # fmt: skip
+        if urlsplit(address).hostname in _HERE:
+            say("It works on this machine only. For others: serve with --public-host, or add "
+                "--address https://NAME here.")  # fmt: skip
 
 
 def invites(which: Which) -> None:

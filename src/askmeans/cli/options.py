@@ -17,11 +17,20 @@ STOPPED = 3  # exit code of a run that was interrupted
 VARIABLE = "ASKMEANS_DB"
 PORT = 8420
 
+HEADINGS = {  # of `askmeans --help`, and the commands below each in their order
+    "Start": ("demo", "plan", "fit", "init", "serve"),
+    "Answer": ("answer", "ask", "tell", "undo", "status", "panel"),
+    "Groups": ("groups", "rename"),
+    "People": ("invite", "agreement", "adjudicate", "gold", "pseudonym"),
+    "Data": ("add", "import", "export", "predict"),
+    "Admin": ("budget", "pause", "audit", "backup", "copy", "upgrade", "reproduce"),
+}
+_ORDER = [name for names in HEADINGS.values() for name in names]
+
 app = typer.Typer(
     name="askmeans",
     help="Fuzzy clustering with questions.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
 )
 
@@ -121,8 +130,15 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
 
     flat = [option for each in taken for option in _options(each.annotation, each)]
     run.__signature__ = inspect.Signature(flat)  # type: ignore[attr-defined]  # Typer reads it
-    app.command(function.__name__.rstrip("_"))(run)
+    name = function.__name__.rstrip("_")
+    app.command(name, rich_help_panel=_heading(name))(run)
+    app.registered_commands.sort(key=lambda each: _ORDER.index(each.name or ""))
     return function
+
+
+def _heading(name: str) -> str:
+    """Under which heading `askmeans --help` lists a command."""
+    return next(heading for heading, names in HEADINGS.items() if name in names)
 
 
 def _options(kind: Any, parameter: Parameter) -> Iterator[Parameter]:

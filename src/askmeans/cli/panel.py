@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from askmeans.cli.group_numbers import numbered
 from askmeans.cli.printing import complain, say
 from askmeans.cli.sessions import named, opened, show_json
 from askmeans.cli.team_commands import PanelOptions
@@ -186,11 +187,23 @@ def _answer_ahead(session: Session, oracle: ModelOracle, rows: list[int]) -> boo
             if stopped:
                 why = "stopped before the end; the same command goes on from here"
                 if oracle.is_spent:
-                    why = "the budget is spent before the end; with a larger one the same command "\
-                          "goes on from here"  # fmt: skip
+                    left = len(rows) - rows.index(part[0]) - len(told)
+                    why = f"stopped before the end: {oracle.refusal}. {_what_is_left(oracle, left)}"
                 complain(why)
                 return not oracle.is_spent
     return False
+
+
+def _what_is_left(oracle: ModelOracle, left: int) -> str:
+    """What the cards that are left would cost, by the mean of those asked about."""
+    spent = oracle.spent_in_all
+    more = ""
+    if spent.calls and spent.money is not None:
+        more = f" would cost about {left * oracle.votes * spent.money / spent.calls:.2g} more"
+    elif spent.calls:
+        tokens = (spent.tokens_in + spent.tokens_out) / spent.calls
+        more = f" would take about {left * oracle.votes * tokens:.0f} tokens more"
+    return f"The {left} cards left{more}; with a larger budget the same command goes on from here."
 
 
 def _parts(rows: list[int], size: int) -> Iterator[list[int]]:
@@ -234,11 +247,11 @@ def _propose(session: Session, client: ModelClient, options: PanelOptions) -> No
             say(f"names for {len(groups)} groups: {_in_words(told)}")
         return
     found = [(groups[each.group], each) for each in proposer.propose()]
-    alive = {group.number for group in session.groups}  # some may have been merged meanwhile
-    found = [(group, each) for group, each in found if group.number in alive]
+    now = {group.number: shown for shown, group in numbered(session)}  # some may have been merged
+    found = [(group, each) for group, each in found if group.number in now]
     if options.which.as_json:
         listed = [
-            {"group": group.number, "now": group.name, "name": each.name,
+            {"group": now[group.number], "now": group.name, "name": each.name,
              "description": each.description}
             for group, each in found
         ]  # fmt: skip
@@ -246,7 +259,7 @@ def _propose(session: Session, client: ModelClient, options: PanelOptions) -> No
         return
     say(f"asked: {_in_words(caller.spent)}")
     for group, each in found:
-        say(f"{group.number} {group.name} -> {each.name}: {each.description}")
+        say(f"{now[group.number]} {group.name} -> {each.name}: {each.description}")
     say(
         "Nothing was changed. Accept or change them: "
         f"askmeans groups {named(options.which.database)} --rename GROUP NAME --describe GROUP TEXT"

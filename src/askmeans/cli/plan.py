@@ -2,7 +2,7 @@
 
 import json
 import sys
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.table import Table
@@ -11,8 +11,13 @@ from askmeans.budgets import Forecast, forecast, plan_budget
 from askmeans.budgets.planning import kinds_for
 from askmeans.checks import check_enough_items, check_positive
 from askmeans.cli.data_commands import PlanOptions
+from askmeans.cli.options import listed
+from askmeans.cli.printing import say
 from askmeans.exceptions import BudgetError, ParameterError
 from askmeans.strategies import PaperStrategy, Sequential, Strategy, Stratified, TwoClusters
+
+if TYPE_CHECKING:
+    from askmeans.tables import Column
 
 __all__ = ["run"]
 
@@ -21,7 +26,7 @@ def run(options: PlanOptions) -> None:
     """Print what each strategy will cost and reach."""
     k, ask, seconds = options.k, options.ask, options.seconds_per_question
     check_positive(seconds, "seconds_per_question", "askmeans plan")
-    n = _count(options.data, options.n)
+    n, features = _items(options)
     check_enough_items(n, k, "askmeans plan")
     plans: list[Forecast] = []
     for kind in kinds_for(k, ask):
@@ -38,6 +43,9 @@ def run(options: PlanOptions) -> None:
     if options.as_json:
         sys.stdout.write(json.dumps(rows, allow_nan=False) + "\n")
         return
+    if features:
+        told = ", ".join(f"{column.name} ({column.kind})" for column in features)
+        say(f"clustered by: {told}")
     table = Table(title=f"{n:,} items, {k} clusters, {seconds:g} seconds a question")
     for column in ("strategy", "questions", "rounds", "minutes", "expected error"):
         table.add_column(column, justify="left" if column == "strategy" else "right")
@@ -57,20 +65,32 @@ def run(options: PlanOptions) -> None:
     )
 
 
-def _count(data: Path | None, n_items: int | None) -> int:
-    """How many items there are: the file's rows, or as given."""
-    if (data is None) == (n_items is None):
-        got = "neither" if data is None else "both"
+def _items(options: PlanOptions) -> tuple[int, list["Column"]]:
+    """How many items there are, as given or the file's rows, and the columns to cluster by."""
+    if (options.data is None) == (options.n is None):
+        got = "neither" if options.data is None else "both"
         raise ParameterError(
             "askmeans plan must have either DATA or -n, the number of items. "
             f"Got {got}; name a data file, or say how many items there are."
         )
-    if data is None:
-        assert n_items is not None
-        return n_items
+    if options.data is None:
+        assert options.n is not None
+        if options.features is not None:
+            raise ParameterError(
+                "--features must come with DATA, whose columns they are. Got -n instead; name the "
+                "data file, or leave --features out."
+            )
+        return options.n, []
+    from askmeans.cli.tables import with_kinds
+    from askmeans.tables.columns import Roles, describe_columns
     from askmeans.tables.reading import read_table
 
-    return len(read_table(data).frame)
+    table = read_table(options.data)
+    named = with_kinds(listed(options.features), table)
+    if named is None:
+        return len(table.frame), []
+    columns = describe_columns(table.frame, Roles(features=named), table.folder)
+    return len(table.frame), [column for column in columns if column.use == "feature"]
 
 
 def _row(plan: Forecast, seconds: float) -> dict[str, str | int | float]:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans.checks import check_number
+from askmeans.cli.frames import check_format, write_frames
 from askmeans.cli.options import Which, named_words
 from askmeans.cli.printing import complain, say
 from askmeans.cli.session_commands import PredictOptions
@@ -22,8 +23,7 @@ from askmeans.cli.tables import check_unused, embed_option
 from askmeans.cli.workers import workers
 from askmeans.estimators.candidates import candidate_rows
 from askmeans.estimators.writing import largest
-from askmeans.exceptions import DataError
-from askmeans.files import whole_file
+from askmeans.exceptions import DataError, ParameterError
 from askmeans.progress import work_bar
 from askmeans.results import without_traces
 from askmeans.tables import Recipe, apply_recipe
@@ -145,7 +145,7 @@ def run(options: PredictOptions) -> None:
         check_number(options.top, "top", "askmeans predict", integer=True, minimum=1)
     database, data = named_words(options.words, "DB", "DATA")
     place = Place(data=data, engine=options.engine, scheduler=options.scheduler)
-    out = options.out or place.path.with_name(f"{place.path.stem}.memberships.parquet")
+    out = _out(options, place)
     check_unused([out], force=options.force)
     which = Which(database=database, name=options.name, as_json=options.as_json)
     with opened(which) as session:
@@ -180,13 +180,30 @@ def _predicted(
     )
 
 
+def _out(options: PredictOptions, place: Place) -> Path:
+    """The file to write, or the folder that the workers of a cluster write."""
+    is_folder = options.engine == "dask"
+    ending = "parquet" if is_folder else "csv"
+    out = options.out or place.path.with_name(f"{place.path.stem}.memberships.{ending}")
+    if not is_folder:
+        check_format(out)
+    elif out.suffix not in ("", ".parquet"):
+        raise ParameterError(
+            "--out must name a folder with --engine dask, whose workers write Parquet files there. "
+            f"Got {out.name!r:.80} instead; leave the ending out."
+        )
+    return out
+
+
 def _write(table: Any, function: Predicted, data: Path, out: Path) -> int:
     """Write all rows, and tell how many there are."""
     if table is None:
         frame = read_table(data, function.id_column or function.recipe.id).frame
-        with whole_file(out) as file:
-            function(frame, 0).to_parquet(file, index=False)
+        write_frames([function(frame, 0)], out)
         return len(frame)
     with work_bar("rows", table.n_rows) as advance:
-        table.write(function, out, advance)
+        if isinstance(table, ParquetTable):
+            write_frames(table.parts(function, advance), out)
+        else:  # of a cluster
+            table.write(function, out, advance)
     return int(table.n_rows)

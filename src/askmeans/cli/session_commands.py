@@ -31,7 +31,9 @@ from askmeans.cli.options import (
     named_words,
 )
 
-__all__ = ["AddOptions", "InitOptions", "PredictOptions", "Regroup", "ServeOptions"]
+__all__ = ["INIT_STAGES", "AddOptions", "InitOptions", "PredictOptions", "Regroup", "ServeOptions"]
+
+INIT_STAGES = 4  # starting, reading, encoding, grouping and saving
 
 DatabaseAndData = Annotated[
     list[str], typer.Argument(metavar="[DB] DATA", help="A data file with the same columns.")
@@ -107,7 +109,10 @@ class InitOptions:
 @command
 def init(options: InitOptions) -> None:
     """Make a session: people answer over days, and nothing is lost."""
-    from askmeans.cli.session_init import run
+    from askmeans.progress import stage
+
+    with stage("starting", 1, INIT_STAGES):
+        from askmeans.cli.session_init import run
 
     run(options)
 
@@ -132,8 +137,8 @@ def tell(
         list[str],
         typer.Argument(
             metavar="[DB] QUESTION VALUE",
-            help="VALUE: 0 to 1, 25%, '?' cannot say, or 'skip'; of a group question its number or "
-            "name, shares (A:.7,B:.3), 'none', '?' or 'skip'.",
+            help="VALUE: 0 to 1, 25%, '?' cannot say, or 'skip'; of a group question its number "
+            "(from 1) or name, shares (A:.7,B:.3), 'none', '?' or 'skip'.",
         ),
     ],
     annotator: Annotator = "me",
@@ -232,8 +237,9 @@ def invite(
         typer.Option(metavar="NAME|NUMBER", help="End a person's invitations, or one of them."),
     ] = None,
     address: Annotated[
-        str, typer.Option(help="Where the page is, for the link.")
-    ] = f"http://127.0.0.1:{PORT}",
+        str | None,
+        typer.Option(help="Where the page is, for the link; default: where it was served last."),
+    ] = None,
     name: Name = None,
     json: Json = False,
 ) -> None:
@@ -330,7 +336,8 @@ class PredictOptions:
 
     words: DatabaseAndData
     out: Annotated[
-        Path | None, typer.Option(help="The Parquet file to write; default: beside DATA.")
+        Path | None,
+        typer.Option(help="FILE.csv, .parquet or .xlsx to write; default: a CSV beside DATA."),
     ] = None
     top: Annotated[
         int | None, typer.Option(help="Write so many strongest groups per item only.")
@@ -355,15 +362,18 @@ def predict(options: PredictOptions) -> None:
 @command
 def rename(
     words: Annotated[
-        list[str], typer.Argument(metavar="[DB] CLUSTER NAME", help="A cluster's number and name.")
+        list[str],
+        typer.Argument(
+            metavar="[DB] GROUP NAME", help="A group's number or name, and its new name."
+        ),
     ],
     name: Name = None,
 ) -> None:
     """Rename a group."""
     from askmeans.cli import sessions
 
-    database, cluster, text = named_words(words, "DB", "CLUSTER", "NAME")
-    sessions.rename(Which(database=database, name=name), cluster, text)
+    database, group, text = named_words(words, "DB", "GROUP", "NAME")
+    sessions.rename(Which(database=database, name=name), group, text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

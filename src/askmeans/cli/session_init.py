@@ -8,10 +8,11 @@ from askmeans.checks import check_positive, check_seed
 from askmeans.cli.options import Which, listed, named_words
 from askmeans.cli.predict import Place, read_candidates
 from askmeans.cli.printing import complain, say
-from askmeans.cli.session_commands import AddOptions, InitOptions
+from askmeans.cli.session_commands import INIT_STAGES, AddOptions, InitOptions
 from askmeans.cli.sessions import named, opened, show_json
 from askmeans.cli.tables import embed_option, read_with
 from askmeans.exceptions import DataError
+from askmeans.progress import stage
 from askmeans.sessions import Session, create
 from askmeans.sessions.config import Config
 from askmeans.sessions.store import shown
@@ -29,25 +30,28 @@ def run(options: InitOptions) -> None:
     database, data = named_words(options.words, "DB", "DATA")
     n_clusters, annotations = options.n_clusters, options.n_annotations
     place = Place(data=data, engine=options.engine, scheduler=options.scheduler)
-    table, id_column = read_candidates(place, options.table.id, options.seed)
-    items = read_with(replace(options.table, id=id_column), table, listed(options.table.show))
+    with stage("reading", 2, INIT_STAGES):
+        table, id_column = read_candidates(place, options.table.id, options.seed)
+    with stage(f"encoding {len(table.frame):,} rows", 3, INIT_STAGES):
+        items = read_with(replace(options.table, id=id_column), table, listed(options.table.show))
     if not options.as_json:
         say(f"database: {shown(database)}")
         say(listed_columns(items.recipe.columns))
-    session = create(
-        database,
-        items,
-        n_clusters=n_clusters,
-        cluster_names=listed(options.names),
-        ask=options.ask,
-        strategy=options.strategy,
-        budget=options.budget,
-        levels=options.levels,
-        annotations=annotations,
-        fuzzifier=options.fuzzifier,
-        random_state=options.seed,
-        name=options.name,
-    )
+    with stage("grouping and saving", 4, INIT_STAGES):
+        session = create(
+            database,
+            items,
+            n_clusters=n_clusters,
+            cluster_names=listed(options.names),
+            ask=options.ask,
+            strategy=options.strategy,
+            budget=options.budget,
+            levels=options.levels,
+            annotations=annotations,
+            fuzzifier=options.fuzzifier,
+            random_state=options.seed,
+            name=options.name,
+        )
     with closing(session):
         _report(options, session, len(items.ids), items.recipe.columns)
 

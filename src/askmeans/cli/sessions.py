@@ -13,6 +13,13 @@ from typing import Any
 
 from askmeans.checks import check_name, whole_number
 from askmeans.cli.answer_file import AnswerFile
+from askmeans.cli.group_numbers import (
+    listed_groups,
+    named_group,
+    numbered,
+    parse_shares,
+    rename_group,
+)
 from askmeans.cli.options import Which
 from askmeans.cli.printing import say
 from askmeans.cli.session_commands import Regroup
@@ -30,7 +37,7 @@ from askmeans.sessions.store import (
     shown,
     upgrade_store,
 )
-from askmeans.shares import parse_row, row_text
+from askmeans.shares import row_text
 
 __all__ = ["after_undo", "answers_in", "ask", "backup", "budget", "copy", "describe",
            "is_unsure", "named", "opened", "parse_value", "pause", "rename", "say_database",
@@ -75,8 +82,8 @@ def describe(session: Session, question: Question) -> str:
     if question.cluster is not None:
         name = _with_exemplars(session, question.cluster, question)
     if question.kind == "group":
-        for group in session.groups:
-            text += f"    {group.number}  {_with_exemplars(session, group.number, question)}\n"
+        for number, group in numbered(session):
+            text += f"    {number}  {_with_exemplars(session, group.number, question)}\n"
     return text + wording(question.kind, len(question.items), name)
 
 
@@ -94,14 +101,7 @@ def parse_value(session: Session, question: Question, reply: str) -> Any:
         return parse_side(reply.lower())
     if question.kind != "group":
         return parse_reply(reply.lower())
-    groups = session.groups
-    names = session.group_names
-    row = parse_row(reply, names, alive=[group.number for group in groups])
-    if row is None:
-        return None
-    if any(map(math.isnan, row)):
-        return math.nan
-    return {number: share for number, share in enumerate(row) if share > 0.0}
+    return parse_shares(session, reply)
 
 
 def is_unsure(value: Any) -> bool:
@@ -142,8 +142,8 @@ def tell(which: Which, question: str, value: str, annotator: str, key: str | Non
             told = parse_value(session, asked, value.strip())
             if told is None:
                 forms = {
-                    "group": f"one of the groups, by number or name ({_listed(session)}), shares "
-                    "of them (0:.7,1:.3) that sum to at most 1, 'none' of these",
+                    "group": f"one of the groups, by number or name ({listed_groups(session)}), "
+                    "shares of them (1:.7,2:.3) that sum to at most 1, 'none' of these",
                     "relative": "a or b, whichever the first is more like, 'both'",
                 }
                 form = forms.get(asked.kind, "a number from 0 to 1, a percentage")
@@ -251,10 +251,10 @@ def take_in(which: Which, file: Path) -> None:
             say(f"{report.otherwise} had been answered here otherwise; those answers stay.")
 
 
-def rename(which: Which, cluster: str, text: str) -> None:
+def rename(which: Which, group: str, text: str) -> None:
     """Rename a group."""
     with opened(which) as session:
-        session.rename(whole(cluster, "CLUSTER"), text)
+        rename_group(session, group, text)
         say(f"clusters: {'; '.join(session.cluster_names)}")
 
 
@@ -264,16 +264,12 @@ def groups(which: Which, move: Regroup, annotator: str) -> None:
         if move.add is not None:
             session.add_group(move.add, annotator=annotator)
         if move.merge is not None:
-            session.merge_groups(*map(_group, move.merge), annotator=annotator)
+            _merge(session, move.merge, annotator)
         if move.rename is not None:
-            number = session.group_number(_group(move.rename[0]))
-            if number is None:
-                raise ParameterError(
-                    f"GROUP must be one of {_listed(session)}. Got {move.rename[0]!r} instead."
-                )
-            session.rename(number, move.rename[1], annotator=annotator)
+            rename_group(session, *move.rename, annotator=annotator)
         if move.describe is not None:
-            session.describe(_group(move.describe[0]), move.describe[1], annotator=annotator)
+            number = named_group(session, move.describe[0])
+            session.describe(number, move.describe[1], annotator=annotator)
         if move.undo:
             undone = session.undo(event=session.last_regrouping(), annotator=annotator)
             if not which.as_json:
@@ -282,24 +278,29 @@ def groups(which: Which, move: Regroup, annotator: str) -> None:
         sizes = result.memberships.sum(axis=0).tolist()
         if which.as_json:
             listed = [
-                {**dataclasses.asdict(group), "size": size}
-                for group, size in zip(session.groups, sizes, strict=True)
+                {**dataclasses.asdict(group), "number": number, "size": size}
+                for (number, group), size in zip(numbered(session), sizes, strict=True)
             ]
             told = {"suggested_clusters": status.suggested_clusters,
                     "suggestion": status.suggestion}  # fmt: skip
             show_json(session, {"groups": listed, **told})
             return
-        for group, size in zip(session.groups, sizes, strict=True):
+        for (number, group), size in zip(numbered(session), sizes, strict=True):
             what = f"; {group.description}" if group.description else ""
-            say(f"  {group.number}  {group.name}: about {size:.0f} items{what}")
+            say(f"  {number}  {group.name}: about {size:.0f} items{what}")
         if status.suggestion:
             say(f"{status.suggestion} Add one: askmeans groups {named(which.database)} --add NAME")
 
 
-def _group(text: str) -> int | str:
-    """A group as it was named on the command line: by its number, or by its name."""
-    number = whole_number(text.strip())
-    return text.strip() if number is None else number
+def _merge(session: Session, two: tuple[str, str], annotator: str) -> None:
+    """Make two groups one."""
+    into, other = (named_group(session, text) for text in two)
+    if into == other:
+        raise ParameterError(
+            f"--merge must have two different groups among {listed_groups(session)}. "
+            f"Got {two[0]!r:.60} and {two[1]!r:.60} instead."
+        )
+    session.merge_groups(into, other, annotator=annotator)
 
 
 def budget(which: Which, number: str) -> None:
@@ -353,18 +354,13 @@ def _question(session: Session, question: Question) -> dict[str, Any]:
     if question.kind == "group":
         told["groups"] = [
             {
-                "number": group.number,
+                "number": number,
                 "name": group.name,
                 "exemplars": session.exemplars(group.number, without=question.items),
             }
-            for group in session.groups
+            for number, group in numbered(session)
         ]
     return told
-
-
-def _listed(session: Session) -> str:
-    """The groups, by number and name."""
-    return ", ".join(f"{group.number} {group.name}" for group in session.groups)
 
 
 def _text(value: float | tuple[float, ...] | None, names: list[str]) -> str:

@@ -18,7 +18,8 @@ from askmeans.text import as_csv
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["check_unused", "embed_option", "plain", "read_with", "write_frame", "write_text"]
+__all__ = ["check_unused", "embed_option", "plain", "read_with", "with_kinds", "write_frame",
+           "write_text"]  # fmt: skip
 
 _WILD = 100.0  # features whose spreads differ by more are worth a warning
 
@@ -30,7 +31,7 @@ def read_with(options: TableOptions, table: RawTable, show: Sequence[str] | None
         show = [*show, *(name for name in (*text, *image) if name not in show)]
     items = read_items(
         table, id=options.id, text=text, image=image, vectors=options.vectors, show=show,
-        features=_with_kinds(listed(options.features), table), embed=embed_option(options.embed),
+        features=with_kinds(listed(options.features), table), embed=embed_option(options.embed),
         metric=options.metric, scale=options.scale, missing=options.missing,
     )  # fmt: skip
     for note in [*items.notes, *_scale_warning(items, options.scale)]:
@@ -53,7 +54,7 @@ def embed_option(given: Sequence[str] | None) -> Any:
     return {column: function for column, _, function in parts}
 
 
-def _with_kinds(features: Sequence[str] | None, table: RawTable) -> dict[str, str | None] | None:
+def with_kinds(features: Sequence[str] | None, table: RawTable) -> dict[str, str | None] | None:
     """The columns of --features, and the kind of those that are written COLUMN:KIND."""
     if features is None:
         return None

@@ -22,8 +22,8 @@ _HELP = (
     "u to undo the last answer, q to stop and keep what was answered."
 )
 _GROUP_HELP = (
-    "Type a group's number or name, shares like 0:.7,1:.3, none for none of these, ? if you cannot "
-    "say, u to undo the last answer, q to stop and keep what was answered."
+    "Type a group's number or name, shares like 1:.7,2:.3, 0 or none for none of these, ? if you "
+    "cannot say, u to undo the last answer, q to stop and keep what was answered."
 )
 _RELATIVE_HELP = (
     "Type a or b, both if it is as much like one as like the other, ? if you cannot say, "
@@ -44,9 +44,9 @@ class ConsoleOracle:
 
     Shows the items of each question and, for a membership, the cluster's name or items that tell
     what it is: those placed in it most so far, then `exemplars`. Takes a number from 0 to 1 or a
-    percentage; to a group question a group's number or name, shares (``0:.7,1:.3``) or ``none`` of
-    these; to a relative question ``a``, ``b`` or ``both``. ``?`` is "cannot say", ``u`` undoes,
-    ``q`` (or Ctrl-C, or the end of input) stops and keeps the answers.
+    percentage; to a group question a group's name or number (from 1), shares (``1:.7,2:.3``) or
+    ``none`` of these (or 0); to a relative question ``a``, ``b`` or ``both``. ``?`` is "cannot
+    say", ``u`` undoes, ``q`` (or Ctrl-C, or the end of input) stops and keeps the answers.
 
     Parameters
     ----------
@@ -182,7 +182,7 @@ class ConsoleOracle:
             return row - 1
         value: Value | None = parse_reply(reply)
         if isinstance(queries, GroupQueries):
-            value = parse_row(reply, self._group_names(queries.n_clusters))
+            value = parse_row(reply, self._group_names(queries.n_clusters), first=1)
         elif isinstance(queries, RelativeQueries):
             value = parse_side(reply)
         if value is None:
@@ -228,7 +228,7 @@ class ConsoleOracle:
         if isinstance(queries, GroupQueries):
             replies = "group, shares, none"
             for cluster in range(queries.n_clusters):
-                text += f"    {cluster}  {self._name(cluster, items[0])}\n"
+                text += f"    {cluster + 1}  {self._name(cluster, items[0])}\n"
         self._write(f"{text}{wording(queries.kind, len(items), name)} [{replies}, ?, u, q] ")
         line = (self.stdin or sys.stdin).readline()
         if not line:
@@ -255,10 +255,10 @@ class ConsoleOracle:
         return [self._plain_name(cluster) for cluster in range(n_clusters)]
 
     def _plain_name(self, cluster: int) -> str:
-        """A cluster's name, or its number."""
+        """A cluster's name, or its number as people count."""
         if self.cluster_names is not None:
             return str(self.cluster_names[cluster])
-        return f"cluster {cluster}"
+        return f"cluster {cluster + 1}"
 
     def _name(self, cluster: int, asked: int) -> str:
         """A cluster's name, and where that does not say it other items that are like it."""

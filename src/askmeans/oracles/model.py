@@ -141,6 +141,7 @@ class ModelOracle:
         self.progress = progress
         self.failed: set[Question] = set()
         self.is_spent = False
+        self.refusal = ""  # why the last request was not made, where it could cost too much
         self.prompts = Prompts(guidelines, show, names, exemplars)
         limits = Limits(max_cost=max_cost, max_tokens=max_tokens, prices=prices, retries=retries)
         self._caller = Caller(client, ReplyCache(cache), limits, clock)
@@ -235,6 +236,7 @@ class ModelOracle:
             except KeyboardInterrupt:
                 batch.ended.set()
         self.is_spent |= batch.is_spent
+        self.refusal = batch.refusal
         answers, said = np.full(queries.shape, np.nan), batch.said
         for row, question in enumerate(asked):
             answers[row] = said.get(question, np.nan)  # what failed, too
@@ -319,6 +321,7 @@ class _Batch:
         self.failed = failed
         self.cause: Exception | None = None
         self.is_spent = False
+        self.refusal = ""
         self.ended = ended
         self.ended.clear()
         self._card = card
@@ -333,8 +336,9 @@ class _Batch:
             value = self._card(question)
         except _OF_ONE_QUESTION as error:
             self._note(question, error)
-        except Spent:
-            self.is_spent = True
+        except Spent as error:
+            if not self.ended.is_set():
+                self.is_spent, self.refusal = True, str(error)
             self.ended.set()
         except Exception as error:  # what was answered is not thrown away with it
             self.cause = self.cause or error

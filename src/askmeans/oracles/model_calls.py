@@ -18,12 +18,13 @@ __all__ = ["Caller", "Clock", "Limits", "RefusedError", "Spent"]
 
 # As openai's own retries (half a second, doubled), but longer at most: a batch has time.
 _FIRST, _MOST = 0.5, 60.0  # seconds to wait before the second try, and at most
+_LOOK = 0.2  # seconds after which whoever waits looks whether all has ended
 _HONOURED = 600.0  # seconds that a server may ask for; rate limits are by the minute
 _FOR_NOW = (ModelBusyError, TimeoutError, ConnectionError)  # another try may help
 
 
 class Spent(Exception):  # noqa: N818 - a message: the budget ends here
-    """The next request might exceed the budget."""
+    """The next request could cost more than what is left of the budget."""
 
 
 class RefusedError(ModelError):
@@ -103,6 +104,22 @@ class Limits:
             return False
         return self.max_cost is None or self.money(tokens_in, tokens_out) <= self.max_cost
 
+    def refusal(self, account: Account, most: tuple[int, int]) -> str:
+        """Why a request that takes so many tokens at most is not made."""
+        read, written = account.tokens_in, account.tokens_out
+        if self.max_tokens is not None and read + written + sum(most) > self.max_tokens:
+            left = max(0, self.max_tokens - read - written)
+            return (
+                "the next card could take more tokens than are left: up to "
+                f"{sum(most)}, and {left} of {self.max_tokens} are left"
+            )
+        assert self.max_cost is not None
+        left_money = max(0.0, self.max_cost - self.money(read, written))
+        return (
+            "the next card could cost more than what is left: up to "
+            f"{self.money(*most):.4g}, and {left_money:.4g} of {self.max_cost:g} is left"
+        )
+
 
 class Caller:
     """One client, one cache, one budget; for several threads."""
@@ -119,6 +136,7 @@ class Caller:
         self.who = (self.model, str(getattr(client, "url", "")))  # the same model elsewhere differs
         self.n_retried = 0
         self._lock = threading.Lock()
+        self._returned = threading.Condition(self._lock)  # a request, and what it set aside
         self._remembered = 0
         self._account = Account()  # of this run
         self._held = [0, 0]  # the most that requests under way may take
@@ -203,8 +221,9 @@ class Caller:
             cost = Account(calls=1, tokens_in=read, tokens_out=wrote, estimated=estimated)
             self._pay(cost, key, reply)
         finally:
-            with self._lock:
+            with self._returned:
                 self._held = [held - part for held, part in zip(self._held, most, strict=True)]
+                self._returned.notify_all()
         return reply
 
     def _pay(self, cost: Account, key: str = "", reply: Reply | None = None) -> None:
@@ -216,15 +235,19 @@ class Caller:
     def _hold(self, most: tuple[int, int]) -> None:
         """Set aside what a request may cost; refused where that may exceed the budget.
 
-        What earlier runs with the same cache cost counts, and what other processes do.
+        Requests under way set aside far more than they will cost: they are waited for. What earlier
+        runs with the same cache cost counts, and what other processes do.
         """
-        with self._lock:
-            if self.limits.are_set:
+        with self._returned:
+            while self.limits.are_set:
                 so_far = self.cache.account(self.who)
                 spent = so_far.tokens_in, so_far.tokens_out
                 total = [a + b + c for a, b, c in zip(spent, self._held, most, strict=True)]
-                if not self.limits.allow(*total):
-                    raise Spent
+                if self.limits.allow(*total):
+                    break
+                if self.ended.is_set() or not any(self._held):
+                    raise Spent(self.limits.refusal(so_far, most))
+                self._returned.wait(_LOOK)
             self._held = [held + part for held, part in zip(self._held, most, strict=True)]
 
     def _pace(self) -> None:

@@ -146,8 +146,8 @@ class NameProposer:
                 reply = self._caller(messages, self._options, (0,))
             except Spent as spent:
                 raise BudgetError(
-                    "The budget must allow a request for names. Got one that may exceed it, with "
-                    f"{self._caller.spent_in_all.tokens_in} tokens read before; allow more."
+                    "The budget must allow a request for names. Got too little: "
+                    f"{str(spent).replace('card', 'request')}; allow more."
                 ) from spent
             try:
                 return _proposals(reply, self._groups)

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans.exceptions import DataError
-from askmeans.files import whole_file
 from askmeans.fuzzy.disk import row_groups
 
 if TYPE_CHECKING:
@@ -61,20 +60,11 @@ class ParquetTable:
                 parts.append(opened.read_row_group(number).take(inside).to_pandas())
         return pd.concat(parts, ignore_index=True)
 
-    def write(self, function: Part, path: Path, done: Callable[[int], None]) -> None:
-        """What function(rows, number of the first) makes of all rows, as one Parquet file."""
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        with whole_file(path) as file:
-            writer = None
-            for start, frame in self._batches():
-                table = pa.Table.from_pandas(function(frame, start), preserve_index=False)
-                writer = writer or pq.ParquetWriter(file, table.schema)
-                writer.write_table(table)
-                done(len(frame))
-            assert writer is not None  # a table has rows
-            writer.close()
+    def parts(self, function: Part, done: Callable[[int], None]) -> Iterator["pd.DataFrame"]:
+        """What function(rows, number of the first) makes of all rows, part by part."""
+        for start, frame in self._batches():
+            yield function(frame, start)
+            done(len(frame))
 
     def _batches(self) -> Iterator[tuple[int, "pd.DataFrame"]]:
         """All rows in order, with the number of the first."""

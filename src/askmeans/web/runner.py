@@ -9,6 +9,7 @@ import ssl
 import sys
 import tempfile
 import threading
+import time
 import webbrowser
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -21,6 +22,7 @@ from askmeans.checks import check_number
 from askmeans.exceptions import AskmeansError, ParameterError
 from askmeans.queries import ME
 from askmeans.sessions import Session
+from askmeans.sessions.served import Served, recall, remember
 from askmeans.web.app import create_app
 from askmeans.web.guard import LOOPBACK
 from askmeans.web.limits import HEADER_SECONDS, MOST_HEADER_BYTES, BoundedProtocol
@@ -29,6 +31,7 @@ from askmeans.web.logs import log_as_json
 __all__ = ["Access", "serve"]
 
 PORT = 8420
+_WEEK = 7 * 24 * 3600.0
 # Seconds for which a thread that computes may keep the others waiting; an answer waits a dozen
 # times, at each statement to the database.
 _SWITCH = 0.0005
@@ -73,6 +76,9 @@ def serve(
 ) -> None:
     """Serve the page of a session until it is interrupted, and print a link that lets you in.
 
+    The link is the one of the time before while it is valid for a week more: it is kept in a file
+    of yours alone (in $XDG_STATE_HOME/askmeans or ~/.local/state/askmeans).
+
     Parameters
     ----------
     url : str or Path
@@ -113,7 +119,13 @@ def serve(
     try:
         listening = _listen(host, int(port))
         address = _address(host, listening.getsockname()[1], access)
-        link = address if json_logs else f"{address}?token={_start_up_token(session)}"
+        before = recall(session)
+        token = before.token if before else None
+        link = address
+        if not json_logs:
+            token = _start_up_token(session, token)
+            link = f"{address}?token={token}"
+        remember(session, Served(address=address, token=token))
     except BaseException:
         app.state.context.close()
         raise
@@ -149,12 +161,31 @@ def _settle(session: Session) -> None:
     gc.freeze()  # what stays is not looked through again: 0.1 s, at every twentieth answer
 
 
-def _start_up_token(session: Session) -> str:
-    """A token for whoever starts the page, under the name they have on this machine."""
+def _start_up_token(session: Session, before: str | None) -> str:
+    """A token for whoever starts the page, under the name they have on this machine.
+
+    It is the one they had before, while that lets them in for a week more: pages that are open go
+    on, and a list of links has no dozens of them that nobody knows.
+    """
     try:
-        return session.invite(getpass.getuser(), role="owner", annotator="askmeans serve")
-    except (AskmeansError, OSError, KeyError):  # no name, or none of ours
+        name = getpass.getuser()
+    except (OSError, KeyError):
+        name = ME
+    if before is not None and _still_lets_in(session, before, name):
+        return before
+    try:
+        return session.invite(name, role="owner", annotator="askmeans serve")
+    except AskmeansError:  # no name of ours
         return session.invite(ME, role="owner", annotator="askmeans serve")
+
+
+def _still_lets_in(session: Session, token: str, name: str) -> bool:
+    """Whether a token is a valid one of this owner, and will be for a week."""
+    person = session.person_of(token)
+    if person is None or person.role != "owner" or person.name not in (name, ME):
+        return False
+    (until,) = (each.until for each in session.invites() if each.number == person.invite)
+    return until > time.time() + _WEEK
 
 
 @contextmanager

@@ -1,0 +1,55 @@
+"""Where the user of this machine served a session's page last, and the link that let them in.
+
+Rules of this file:
+- One file for each session, which nobody else may read: of tokens the database has digests only.
+- What is kept is a convenience: where it cannot be read or written, nobody is told.
+"""
+
+import contextlib
+import hashlib
+import json
+import os
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from askmeans.sessions.session import Session
+from askmeans.sessions.store import shown
+
+__all__ = ["Served", "recall", "remember"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Served:
+    """Where a page was, and the token of whoever started it."""
+
+    address: str
+    token: str | None
+
+
+def recall(session: Session) -> Served | None:
+    """What was kept when the session's page was served last; None for nothing."""
+    try:
+        kept = json.loads(_file(session).read_text(encoding="utf-8"))
+        return Served(address=str(kept["address"]), token=kept["token"] and str(kept["token"]))
+    except (OSError, RuntimeError, ValueError, LookupError, TypeError):
+        return None
+
+
+def remember(session: Session, served: Served) -> None:
+    """Keep where the session's page is served now."""
+    with contextlib.suppress(OSError, RuntimeError):  # no home, or one that is read only
+        file = _file(session)
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        part = file.with_name(f"{file.name}.{os.getpid()}.part")
+        part.unlink(missing_ok=True)
+        descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as opened:
+            json.dump(asdict(served), opened)
+        part.replace(file)
+
+
+def _file(session: Session) -> Path:
+    """Where it is kept: with the user's own state, called after the session and its database."""
+    state = Path(os.environ.get("XDG_STATE_HOME") or "~/.local/state").expanduser()
+    digest = hashlib.sha256(f"{shown(session.url)}\n{session.name}".encode()).hexdigest()[:16]
+    return state / "askmeans" / f"{digest}.json"
