@@ -104,8 +104,10 @@ def calibrated(opinions: Opinions) -> tuple[Floats, NDArray[np.bool_], list[Answ
         mine = opinions.who == who
         where = np.searchsorted(items, opinions.place[mine]), opinions.cluster[mine]
         known, doubtful = _memberships(scale, values, times)
-        apart = opinions.value[mine] - values[where]  # an answer given again keeps its own error
-        value[mine], open_[mine] = known[where] + apart / scale.gain, doubtful[where]
+        # An answer given again keeps its own error.
+        when = times[where]
+        apart = scale.bounds(opinions.value[mine], when)[0] - scale.bounds(values[where], when)[0]
+        value[mine], open_[mine] = known[where] + apart, doubtful[where]
     return value, open_, scales
 
 
