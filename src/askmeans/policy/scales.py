@@ -36,6 +36,7 @@ _REACHED = 0.25  # as near to both ends memberships come on the right scale
 _POWERS = 0.25, 4.0  # powers that are tried
 _PRIOR = 0.1  # standard deviation of people's offsets, before anything is known of them
 _FLAT = 1.25  # shape of a symmetric beta distribution up to which its ends are not thin
+_EARLY = 40
 _NATS = 4.0  # log-likelihood by which a compressed scale must be the better one
 
 
@@ -74,8 +75,8 @@ IDENTITY = AnswerScale()
 def fit_scale(values: Floats, times: Floats) -> AnswerScale:
     """The scale of rows (n x k, NaN for what was not told) by one annotator."""
     k = values.shape[1]
-    # What is said of a row of (almost) nothing is "none of these": it tells of no scale.
-    told = (np.nan_to_num(values, nan=0.0) > _NOTHING).any(axis=1)
+    # A whole row of (almost) nothing is "none of these", which shows no scale.
+    told = ~(values <= _NOTHING).all(axis=1)
     values, times = values[told], times[told]
     whole = ~np.isnan(values).any(axis=1)
     if k == 1 or whole.sum() < FEWEST:
@@ -234,7 +235,8 @@ def _stretched(scale: AnswerScale, values: Floats, times: Floats) -> AnswerScale
     if (low < high).any():  # the scale ends where answers are cut off
         return scale
     first = np.column_stack([low[:, 0], 1.0 - low[:, 1]])
-    away = np.abs(np.nanmean(first, axis=1) - 0.5)
+    # Items asked about later are mostly between the clusters.
+    away = np.abs(np.nanmean(first, axis=1) - 0.5)[:_EARLY]
     end = float(away.max())
     if len(away) < 20 or not 0.05 < end < 0.45:
         return scale
