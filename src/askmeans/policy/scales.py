@@ -34,6 +34,8 @@ _POINTS = 14  # low answers through pairs of which a drift is tried
 _LEAST_GAIN, _MOST_GAIN = 0.2, 1.5
 _REACHED = 0.25  # as near to both ends memberships come on the right scale
 _POWERS = 0.25, 4.0  # powers that are tried
+_ROWS = 100  # rows by which a power is estimated
+_EXTREME = 3.0  # standard deviations of noise that hold the largest of 100 to 500 errors
 _PRIOR = 0.1  # standard deviation of people's offsets, before anything is known of them
 _FLAT = 1.25  # shape of a symmetric beta distribution up to which its ends are not thin
 _EARLY = 40
@@ -116,7 +118,7 @@ def _best(values: Floats, times: Floats) -> AnswerScale:
         at_low = ends.any(axis=1).mean()
         at_top = ((low < 1.0 + pile) & (high > 1.0 - pile)).any(axis=1).mean()
         bonus = _BONUS * sum(share for share in (at_low, at_top) if share >= _PILED)
-        odd = (scale.gain != 1.0) + (scale.power != 1.0) + (scale.drift != 0.0) + 2 * (scale.offset < 0.0)
+        odd = (scale.gain != 1.0) + 5 * (scale.power != 1.0) + (scale.drift != 0.0) + 2 * (scale.offset < 0.0)
         return float(scale.misfit(values, times).sum() / n_whole - bonus + _ODD * odd)
 
     # The identity first, and the first of equals.
@@ -177,6 +179,7 @@ def _powers(values: Floats) -> Iterator[AnswerScale]:
     rows = values[inside & ~np.isnan(values).any(axis=1)]
     if len(rows) < FEWEST:
         return
+    rows = rows[np.unique(np.linspace(0, len(rows) - 1, _ROWS).astype(int))]
     powers = np.geomspace(*_POWERS, 200)
     sums = (np.clip(rows, 0.0, 1.0)[:, :, None] ** (1.0 / powers)).sum(axis=1)
     each = np.array([np.interp(0.0, np.log(sums[row]), np.log(powers)) for row in range(len(rows))])
@@ -195,24 +198,23 @@ def _lines(when: Floats, what: Floats) -> list[tuple[float, float]]:
 
 
 def _centred(scale: AnswerScale, values: Floats, times: Floats) -> AnswerScale:
-    """Instead of an offset alone the scale around the middle with the same row sums, if answers
-    fill it: nothing of it is contradicted, and answers come near both of its ends.
+    """Of scales with the same row sums the one around the middle, if answers fill it.
 
-    Who only raises all answers leaves such a range just by chance.
+    They fill it where they come near both of its ends, and none is beyond them but for noise.
+    Who only raises all answers leaves such a range by chance alone.
     """
     k = values.shape[1]
-    total = 1.0 + k * scale.offset
-    if k == 2 or replace(scale, offset=0.0) != IDENTITY or total >= k / 2.0:
+    if k == 2 or scale.drift != 0.0 or scale.power != 1.0:
         return scale
-    gain = (k - 2.0 * total) / (k - 2.0)
+    gain = (k - 2.0 * (k * scale.offset + scale.gain)) / (k - 2.0)
     if not _LEAST_GAIN <= gain < 1.0:
         return scale
     centred = AnswerScale(offset=(1.0 - gain) / 2.0, gain=gain)
-    n_whole = (~np.isnan(values)).all(axis=1).sum()
-    worse = (centred.misfit(values, times) - scale.misfit(values, times)).sum() / n_whole
     low, high = centred.bounds(values, times)
-    filled = np.nanmin(low) < _REACHED and np.nanmax(high) > 1.0 - _REACHED
-    return centred if filled and worse <= _SMALL else scale
+    beyond = max(_PILE, _EXTREME * _noise(values, times) / gain)
+    at_low = -beyond < np.nanmin(high) and np.nanmin(low) < _REACHED
+    at_top = np.nanmax(low) < 1.0 + beyond and np.nanmax(high) > 1.0 - _REACHED
+    return centred if at_low and at_top else scale
 
 
 def _shrunk(scale: AnswerScale, values: Floats, times: Floats) -> AnswerScale:
