@@ -77,6 +77,7 @@ class Annotator:
         return {
             "offset": self.scale.offset + self.drifted,
             "gain": self.scale.gain,
+            "power": self.scale.power,
             "drift": self.drifted,
             "spread": self.spread,
             "slips": self.slips,
