@@ -3,9 +3,10 @@
     python benchmarks/people.py FOLDER [--seeds 3]
 
 Prints (a) the error with 100 questions on the class posteriors (linear discriminant analysis) of
-penguins and pima where answers are clean, raised by .2, compressed to the middle half or drift to
-+.3; (b) the error of three people's combined shares on CIFAR-10S; (c) that of workers' numbers on
-N_Emotion, beside the plain mean and the median.
+penguins and pima, and on soft clusters of iris, where answers are clean, raised by .2, compressed
+to the middle half or to .1 to .9, square roots, or drift to +.3; (b) the error of three people's
+combined shares on CIFAR-10S; (c) that of workers' numbers on N_Emotion, beside the plain mean and
+the median.
 """
 
 import argparse
@@ -23,7 +24,7 @@ from askmeans.queries import AnswerBatch, Answers, GroupQueries, MembershipQueri
 
 Floats = NDArray[np.float64]
 QUESTIONS = 100
-SCALES = ("clean", "+.2", "compressed", "drift")
+SCALES = ("clean", "+.2", "compressed", "most", "root", "drift")
 SOURCES = """
 FOLDER has cifar10s.npz (image, person, again, row, truth), made of github.com/cambridge-mlg/
 cifar-10s: shares over ten classes by people, again = 1 for a second judgement, truth from the
@@ -50,6 +51,10 @@ class Crooked:
             return value
         if self._scale == "compressed":
             return 0.25 + 0.5 * value
+        if self._scale == "most":
+            return 0.1 + 0.8 * value
+        if self._scale == "root":
+            return np.sqrt(value)
         more = 0.3 * when if self._scale == "drift" else np.full(len(when), 0.2)
         return np.minimum(value + more.reshape(-1, *[1] * (value.ndim - 1)), 1.0)
 
@@ -60,9 +65,13 @@ def crooked_scales(seeds: int) -> None:
 
     load = import_module("label_sets").load
     print(f"{'set':10}{'ask':12}{'scale':12}{'error':>8}{'bar':>8}{'questions':>11}{'s':>6}")
-    for name in ("penguins", "pima"):
-        X, y = load(name)
-        U = LinearDiscriminantAnalysis().fit(X, y).predict_proba(X)
+    for name in ("iris", "penguins", "pima"):
+        if name == "iris":
+            target = import_module("question_targets").make_target("iris/half-fcm", 0)
+            X, U = target.X, target.memberships
+        else:
+            X, y = load(name)
+            U = LinearDiscriminantAnalysis().fit(X, y).predict_proba(X)
         for ask in ("membership", "group"):
             bar = np.nan
             for scale in SCALES:

@@ -49,8 +49,8 @@ for name, scale in people.items():
 
 # %%
 # A scale is found from what answers must satisfy: memberships of an item sum to one. What raises
-# all answers, or drifts, shows in the sums. Answers drawn to the middle hardly do, and much of the
-# harm stays: ask such people for whole rows, or about pairs.
+# all answers, or drifts, shows in the sums. So do answers drawn to the middle, with three groups
+# and more: of all scales with these sums the one around the middle is taken, if answers fill it.
 for name, scale in found.items():
     print(f"{name:16} offset {scale['offset']:5.2f}, gain {scale['gain']:4.2f}")
 

@@ -78,8 +78,8 @@ class Diagnostics:
     suggested_clusters : int or None
         How many groups the answers speak of; more than asked for where items belong to none.
     annotators : mapping of str to mapping, or None
-        The same: for each annotator the scale of their answers (offset, gain, and the drift that
-        is in the offset), their spread about what others said, and the share of slips.
+        The same: for each annotator the scale of their answers (offset, gain, power, and the
+        drift that is in the offset), their spread about what others said, and the share of slips.
     models : mapping of str to float, or None
         The same: the models that complete the memberships, and the weight of each.
     sharpness : float or None

@@ -175,3 +175,26 @@ def test_a_strategy_of_ones_own_is_repeated_as_it_is():
         warnings.simplefilter("ignore", MissingClusterWarning)
         model = fitted(oracle, strategy=Mine(), repeats=2)
     assert model.diagnostics_["repeats"] == 2
+
+
+@pytest.mark.parametrize(
+    "scale",
+    [
+        lambda shares: np.minimum(shares + 0.2, 1.0),
+        lambda shares: 0.25 + 0.5 * shares,
+        lambda shares: 0.1 + 0.8 * shares,
+        np.sqrt,
+    ],
+    ids=["raised", "the middle half", ".1 to .9", "square roots"],
+)
+def test_answers_on_a_crooked_scale_cost_little(scale):
+    class Crooked(TableOracle):
+        def answer(self, queries):
+            return scale(super().answer(queries))
+
+    U = target(3)
+    clean, crooked = (
+        off(ActiveFuzzyKMeans(3, oracle=oracle, budget=90, random_state=0).fit(X[:, ::2]))
+        for oracle in (TableOracle(U), Crooked(U))
+    )
+    assert crooked < 1.35 * clean + 0.015

@@ -94,6 +94,68 @@ def test_soft_label_distributions_are_shifted_but_never_stretched(k):
     assert_allclose(told(rows + 0.2).values, rows, atol=1e-9)
 
 
+@pytest.mark.parametrize("k", [3, 4])
+@pytest.mark.parametrize(("offset", "gain"), [(0.25, 0.5), (0.1, 0.8)])
+def test_answers_that_avoid_both_ends_are_stretched_where_none_pile_up_there(k, offset, gain):
+    rows = np.random.default_rng(0).dirichlet(np.ones(k), size=60)
+    found = told(offset + gain * rows)
+    assert found.annotators["me"].scale.gain == pytest.approx(gain, abs=0.01)
+    assert_allclose(found.values, rows, atol=0.01)
+
+
+@pytest.mark.parametrize("k", [3, 4, 6])
+def test_soft_answers_that_are_all_raised_are_not_stretched(k):
+    rows = np.random.default_rng(0).dirichlet(np.full(k, 3.0), size=60)
+    found = told(rows + 0.1)
+    assert found.annotators["me"].scale.gain == 1.0
+    assert_allclose(found.values, rows, atol=1e-9)
+
+
+def test_the_stretch_of_rounded_answers_stays_near_what_was_meant():
+    rows = np.random.default_rng(0).dirichlet(np.ones(3), size=60)
+    found = told(np.round(0.1 + 0.8 * rows, 1))
+    assert np.abs(found.values - rows).mean() < 0.04
+
+
+@pytest.mark.parametrize("k", [2, 3, 6])
+@pytest.mark.parametrize("power", [0.5, 1.5])
+def test_answers_that_are_powers_of_memberships_are_undone(k, power):
+    rows = np.random.default_rng(0).dirichlet(np.full(k, 0.5), size=40)
+    found = told(rows**power)
+    assert found.annotators["me"].to_dict()["power"] == pytest.approx(power, abs=0.01)
+    assert_allclose(found.values, rows, atol=0.01)
+
+
+def test_repeated_answers_on_a_bent_scale_keep_their_differences():
+    rows = np.random.default_rng(0).dirichlet(np.full(3, 1.0), size=40)
+    queries = GroupQueries(np.arange(40), 3)
+    again = GroupQueries(np.array([0]), 3, repeat=1)
+    other = np.array([[0.5, 0.3, 0.2]])
+    found = told_by(Answers([(1, queries, np.sqrt(rows)), (2, again, np.sqrt(other))]), 3)
+    assert_allclose(found.value[-3:] - found.value[:3], (other - rows[:1])[0], atol=0.01)
+
+
+def two_clusters(first):
+    """Answers about the first of two clusters, and three whole rows."""
+    table = np.column_stack([first, 1.0 - first])
+    items = np.append(np.arange(len(first)), [0, 1, 2])
+    clusters = np.append(np.zeros(len(first), dtype=int), [1, 1, 1])
+    return told_by(Answers([(1, MembershipQueries(items, clusters), table[items, clusters])]), 2)
+
+
+def test_two_clusters_single_answers_near_zero_are_ends_of_the_scale():
+    first = np.append(np.linspace(0.11, 0.89, 60), np.full(20, 0.04))
+    first = np.random.default_rng(0).permutation(first)
+    assert two_clusters(first).annotators["me"].scale.gain == 1.0
+
+
+def test_two_clusters_the_ends_of_a_scale_are_those_of_the_items_asked_about_early():
+    rng = np.random.default_rng(0)
+    early, late = rng.beta(0.8, 0.8, size=40), rng.normal(0.5, 0.05, size=60)
+    found = two_clusters(0.25 + 0.5 * np.append(early, late))
+    assert found.annotators["me"].scale.gain == pytest.approx(0.5, abs=0.03)
+
+
 def test_two_clusters_a_bell_of_soft_answers_is_believed():
     for seed in range(5):
         first = np.random.default_rng(seed).beta(6.0, 6.0, size=100)

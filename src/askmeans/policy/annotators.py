@@ -77,6 +77,7 @@ class Annotator:
         return {
             "offset": self.scale.offset + self.drifted,
             "gain": self.scale.gain,
+            "power": self.scale.power,
             "drift": self.drifted,
             "spread": self.spread,
             "slips": self.slips,
@@ -104,8 +105,10 @@ def calibrated(opinions: Opinions) -> tuple[Floats, NDArray[np.bool_], list[Answ
         mine = opinions.who == who
         where = np.searchsorted(items, opinions.place[mine]), opinions.cluster[mine]
         known, doubtful = _memberships(scale, values, times)
-        apart = opinions.value[mine] - values[where]  # an answer given again keeps its own error
-        value[mine], open_[mine] = known[where] + apart / scale.gain, doubtful[where]
+        # An answer given again keeps its own error.
+        when = times[where]
+        apart = scale.bounds(opinions.value[mine], when)[0] - scale.bounds(values[where], when)[0]
+        value[mine], open_[mine] = known[where] + apart, doubtful[where]
     return value, open_, scales
 
 
