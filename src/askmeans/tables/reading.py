@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["IMAGE_SUFFIXES", "RawTable", "check_column", "read_table"]
 
-IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".avif", ".bmp", ".tif", ".tiff")
+IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff")
 
 _SEPARATORS = (",", ";", "\t", "|")
 _NO_SEPARATOR = "\x1f"  # a character that no text has: one column
