@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from askmeans.checks import as_matrix
 from askmeans.exceptions import DataError, OtherDataError
+from askmeans.files import broken_as_value_errors
 from askmeans.items import as_items
 from askmeans.sessions.display import Display, Item, as_display
 from askmeans.sessions.store.contract import DataPart, SessionRecord, Store, from_stored
@@ -277,8 +278,9 @@ def _path_of(X: Any) -> Path | None:
         return None
     path = Path(str(X.filename)).absolute()
     try:
-        there = np.load(path, mmap_mode="r", allow_pickle=False)  # its header only
-    except (OSError, EOFError, ValueError):
+        with broken_as_value_errors():
+            there = np.load(path, mmap_mode="r", allow_pickle=False)  # its header only
+    except (OSError, ValueError):
         return None  # it is no .npy file
     return path if (there.shape, there.dtype) == (X.shape, X.dtype) else None
 
@@ -286,11 +288,13 @@ def _path_of(X: Any) -> Path | None:
 def _read(path: Path) -> Matrix:
     """The numbers of a .npy file as they are now."""
     try:
-        with path.open("rb") as file:
+        with broken_as_value_errors(), path.open("rb") as file:
             if os.fstat(file.fileno()).st_size > LARGE:
                 return _mapped_copy(file, path)
             matrix: Any = np.load(file, allow_pickle=False)
-    except (OSError, EOFError, ValueError) as error:
+    except (OSError, ValueError) as error:
+        if isinstance(error, DataError):
+            raise
         raise DataError(f"{path} must be a .npy file of numbers. Got '{error}'.") from error
     if not isinstance(matrix, np.ndarray):
         raise DataError(f"{path} must be a .npy file of numbers. Got a file of several arrays.")

@@ -2,8 +2,8 @@
 
 import csv
 import io
-import json
 import re
+import zipfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from askmeans.checks import check_file
 from askmeans.exceptions import DataError, MissingExtraError
+from askmeans.files import broken_as_value_errors, parse_json
 from askmeans.tables.dates import date_format
 from askmeans.tables.numerals import notation
 
@@ -23,6 +24,8 @@ IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".ti
 
 _SEPARATORS = (",", ";", "\t", "|")
 _NO_SEPARATOR = "\x1f"  # a character that no text has: one column
+_UNPACKED = 1_000_000_000  # bytes of a workbook, which take several times as much in memory
+_WORKBOOK = "[Content_Types].xml"  # is in the archive that a workbook is
 _LINES = 50  # of a CSV, that tell what separates its columns
 _LOOKED = 1000  # rows that tell whether numbers are codes
 # Signs for missing numbers and dates, besides those that pandas knows.
@@ -146,11 +149,12 @@ def _read_file(path: Path, id_column: str | None, notes: list[str]) -> "pd.DataF
                 f"The ending of {path.name} must be one of .csv, .tsv, .txt, "
                 f"{', '.join(readers)}. Got {kind or 'none'!r} instead."
             )
-        return readers[kind](path)
+        with broken_as_value_errors():
+            return readers[kind](path)
     except (ValueError, OSError) as error:
         if isinstance(error, DataError):
             raise
-        raise DataError(f"{path} could not be read ({error}).") from error
+        raise DataError(f"{path} could not be read ({error}); save or export it again.") from error
 
 
 def _read_arrow(path: Path) -> "pd.DataFrame":
@@ -164,9 +168,9 @@ def _read_json(path: Path) -> "pd.DataFrame":
     """A frame from JSON lines, or from a list of records."""
     text = path.read_text(encoding="utf-8-sig")
     try:
-        records = json.loads(text)
+        records = parse_json(text)
     except ValueError:
-        records = [json.loads(line) for line in text.splitlines() if line.strip()]
+        records = [parse_json(line) for line in text.splitlines() if line.strip()]
     if isinstance(records, dict) and not any(isinstance(v, list) for v in records.values()):
         records = [records]  # one line
     return _as_frame(records)
@@ -174,6 +178,20 @@ def _read_json(path: Path) -> "pd.DataFrame":
 
 def _read_excel(path: Path) -> "pd.DataFrame":
     """The first sheet of a workbook."""
+    if zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as parts:
+            names = parts.namelist()
+            unpacked = sum(part.file_size for part in parts.infolist())
+        if _WORKBOOK not in names:
+            inside = names[0] if names else "nothing"
+            raise DataError(
+                f"{path} must be a workbook. Got an archive with {inside:.60} in it; unpack it."
+            )
+        if unpacked > _UNPACKED:
+            raise DataError(
+                f"{path} must have at most 1 GB when unpacked. Got {unpacked / 1e9:.1f} GB; save "
+                "the sheet as CSV."
+            )
     try:
         return _pandas().read_excel(path)
     except ImportError as error:
