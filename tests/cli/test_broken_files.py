@@ -75,6 +75,18 @@ def test_a_broken_or_too_large_workbook_is_refused_in_a_sentence(
     assert re.search(sentence, end.stderr), end.stderr
 
 
+def test_a_workbook_whose_words_grow_is_refused_in_a_sentence(tmp_path, askmeans):
+    steps = "".join(f'<!ENTITY a{j + 1} "{f"&a{j};" * 10}">' for j in range(9))
+    laughs = f'<!DOCTYPE sst [<!ENTITY a0 "ha">{steps}]><sst><si><t>&a9;</t></si></sst>'
+    with zipfile.ZipFile(io.BytesIO(workbook())) as parts:
+        content = {name: parts.read(name) for name in parts.namelist()}
+    content["xl/sharedStrings.xml"] = laughs.encode()
+    (tmp_path / "d.xlsx").write_bytes(packed(*content.items()))
+    end = askmeans("init", "n.db", "d.xlsx", "-k", "2", cwd=tmp_path, ok=False)
+    assert "d.xlsx could not be read (Entit" in end.stderr
+    assert end.returncode == 1
+
+
 def array_file(header):
     """A .npy file with this header."""
     line = header.encode("latin-1")
