@@ -154,7 +154,8 @@ def _read_file(path: Path, id_column: str | None, notes: list[str]) -> "pd.DataF
     except (ValueError, OSError) as error:
         if isinstance(error, DataError):
             raise
-        raise DataError(f"{path} could not be read ({error}); save or export it again.") from error
+        why = " ".join(str(error).split())
+        raise DataError(f"{path} could not be read ({why}); save or export it again.") from error
 
 
 def _read_arrow(path: Path) -> "pd.DataFrame":
