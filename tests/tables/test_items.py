@@ -240,3 +240,17 @@ def test_answers_teach_which_kind_of_column_tells_the_groups(tells):
         2, oracle=TableOracle.from_labels(groups), ask="group", budget=30, random_state=0
     ).fit(read_items(table).features)
     assert matched_accuracy(groups, model.labels_) > 0.85  # half of them were asked
+
+
+def test_items_and_recipes_are_told_in_a_line():
+    items = read_items({"message": ["a red bike", "a blue car"] * 9, "n": range(18)})
+    assert len(repr(items)) < 200
+    assert repr(items).startswith("Items(18 items, ")
+    assert "message" in repr(items)
+    assert len(repr(items.recipe)) < 200
+
+
+@pytest.mark.parametrize("empty", [pd.DataFrame(), pd.DataFrame({"a": []}), [], {}])
+def test_what_is_empty_is_called_so(empty):
+    with pytest.raises(DataError, match=r"must have rows and columns\. Got "):
+        read_items(empty)

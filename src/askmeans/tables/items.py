@@ -25,7 +25,7 @@ _OWNER = "read_items"
 _NAMED = 8  # columns or rows in a message
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Items:
     """What clusters, what people see, what items are called, and how it was made.
 
@@ -60,6 +60,11 @@ class Items:
     rows: NDArray[np.intp]
     notes: list[str]
     folder: Path | None
+
+    def __repr__(self) -> str:
+        shown = ", ".join(self.shown.columns[:_NAMED]) + ", ..." * (self.shown.shape[1] > _NAMED)
+        n_items, n_features = self.features.shape
+        return f"Items({n_items} items, {n_features} features, shown: {shown or 'nothing'})"
 
     @property
     def session_options(self) -> dict[str, Any]:

@@ -109,6 +109,8 @@ def _as_frame(data: Any) -> "pd.DataFrame":
             raise DataError(f"Columns must have equally many values. Got '{error}'.") from error
     if isinstance(data, list) and data and all(isinstance(row, str) for row in data):
         return pd.DataFrame({"text": data})
+    if isinstance(data, list) and not data:
+        raise DataError("The data must have rows and columns. Got an empty list instead.")
     raise DataError(
         "The data must be a path, a data frame (pandas, polars, pyarrow, datasets), a list of "
         f"texts, records, or columns by name. Got {type(data).__name__} instead."
