@@ -29,6 +29,7 @@ from askmeans.files import broken_as_value_errors
 from askmeans.items import as_items
 from askmeans.sessions.display import Display, Item, as_display
 from askmeans.sessions.store.contract import DataPart, SessionRecord, Store, from_stored
+from askmeans.sessions.stored import as_written, check
 
 __all__ = ["Rows", "chunks_at_rest", "fingerprint", "make_part", "prepare_matrix"]
 
@@ -80,6 +81,8 @@ class Rows:
         self._ends: list[int] = []
         self._matrix: Matrix | None = None
         self.load()
+        with as_written(store.url):
+            check(self._matrices, "a session without rows")
 
     @property
     def base(self) -> Matrix:
@@ -119,8 +122,12 @@ class Rows:
     def load(self) -> None:
         """Take in parts that are not loaded yet."""
         for part in self._store.parts(self._record.id)[len(self._matrices) :]:
-            self._matrices.append(_load_matrix(self._store, self._record.id, part))
-            self._displays.append(from_stored(Display, part.display))
+            with as_written(self._store.url):
+                matrix = _load_matrix(self._store, self._record.id, part)
+                display = from_stored(Display, part.display)
+                _check_display(display, len(matrix))
+            self._matrices.append(matrix)
+            self._displays.append(display)
             self._ends.append((self._ends[-1] if self._ends else 0) + part.shape[0])
 
     def ids(self) -> list[str]:
@@ -232,6 +239,21 @@ def _chunks_of(matrix: Matrix) -> Iterator[bytes]:
     rows = max(1, CHUNK // max(1, matrix.shape[1] * matrix.dtype.itemsize))
     for start in range(0, len(matrix), rows):
         yield np.ascontiguousarray(matrix[start : start + rows], dtype=_dtype(matrix)).tobytes()
+
+
+def _check_display(display: Display, n: int) -> None:
+    """Refuse what people cannot be shown of so many rows."""
+    columns, rows, ids = display.columns, display.rows, display.ids
+    check(display.n == n and isinstance(columns, list), "what is shown")
+    check(all(isinstance(name, str) for name in columns), "the columns that are shown")
+    check(ids is None or (isinstance(ids, list) and len(ids) == n), "the ids")
+    check(all(isinstance(name, str) for name in ids or ()), "the ids")
+    check(all(name is None or name in columns for name in (display.text, display.image)), "text")
+    check(display.folder is None or isinstance(display.folder, str), "the pictures' folder")
+    if rows is not None:
+        check(isinstance(rows, list) and len(rows) == n, "the rows that are shown")
+        wide = all(isinstance(row, list) and len(row) == len(columns) for row in rows)
+        check(wide, "the rows that are shown")
 
 
 def _load_matrix(store: Store, session: int, part: DataPart) -> Matrix:
