@@ -5,12 +5,13 @@ does not change an old session.
 """
 
 import dataclasses
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from askmeans.checks import check_name, check_number, check_positive
 from askmeans.exceptions import ParameterError, SessionError
+from askmeans.items import as_items
 from askmeans.paper.plan import Plan
 from askmeans.policy.adapter import PlanPolicy
 from askmeans.policy.stratified import StratifiedPolicy
@@ -151,11 +152,11 @@ class Config:
         """Whether questions are those of a plan, in rounds, and not of the default policy."""
         return bool(self.strategy["kind"] != Stratified.__name__)
 
-    def make_policy(self, X: Any) -> PlanPolicy | StratifiedPolicy:
-        """The policy, from its beginning; the same at every call."""
+    def make_policy(self, X: Any, blank: Iterable[int] = ()) -> PlanPolicy | StratifiedPolicy:
+        """The policy, from its beginning, the same at every call; blank items come last."""
         if self.has_plan:
             return PlanPolicy(lambda: self.make_plan(X), self.n_clusters)
-        made = self.spec().make(X)
+        made = self.spec().make(as_items(X, blank))
         assert isinstance(made, StratifiedPolicy)
         return made
 

@@ -116,6 +116,21 @@ class Rows:
         """What people see of an item."""
         return self._displays[0].columns
 
+    @property
+    def blank(self) -> list[int]:
+        """Rows whose text is empty or a single character, where items are clustered by it."""
+        recipe = self._record.config.get("recipe")
+        if recipe is not None and self._displays[0].text not in {
+            encoder["column"] for encoder in recipe["encoders"]
+        }:
+            return []
+        starts = [0, *self._ends]
+        return [
+            start + place
+            for start, display in zip(starts, self._displays, strict=False)
+            for place in display.blank()
+        ]
+
     def __len__(self) -> int:
         return self._ends[-1]
 

@@ -243,7 +243,7 @@ class Runtime:
             if self._policy is not None and self._made_with == made_with:
                 policy = self._policy
             else:
-                policy, notes = quietly(partial(config.make_policy, X))
+                policy, notes = quietly(partial(config.make_policy, X, self.rows.blank))
                 self._taught = None
                 self._notes = [(0, note) for note in notes]
             if isinstance(policy, StratifiedPolicy):
