@@ -183,7 +183,9 @@ def _predicted(
 def _write(table: Any, function: Predicted, data: Path, out: Path) -> int:
     """Write all rows, and tell how many there are."""
     if table is None:
-        frame = read_table(data, function.id_column or function.recipe.id).frame
+        recipe = function.recipe
+        whole = read_table(data, function.id_column or recipe.id)
+        frame = whole.with_texts(c.name for c in recipe.columns if c.kind == "text").frame
         with whole_file(out) as file:
             function(frame, 0).to_parquet(file, index=False)
         return len(frame)

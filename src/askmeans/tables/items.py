@@ -173,7 +173,7 @@ def read_items(
         others=vectors is None,
     )  # fmt: skip
     columns = describe_columns(table.frame, roles, table.folder)
-    table = table.with_texts([column.name for column in columns if column.kind == "text"])
+    table = table.with_texts(column.name for column in columns if column.kind == "text")
     if vectors is not None and named is None:
         columns.append(Column(name=GIVEN, kind="vector", use="feature", why="beside the table"))
     features_of = [column for column in columns if column.use == "feature"]
@@ -249,7 +249,7 @@ def apply_recipe(
     [[5.0]]
     """
     table = read_table(data, id or recipe.id)
-    table = table.with_texts([column.name for column in recipe.columns if column.kind == "text"])
+    table = table.with_texts(column.name for column in recipe.columns if column.kind == "text")
     frame = table.frame
     if id is None and recipe.id in frame.columns:
         id = recipe.id  # noqa: A001 - the same

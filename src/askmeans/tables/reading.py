@@ -4,7 +4,7 @@ import csv
 import io
 import re
 import zipfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -51,7 +51,7 @@ class RawTable:
     # Columns of words as they are written, where some are "NA" or "null" and count as missing.
     written: Mapping[str, "pd.Series[Any]"] = field(default_factory=dict)
 
-    def with_texts(self, names: Sequence[str]) -> "RawTable":
+    def with_texts(self, names: Iterable[str]) -> "RawTable":
         """The table with texts as they are written: of them only empty ones are missing."""
         texts = {name: self.written[name] for name in names if name in self.written}
         return replace(self, frame=self.frame.assign(**texts)) if texts else self
