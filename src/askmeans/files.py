@@ -7,8 +7,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from askmeans.exceptions import AskmeansError
-
 __all__ = ["broken_as_value_errors", "parse_json", "whole_file"]
 
 
@@ -25,7 +23,7 @@ def broken_as_value_errors() -> Iterator[None]:
     """Readers raise whatever a broken file leads them to; here it is a ValueError or OSError."""
     try:
         yield
-    except (OSError, ValueError, AskmeansError):
+    except (OSError, ValueError, ImportError):  # the last: a part that is not installed
         raise
     except RecursionError as error:
         raise ValueError("it is nested too deeply") from error
