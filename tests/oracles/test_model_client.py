@@ -230,6 +230,14 @@ def test_a_reply_that_is_not_packed_as_it_says_is_refused_in_a_sentence(coding):
         model_client(server.url, "m")(MESSAGES)
 
 
+@pytest.mark.parametrize("count", ["1e400", "1" + "0" * 30, "[" * 50_000 + "]" * 50_000])
+def test_an_error_with_an_odd_count_of_tokens_is_an_error_like_any(count):
+    body = f'{{"usage": {{"prompt_tokens": {count}, "completion_tokens": 1}}}}'
+    refused = pytest.raises(ModelBusyError, match="503")
+    with serving(lambda *_: Broken(status=503, body=body)) as server, refused:
+        model_client(server.url, "m")(MESSAGES)
+
+
 def test_a_reply_nested_deeply_is_no_answer():
     refused = pytest.raises(ModelBusyError, match="not of the protocol")
     with serving(lambda *_: packed("[" * 400_000 + "]" * 400_000)) as server, refused:

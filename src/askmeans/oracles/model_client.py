@@ -233,7 +233,7 @@ def _usage(error: Any) -> tuple[int | None, int | None] | None:
     try:
         usage = error.response.json()["usage"]
         return int(usage["prompt_tokens"]), int(usage["completion_tokens"])
-    except (ValueError, TypeError, LookupError):
+    except (ValueError, TypeError, LookupError, OverflowError, RecursionError):
         return None
 
 
