@@ -32,7 +32,7 @@ def test_defaults_are_those_of_the_design():
     shared = {"sample_size": 100, "precision": 0.1, "order": "relative", "faithful": False}
     assert dataclasses.asdict(TwoPhase()) == shared
     assert dataclasses.asdict(Stratified()) == {
-        "precision": 0.005, "max_items": 100, "noise": 0.0, "levels": None,
+        "precision": 0.005, "target": None, "max_items": 100, "noise": 0.0, "levels": None,
     }  # fmt: skip
     assert dataclasses.asdict(TwoClusters()) == shared | {"bin_size": 50}
     assert dataclasses.asdict(Sequential()) == shared | {"bin_size": 50, "coarse_precision": 0.1}

@@ -1,7 +1,8 @@
 """The loop between a plan or a policy and whoever answers: budget, progress, interruption."""
 
-from collections.abc import Callable, Generator
-from contextlib import AbstractContextManager, nullcontext
+import warnings
+from collections.abc import Callable, Generator, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from typing import Any, Protocol
 
@@ -12,8 +13,10 @@ from askmeans.checks import check_number
 from askmeans.exceptions import (
     AnswerError,
     AskmeansError,
+    AskmeansWarning,
     OracleError,
     ParameterError,
+    ParameterTypeError,
     PlanError,
     StopAsking,
 )
@@ -24,7 +27,7 @@ from askmeans.policy import Policy
 from askmeans.queries import Ledger, Queries, batches_of
 from askmeans.results import Clustering, Result
 
-__all__ = ["Oracle", "annotators_of", "bar", "checked_answers", "run"]
+__all__ = ["Oracle", "annotators_of", "bar", "check_oracle", "checked_answers", "run"]
 
 Floats = NDArray[np.float64]
 
@@ -109,6 +112,8 @@ def run(
 
     Raises
     ------
+    ParameterTypeError
+        If the oracle is none: labels or a function, say.
     ParameterError
         If the budget is not a whole number from 0 up.
     AnswerError
@@ -132,6 +137,7 @@ def run(
             "The 'plan' parameter of run must be a plan, which is a generator, or a policy. "
             f"Got {plan!r} instead; a strategy's plan() or policy() makes one."
         )
+    check_oracle(oracle, "run")
     if budget is not None:
         check_number(budget, "budget", "run", integer=True, minimum=0)
     ledger = Ledger() if ledger is None else ledger
@@ -148,6 +154,19 @@ def run(
             raise
     driver.raise_failure(result)
     return result
+
+
+def check_oracle(oracle: object, owner: str) -> None:
+    """Refuse what cannot be asked."""
+    if callable(getattr(oracle, "answer", None)) and not isinstance(oracle, type):
+        return
+    shape = getattr(oracle, "shape", None)
+    got = f"an array of shape {shape}" if shape is not None else f"{oracle!r:.60}"
+    raise ParameterTypeError(
+        f"The 'oracle' parameter of {owner} must be an object with a method answer(queries), see "
+        f"askmeans.oracles. Got {got}; make one of labels by TableOracle.from_labels(y), of a "
+        "function by CallbackOracle(group=...) or CallbackOracle(membership=...)."
+    )
 
 
 class _Driver:
@@ -178,7 +197,9 @@ class _Driver:
         failure = getattr(policy, "failure", None)
         if failure is not None and not stopped:  # the answers do not tell so many clusters apart
             self.failure = failure
-        return self._result(policy.clustering(), stopped)
+        with self._without_advice():
+            clustering = policy.clustering()
+        return self._result(clustering, stopped)
 
     def run_plan(self, plan: Plan) -> Result:
         """Send answers until the plan returns."""
@@ -189,7 +210,7 @@ class _Driver:
             while True:
                 stopped = self._answer(queries)
                 answers = self.ledger.answers(queries)
-                with default_float_errors():
+                with default_float_errors(), self._without_advice():
                     if stopped:
                         stop_plan(plan, answers, self.ledger.is_answered(queries))
                     queries = plan.send(answers)
@@ -202,6 +223,16 @@ class _Driver:
             ) from self.failure or stop
         finally:
             plan.close()
+
+    @contextmanager
+    def _without_advice(self) -> Iterator[None]:
+        """No warnings of ours where whoever answers failed: more questions would not help."""
+        if self.failure is None:
+            yield
+            return
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", AskmeansWarning)
+            yield
 
     def raise_failure(self, result: Result) -> None:
         """Raise what the oracle failed with, with the result so far."""

@@ -4,6 +4,7 @@ The tree::
 
     AskmeansError
     |-- ParameterError (ValueError)   a parameter breaks its rule
+    |   `-- ParameterTypeError (TypeError) it is of another kind altogether
     |-- DataError (ValueError)        the data, or an array beside it, cannot be used
     |   `-- DataTypeError (TypeError) it is of a kind that cannot: sparse, objects, complex
     |-- QueryError (ValueError)       a question that cannot be asked: no such item, or one twice
@@ -73,6 +74,7 @@ __all__ = [
     "OracleError",
     "OtherDataError",
     "ParameterError",
+    "ParameterTypeError",
     "PlanError",
     "QueryError",
     "RankError",
@@ -115,6 +117,10 @@ class AskmeansError(Exception):
 
 class ParameterError(AskmeansError, ValueError):
     """A parameter breaks its rule; nothing was done."""
+
+
+class ParameterTypeError(ParameterError, TypeError):
+    """A parameter is of another kind than it must be: labels in the place of an oracle."""
 
 
 class DataError(AskmeansError, ValueError):

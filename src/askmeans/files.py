@@ -1,12 +1,34 @@
-"""Writing a file whole: a crash leaves the old one or the new one, nothing half done."""
+"""Files written whole, so that a crash leaves the old one or the new one; files that are broken."""
 
+import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
-__all__ = ["whole_file"]
+__all__ = ["broken_as_value_errors", "parse_json", "whole_file"]
+
+
+def parse_json(text: str) -> Any:
+    """What JSON stands for; a ValueError where it is none, or nested too deeply to be read."""
+    try:
+        return json.loads(text)
+    except RecursionError as error:
+        raise ValueError("lists or objects are nested too deeply") from error
+
+
+@contextmanager
+def broken_as_value_errors() -> Iterator[None]:
+    """Readers raise whatever a broken file leads them to; here it is a ValueError or OSError."""
+    try:
+        yield
+    except (OSError, ValueError, ImportError):  # the last: a part that is not installed
+        raise
+    except RecursionError as error:
+        raise ValueError("it is nested too deeply") from error
+    except Exception as error:  # of numpy alone EOFError, KeyError, MemoryError and TokenError
+        raise ValueError(str(error) or type(error).__name__) from error
 
 
 @contextmanager

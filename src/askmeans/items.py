@@ -4,6 +4,7 @@ A plan never touches the whole matrix. It asks for a few rows, for the item at a
 of an item, and in the end for the memberships of all.
 """
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -27,11 +28,12 @@ _WORK = 16  # multiplications, or so, that it takes to place a score, or to link
 
 
 class ItemSet:
-    """Items in an array or a memory map."""
+    """Items in an array or a memory map; `blank` ones, as empty texts, are asked about last."""
 
-    def __init__(self, X: NDArray[np.floating]) -> None:
+    def __init__(self, X: NDArray[np.floating], blank: Iterable[int] = ()) -> None:
         self.X = X
         self.n = len(X)
+        self.blank = frozenset(blank)
 
     def take(self, rows: Rows) -> Floats:
         """Some items, by number."""
@@ -114,15 +116,15 @@ def _fill_linked(scores: Floats, out: Floats, scorer: Scorer, links: list[Link])
         onto_simplex(out[some])
 
 
-def as_items(X: Any) -> ItemSet:
+def as_items(X: Any, blank: Iterable[int] = ()) -> ItemSet:
     """Items from whatever holds rows of numbers; float32 and memory maps stay what they are."""
     if isinstance(X, ItemSet):
         return X
     if getattr(X, "dtype", None) != np.float32:
         matrix = as_matrix(X, "X")
         check_magnitude(matrix, "X")
-        return ItemSet(matrix)
+        return ItemSet(matrix, blank)
     array = np.asarray(X)
     if array.ndim != 2 or array.size == 0 or not np.isfinite(array).all():
         as_matrix(array, "X")  # refuses, and says why
-    return ItemSet(array)
+    return ItemSet(array, blank)

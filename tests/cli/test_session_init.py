@@ -9,6 +9,8 @@ from PIL import Image
 
 from askmeans import sessions
 
+NAMED = ("-k", 2, "--features", "size,colour,sold,photo")  # a picture alone would count
+
 
 @pytest.fixture
 def table(tmp_path):
@@ -30,7 +32,7 @@ def table(tmp_path):
 
 
 def test_init_and_fit_tell_what_becomes_of_each_column(askmeans, table):
-    out = askmeans("init", "s.db", "d.csv", "-k", 2, "--show", "size,sold", cwd=table).stdout
+    out = askmeans("init", "s.db", "d.csv", *NAMED, "--show", "size,sold", cwd=table).stdout
     lines = [line.split(maxsplit=3) for line in out.splitlines()[1:8]]
     assert lines == [
         ["column", "kind", "use"],
@@ -39,7 +41,7 @@ def test_init_and_fit_tell_what_becomes_of_each_column(askmeans, table):
         ["batch", "constant", "left", "out  one value"],
         ["colour", "category", "feature", "2 values"],
         ["sold", "boolean", "feature"],
-        ["photo", "image", "feature", "paths of images"],
+        ["photo", "image", "feature"],
     ]
     with sessions.open(table / "s.db") as session:
         names = ["size", "colour=blue", "colour=red", "sold", "photo [1]"]
@@ -54,6 +56,20 @@ def test_init_and_fit_tell_what_becomes_of_each_column(askmeans, table):
     assert told[0] == {
         "name": "customer_id", "kind": "id", "use": "left out", "why": "numbers the rows"
     }  # fmt: skip
+
+
+def test_init_says_what_is_shown_and_hidden_beside_a_text(askmeans, tmp_path):
+    frame = pd.DataFrame({"message": [f"a red bike number {row}" for row in range(20)],
+                          "day": pd.date_range("2024-01-01", periods=20).astype(str),
+                          "topic": ["x", "y"] * 10})  # fmt: skip
+    frame.to_csv(tmp_path / "d.csv", index=False)
+    out = askmeans("init", "s.db", "d.csv", "-k", 2, cwd=tmp_path).stdout
+    lines = [" ".join(line.split()) for line in out.splitlines()]
+    assert "day date shown beside the texts; name it as a feature to cluster by it" in lines
+    assert "topic category left out looks like labels, so it is hidden; --show shows it" in lines
+    with sessions.open(tmp_path / "s.db") as session:
+        assert session.rows.columns == ["message", "day"]
+        assert {name[:7] for name in session.config.feature_names} == {"message"}
 
 
 def test_columns_that_are_named_are_features_of_the_kind_that_is_said(askmeans, table):
@@ -82,7 +98,7 @@ def test_images_that_are_none_are_told_by_name_and_refused_if_all_are(askmeans, 
 
 
 def test_added_rows_get_the_features_that_the_first_rows_would(askmeans, table):
-    askmeans("init", "s.db", "d.csv", "-k", 2, cwd=table)
+    askmeans("init", "s.db", "d.csv", *NAMED, cwd=table)
     again = pd.read_csv(table / "d.csv").iloc[[3, 5]]
     again["size"] = [4.5, None]
     again.to_csv(table / "more.csv", index=False)

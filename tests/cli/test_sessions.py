@@ -86,6 +86,7 @@ def test_init_keeps_ids_scale_texts_and_images(run, folder):
     code, out, errors = run(
         "init", "s.db", "more.csv", "-k", 3, "--id", "flower", "--text", "story", "--image",
         "picture", "--scale", "standard", "--annotations", 2, "--name", "flowers", "--json",
+        "--features", ",".join(frame.columns[1:]),
     )  # fmt: skip
     assert code == 0, errors
     report = json.loads(out)

@@ -2,6 +2,7 @@
 
 import contextlib
 import pickle
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -10,6 +11,7 @@ from last_bits import same_but_for_rounding
 from numpy.testing import assert_allclose
 from sklearn.base import clone
 from sklearn.datasets import load_iris
+from sklearn.model_selection import GridSearchCV, StratifiedKFold
 
 from askmeans import (
     ActiveFuzzyKMeans,
@@ -19,8 +21,16 @@ from askmeans import (
     TwoPhase,
     metrics,
     oracles,
+    run,
 )
-from askmeans.exceptions import DataError, NobodyToAskWarning, OracleError, ParameterError
+from askmeans.exceptions import (
+    DataError,
+    MissingClusterWarning,
+    NobodyToAskWarning,
+    OracleError,
+    ParameterError,
+)
+from askmeans.oracles import CallbackOracle, TableOracle
 
 
 @pytest.fixture(scope="module")
@@ -31,6 +41,11 @@ def iris():
 @pytest.fixture(scope="module")
 def target(iris):
     return FuzzyKMeans(3, n_init=5, tol=1e-8, random_state=0).fit(iris).memberships_
+
+
+@pytest.fixture(scope="module")
+def iris_labels():
+    return load_iris(return_X_y=True)
 
 
 def fitted(iris, target, **parameters):
@@ -259,3 +274,78 @@ def test_data_that_cannot_be_used_is_refused_before_anybody_is_asked():
     for value, message in ((np.nan, "NaN"), (1e160, "X must have no values above")):
         with pytest.raises(DataError, match=message):
             ActiveFuzzyKMeans(2, oracle=oracle).fit([[value], [1.0]])
+
+
+@pytest.mark.filterwarnings("ignore::askmeans.exceptions.MoreClustersWarning")
+def test_parameters_are_chosen_by_cross_validation_with_labels_that_answer(iris_labels):
+    X, y = iris_labels
+    model = ActiveFuzzyKMeans(3, oracle="y", ask="group", budget=15, random_state=0)
+    grid = {"n_clusters": [2, 3], "fuzzifier": [1.5, 2.0]}
+    folds = StratifiedKFold(3, shuffle=True, random_state=0)
+    search = GridSearchCV(model, grid, scoring="adjusted_rand_score", cv=folds, error_score="raise")
+    search.fit(X, y)
+    assert search.best_params_["n_clusters"] == 3
+    assert search.best_score_ > 0.7
+    assert 0 < search.best_estimator_.n_queries_ <= 15
+    assert len(search.best_estimator_.history_) <= 15
+
+
+def test_a_part_of_the_data_in_which_a_class_is_missing_is_fitted(iris_labels):
+    X, y = iris_labels
+    model = ActiveFuzzyKMeans(3, oracle="y", ask="group", budget=10, random_state=0)
+    with pytest.warns(MissingClusterWarning):
+        assert model.fit(X[:100], y[:100]).memberships_.shape == (100, 3)
+
+
+def test_memberships_may_be_y_and_fit_predict_takes_it():
+    U = np.array([[1.0, 0.0], [0.5, 0.5], [0.0, 1.0]])
+    model = ActiveFuzzyKMeans(2, oracle="y", random_state=0)
+    labels = model.fit_predict([[0.0], [5.0], [10.0]], U)
+    assert model.memberships_[1].tolist() == [0.5, 0.5]
+    assert labels.tolist() == model.labels_.tolist()
+
+
+@pytest.mark.parametrize(
+    ("model", "y", "sentence"),
+    [
+        (ActiveFuzzyKMeans(3, oracle="y"), None, r"Got none; call fit\(X, y\)"),
+        (ActiveFuzzyKMeans(3, oracle="y"), [0, 1, 2], "labels y .* must know 150 items"),
+        (ActiveFuzzyKMeans(3, oracle=TableOracle.from_labels([0, 1, 2])), None,
+         r"in cross-validation, .* use oracle=\"y\" and fit\(X, y\)"),
+    ],
+)  # fmt: skip
+def test_an_oracle_that_knows_other_items_is_refused_with_what_to_do(
+    iris_labels, model, y, sentence
+):
+    with pytest.raises(ParameterError, match=sentence):
+        model.fit(iris_labels[0], y)
+
+
+@pytest.mark.parametrize(
+    "oracle",
+    [np.zeros(150), [0] * 150, len, "me", TableOracle, 3],
+    ids=["array", "list", "function", "str", "class", "number"],
+)
+def test_what_is_no_oracle_is_refused_with_what_makes_one(iris_labels, oracle):
+    with pytest.raises(TypeError, match=r"TableOracle.from_labels\(y\).*CallbackOracle") as error:
+        ActiveFuzzyKMeans(3, oracle=oracle).fit(iris_labels[0])
+    assert isinstance(error.value, ParameterError)
+    rng = np.random.default_rng(0)
+    plan = TwoPhase(sample_size=6).plan(iris_labels[0], 3, fuzzifier=2.0, rng=rng)
+    with pytest.raises(TypeError, match="The 'oracle' parameter of run"):
+        run(plan, oracle)
+
+
+@pytest.mark.parametrize("strategy", ["auto", "two-phase"])
+def test_an_oracle_that_fails_brings_no_advice_to_ask_more(iris_labels, strategy):
+    def fails(item, cluster):
+        if item % 2:
+            raise RuntimeError("no network")
+        return float(cluster == 0)
+
+    model = ActiveFuzzyKMeans(3, oracle=CallbackOracle(membership=fails), strategy=strategy)
+    with warnings.catch_warnings(record=True) as shown:
+        warnings.simplefilter("always")
+        with pytest.raises(OracleError, match="no network"):
+            model.fit(iris_labels[0])
+    assert [str(each.message) for each in shown] == []

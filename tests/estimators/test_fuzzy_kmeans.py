@@ -24,7 +24,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from askmeans import FuzzyKMeans, metrics
+from askmeans import ActiveFuzzyKMeans, FuzzyKMeans, metrics
 from askmeans.exceptions import CollapseWarning, DataError, DataTypeError, ParameterError
 from askmeans.fuzzy import closed_form_memberships, objective, weighted_centers
 
@@ -479,3 +479,18 @@ def test_names_are_forgotten_when_the_next_data_has_none(frame):
 def test_several_starts_from_one_array_are_told_to_be_one(iris):
     with pytest.warns(RuntimeWarning, match="n_init=1 is used"):
         FuzzyKMeans(3, init=iris[[0, 60, 120]], n_init=4).fit(iris)
+
+
+@pytest.mark.parametrize("make", [lambda frame: frame, pl.from_pandas, pa.Table.from_pandas])
+@pytest.mark.parametrize("model", [FuzzyKMeans(2), ActiveFuzzyKMeans(2)])
+def test_a_table_with_words_is_refused_with_what_makes_features(make, model):
+    frame = pd.DataFrame({"text": ["a", "b", "c"], "size": [1, 2, 3],
+                          "day": pd.date_range("2024", periods=3)})  # fmt: skip
+    with pytest.raises(DataError, match=r"words or dates in text, day; .*tables\.read_items\(X\)"):
+        model.fit(make(frame))
+
+
+@pytest.mark.parametrize("empty", [pd.DataFrame(), pd.DataFrame({"a": []}), pl.DataFrame()])
+def test_an_empty_table_is_called_so(empty):
+    with pytest.raises(DataError, match=r"Got an empty table of shape \(0, \d\)"):
+        FuzzyKMeans(2).fit(empty)

@@ -22,7 +22,7 @@ class Broken:
     """A reply that is none: a status, a body cut off or in disorder, seconds of silence before."""
 
     status: int = 500
-    body: str = '{"error": {"message": "out of order"}}'
+    body: str | bytes = '{"error": {"message": "out of order"}}'
     headers: dict[str, str] = field(default_factory=dict)
     cut: bool = False
     delay: float = 0.0
@@ -140,7 +140,7 @@ def _handler(server):
             self.close_connection = True
 
         def _send(self, status, text, headers):
-            data = text.encode()
+            data = text if isinstance(text, bytes) else text.encode()
             # A date of the script's own takes the place of the server's.
             (self.send_response_only if "Date" in headers else self.send_response)(status)
             self.send_header("Content-Type", "application/json")

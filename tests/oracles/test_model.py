@@ -231,6 +231,23 @@ def test_money_and_tokens_are_counted_as_the_endpoint_counts_them():
     assert spent.money == pytest.approx(2000 * 2e-6 + 20 * 10e-6)
 
 
+@pytest.mark.parametrize("tokens", [10**30, -5])
+def test_tokens_that_no_request_can_take_are_estimated(tmp_path, tokens):
+    failures = [ModelBusyError("counted", tokens=(tokens, tokens))]
+
+    def client(*_, **__):
+        if failures:
+            raise failures.pop()
+        return Reply(A, tokens_in=tokens, tokens_out=tokens)
+
+    oracle = ModelOracle(
+        client, guidelines="", show=["x"], cache=tmp_path / "c.db", clock=StillClock()
+    )
+    assert oracle.answer(GroupQueries([0], 2)).tolist() == [[1.0, 0.0]]
+    spent = oracle.spent
+    assert 0 < spent.tokens_in + spent.tokens_out == spent.estimated < 10_000
+
+
 @pytest.mark.parametrize("concurrency", [1, 8])
 @pytest.mark.parametrize(
     "limit", [{"max_cost": 0.05, "prices": (10.0, 10.0)}, {"max_tokens": 5000}]

@@ -1,8 +1,11 @@
 """The client for endpoints: what it sends, its errors, and where the key is not."""
 
+import gzip
 import io
+import json
 import logging
 import pickle
+import tracemalloc
 
 import pytest
 from model_server import Broken, completion, serving
@@ -184,3 +187,58 @@ def test_a_url_with_a_key_in_it_is_refused_without_repeating_it(url):
         model_client(url, "m")
     assert "word" not in str(refused.value).split("passwords")[1]
     assert "abc" not in str(refused.value)
+
+
+def packed(body, **headers):
+    """A reply of status 200 with a body of one's own."""
+    return Broken(status=200, body=body, headers=headers)
+
+
+LONG = json.dumps({"choices": [], "padding": " " * 30_000_000}).encode()
+
+
+@pytest.mark.parametrize(
+    "body", [packed(LONG), packed(gzip.compress(LONG), **{"Content-Encoding": "gzip"})]
+)
+@pytest.mark.parametrize("status", [200, 500])
+def test_a_reply_of_more_than_a_megabyte_is_refused_while_it_comes(body, status):
+    with serving(lambda *_: Broken(status=status, body=body.body, headers=body.headers)) as server:
+        client = model_client(server.url, "m")
+        with pytest.raises(ModelBusyError):  # everything is imported
+            model_client("http://127.0.0.1:9/v1", "m")(MESSAGES)
+        tracemalloc.start()
+        with pytest.raises(ModelError, match=r"must reply with at most 1 MB. Got more; check"):
+            client(MESSAGES)
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+    assert peak < 10_000_000
+
+
+def test_a_packed_reply_is_unpacked():
+    def script(request, _):
+        whole = json.dumps(completion("x" * 900_000, request)).encode()
+        return packed(gzip.compress(whole), **{"Content-Encoding": "gzip"})
+
+    with serving(script) as server:
+        assert model_client(server.url, "m")(MESSAGES) == "x" * 900_000
+
+
+@pytest.mark.parametrize("coding", ["gzip", "gzip, gzip", "br"])
+def test_a_reply_that_is_not_packed_as_it_says_is_refused_in_a_sentence(coding):
+    refused = pytest.raises(ModelError, match="The endpoint must reply")
+    with serving(lambda *_: packed(b"{}", **{"Content-Encoding": coding})) as server, refused:
+        model_client(server.url, "m")(MESSAGES)
+
+
+@pytest.mark.parametrize("count", ["1e400", "1" + "0" * 30, "[" * 50_000 + "]" * 50_000])
+def test_an_error_with_an_odd_count_of_tokens_is_an_error_like_any(count):
+    body = f'{{"usage": {{"prompt_tokens": {count}, "completion_tokens": 1}}}}'
+    refused = pytest.raises(ModelBusyError, match="503")
+    with serving(lambda *_: Broken(status=503, body=body)) as server, refused:
+        model_client(server.url, "m")(MESSAGES)
+
+
+def test_a_reply_nested_deeply_is_no_answer():
+    refused = pytest.raises(ModelBusyError, match="not of the protocol")
+    with serving(lambda *_: packed("[" * 400_000 + "]" * 400_000)) as server, refused:
+        model_client(server.url, "m")(MESSAGES)

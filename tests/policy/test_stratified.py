@@ -16,11 +16,13 @@ from strange_oracles import Nobody, Silent
 
 from askmeans import ActiveFuzzyKMeans, FuzzyKMeans, Stratified, run
 from askmeans.exceptions import MissingClusterWarning
+from askmeans.items import as_items
 from askmeans.metrics import membership_error
 from askmeans.oracles import NoisyOracle, QuantizedOracle, TableOracle
 from askmeans.policy import stratified
 from askmeans.policy.evidence import told_by
-from askmeans.queries import GroupQueries, Ledger, MembershipQueries
+from askmeans.queries import GroupQueries, Ledger, MembershipQueries, batches_of
+from askmeans.spec import PlanSpec
 
 LOADERS = {"iris": load_iris, "wine": load_wine, "cancer": load_breast_cancer}
 
@@ -442,3 +444,29 @@ def test_an_answer_between_milestones_makes_no_table_of_what_was_told(target, mo
         assert policy.propose(1) == first
     assert counted == sorted(set(counted))  # once per milestone
     assert len(counted) < 15
+
+
+@pytest.mark.parametrize("kind", ["group", "membership", "similarity", "relative"])
+def test_blank_items_are_asked_about_after_all_others(kind):
+    rng = np.random.default_rng(0)
+    labels = np.repeat([0, 1, 2], 12)
+    X = np.eye(3)[labels] + 0.1 * rng.normal(size=(36, 3))
+    blank = [0, 7, 14, 21, 28]
+    X[blank] = X.mean(axis=0)  # in the middle, where texts without words are
+    policy = PlanSpec.checked("me", n_clusters=3, ask=kind).make(as_items(X, blank))
+    oracle, ledger = TableOracle.from_labels(labels), Ledger()
+    for _ in range(25):
+        policy.learn(ledger.history)
+        for queries in batches_of(policy.propose(1), 3):
+            assert not set(queries.item_table.ravel()) & set(blank), ledger
+            ledger.record(queries, oracle.answer(queries))
+
+
+def test_blank_items_are_asked_about_in_the_end():
+    labels = np.repeat([0, 1], 6)
+    X = np.eye(2)[labels] + 0.1 * np.random.default_rng(0).normal(size=(12, 2))
+    policy = PlanSpec.checked("me", n_clusters=2, ask="group", budget=12).make(as_items(X, [3, 4]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        asked = [a.items[0] for a in run(policy, TableOracle.from_labels(labels)).history]
+    assert set(asked[-2:]) == {3, 4} or not {3, 4} & set(asked)

@@ -9,8 +9,10 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from askmeans import sessions
+from askmeans.datasets import make_messages
 from askmeans.exceptions import DataError, OtherDataError, ParameterError
 from askmeans.sessions import rows as data
+from askmeans.tables import read_items
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int64", ">f8"])
@@ -176,3 +178,26 @@ def test_a_frame_is_both_numbers_and_what_people_see(make):
     session = make(X=frame, n_clusters=2)
     item = session.item(1)
     assert (item.id, item.label, item.fields) == ("y", "y", {"a": 1.0, "b": 2})
+
+
+@pytest.mark.parametrize("ask", ["group", "membership", "relative", "pairwise"])
+def test_an_empty_or_one_character_text_is_never_among_the_first_questions(tmp_path, ask):
+    texts = list(make_messages(40).texts)
+    texts[3:20:4] = ["", "-", " ", "k", "?"]
+    items = read_items({"message": texts})
+    assert items.blank == [3, 7, 11, 15, 19]
+    with sessions.create(
+        tmp_path / "s.db", items, n_clusters=3, ask=ask, strategy="stratified", random_state=0
+    ) as session:
+        for _ in range(12):
+            (question,) = session.ask()
+            assert not set(question.items) & set(items.blank)
+            session.tell(question.id, question.items[0] % 3 if ask == "group" else 0.5)
+
+
+def test_a_note_that_is_no_feature_may_be_empty(tmp_path):
+    frame = {"size": [1.0, 2.0, 8.0, 9.0, 3.0, 7.0], "note": ["", "", "", "", "", "a b"]}
+    items = read_items(frame, text="note", features=["size"])
+    with sessions.create(tmp_path / "s.db", items, n_clusters=2, random_state=0) as session:
+        assert session.ask(6)
+        assert session.rows.blank == []

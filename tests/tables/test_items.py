@@ -8,13 +8,14 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from askmeans import ActiveFuzzyKMeans, sessions
+from askmeans import ActiveFuzzyKMeans, FuzzyKMeans, sessions
 from askmeans.exceptions import DataError, ParameterError
 from askmeans.metrics import matched_accuracy
 from askmeans.oracles import TableOracle
 from askmeans.tables import Recipe, apply_recipe, read_items
 
 N = 40
+ALL = ["size", "colour", "sold", "on", "note", "photo"]  # columns of the frame to cluster by
 RNG = np.random.default_rng(0)
 
 
@@ -60,7 +61,7 @@ def test_a_recipe_is_json_and_does_the_same_to_the_same_rows(frame, tmp_path):
 
 
 def test_blocks_of_several_kinds_have_the_same_variance_in_total(tmp_path, frame):
-    items = read_items(tmp_path / "d.csv")
+    items = read_items(tmp_path / "d.csv", features=ALL)
     assert len(items.ids) == len(frame)
     names = [name.partition(" [")[0] for name in items.recipe.feature_names]
     variance = pd.Series(items.features.var(axis=0)).groupby(names).sum()
@@ -85,7 +86,7 @@ def test_few_values_far_out_neither_drown_the_others_nor_make_them_equal():
 
 
 def test_features_in_their_units_are_the_numbers_of_the_table(frame):
-    items = read_items(frame.drop(columns="photo"))
+    items = read_items(frame, features=ALL[:-1])
     middle, width = items.recipe.units
     own = dict(zip(items.recipe.feature_names, (items.features * width + middle).T, strict=True))
     np.testing.assert_allclose(own["size"], frame["size"], rtol=1e-5)  # none is far out
@@ -100,7 +101,7 @@ def test_missing_values_are_told_and_filled_for_every_kind(frame, tmp_path):
         frame[column] = frame[column].astype(object)
         frame.loc[0, column] = None
     frame.to_csv(tmp_path / "gaps.csv", index=False)
-    items = read_items(tmp_path / "gaps.csv")
+    items = read_items(tmp_path / "gaps.csv", features=ALL)
     assert np.isfinite(items.features).all()
     told = {column.name: column.why for column in items.recipe.columns}
     for column, what in {
@@ -108,11 +109,11 @@ def test_missing_values_are_told_and_filled_for_every_kind(frame, tmp_path):
         "on": "median, 2020-01", "note": "empty texts", "photo": "taken for average",
     }.items():  # fmt: skip
         assert what in told[column], column
-    dropped = read_items(tmp_path / "gaps.csv", missing="drop")
+    dropped = read_items(tmp_path / "gaps.csv", features=ALL, missing="drop")
     assert dropped.rows.tolist() == list(range(1, N))
     assert dropped.ids[0] == "1"
     with pytest.raises(DataError, match=r"Column size, .* Got some in 1 rows \(0\)"):
-        read_items(tmp_path / "gaps.csv", missing="refuse")
+        read_items(tmp_path / "gaps.csv", features=ALL, missing="refuse")
 
 
 def test_values_that_are_new_are_no_category_and_texts_of_new_words_are_empty(frame):
@@ -238,5 +239,76 @@ def test_answers_teach_which_kind_of_column_tells_the_groups(tells):
     }
     model = ActiveFuzzyKMeans(
         2, oracle=TableOracle.from_labels(groups), ask="group", budget=30, random_state=0
-    ).fit(read_items(table).features)
+    ).fit(read_items(table, features=list(table)).features)
     assert matched_accuracy(groups, model.labels_) > 0.85  # half of them were asked
+
+
+def test_beside_a_text_or_a_picture_other_columns_are_shown_and_no_features(frame, tmp_path):
+    items = read_items(tmp_path / "d.csv")
+    used = {column.name: column.use for column in items.recipe.columns}
+    assert [name for name, use in used.items() if use == "feature"] == ["note", "photo"]
+    assert items.shown.columns.tolist() == frame.columns.tolist()
+    assert "name it as a feature" in items.recipe.columns[1].why
+    named = read_items(tmp_path / "d.csv", features=["note", "size"])
+    assert {name.partition(" [")[0] for name in named.recipe.feature_names} == {"size", "note"}
+
+
+def test_groups_of_texts_are_found_beside_dates_and_channels():
+    rng = np.random.default_rng(0)
+    topics = np.repeat([0, 1], 30)
+    words = ["parcel courier late", "battery charger power"]
+    table = {
+        "message": [f"{words[topic]} {row} again" for row, topic in enumerate(topics)],
+        "day": pd.date_range("2024-01-01", periods=60)[rng.permutation(60)].astype(str),
+        "channel": rng.choice(["mail", "phone", "shop"], 60),
+    }
+    found = FuzzyKMeans(2, n_init=3, random_state=0).fit_predict(read_items(table).features)
+    assert matched_accuracy(topics, found) == 1.0
+
+
+@pytest.mark.parametrize("suffix", ["csv", "xlsx"])
+def test_null_and_na_and_a_dash_are_texts_in_a_text_column(tmp_path, suffix):
+    texts = ["null", "NA", "-", "", *(f"the parcel number {row} is late" for row in range(20))]
+    frame = pd.DataFrame({"message": texts, "price": ["NA", "-", *map(str, range(22))]})
+    path = tmp_path / f"d.{suffix}"
+    (frame.to_csv if suffix == "csv" else frame.to_excel)(path, index=False)
+    items = read_items(path)
+    assert items.shown["message"].iloc[:3].tolist() == texts[:3]
+    assert items.recipe.columns[0].why == "1 missing, counted as empty texts"
+    again = apply_recipe(items.recipe, path)
+    assert again.shown["message"].iloc[:3].tolist() == texts[:3]
+    if suffix == "csv":
+        assert items.shown["price"].isna().sum() == 2  # of numbers they are signs for missing
+
+
+@pytest.mark.parametrize("name", ["topic", "Label", "target", "true_class", "productCategory"])
+def test_what_looks_like_labels_is_hidden_and_said_so(name):
+    table = {"text": [f"a red bike number {row}" for row in range(12)], name: ["x", "y", "z"] * 4}
+    column = read_items(table).recipe.columns[1]
+    assert (column.use, column.why) == (
+        "left out", "looks like labels, so it is hidden; --show shows it"
+    )  # fmt: skip
+    assert read_items(table).shown.columns.tolist() == ["text"]
+    assert read_items(table, show=["text", name]).shown.columns.tolist() == ["text", name]
+    assert name in read_items(table, features=["text", name]).shown.columns
+
+
+def test_what_is_called_like_labels_and_has_many_values_or_is_a_feature_is_shown():
+    table = {"text": [f"a red bike number {row}" for row in range(12)], "topic": [*range(5, 17)]}
+    assert read_items(table).shown.columns.tolist() == ["text", "topic"]
+    items = read_items({"size": [1.0, 2.0, 8.0, 9.0], "class": ["a", "a", "b", "b"]})
+    assert items.shown.columns.tolist() == ["size", "class"]
+
+
+def test_items_and_recipes_are_told_in_a_line():
+    items = read_items({"message": ["a red bike", "a blue car"] * 9, "n": range(18)})
+    assert len(repr(items)) < 200
+    assert repr(items).startswith("Items(18 items, ")
+    assert "message" in repr(items)
+    assert len(repr(items.recipe)) < 200
+
+
+@pytest.mark.parametrize("empty", [pd.DataFrame(), pd.DataFrame({"a": []}), [], {}])
+def test_what_is_empty_is_called_so(empty):
+    with pytest.raises(DataError, match=r"must have rows and columns\. Got |Got an empty list"):
+        read_items(empty)

@@ -1,15 +1,18 @@
 """Pictures as features: colours, places and edges; what is no picture is told."""
 
 import io
+import os
+from contextlib import suppress
 
 import datasets
 import numpy as np
 import pytest
-from PIL import Image
+from PIL import EpsImagePlugin, Image
 
 from askmeans.exceptions import DataError
 from askmeans.tables import read_items
 from askmeans.tables.pictures import describe_pictures, open_picture
+from askmeans.tables.thumbnails import thumbnail
 
 RNG = np.random.default_rng(0)
 
@@ -83,10 +86,47 @@ def test_what_is_no_image_is_told_by_row(tmp_path, value, why):
     assert np.isnan(table).all(axis=1).tolist() == [False, True, True]
 
 
-def test_a_picture_that_would_fill_the_memory_is_refused(monkeypatch):
-    monkeypatch.setattr("askmeans.tables.pictures._LARGEST", 100)
-    _, wrong = describe_pictures([as_bytes(picture((1, 2, 3)))], None)
-    assert wrong == {0: "40 x 30 pixels are too many"}
+@pytest.mark.parametrize("size", [(8000, 6251), (20_000, 10_000)])
+def test_a_picture_of_more_than_50_megapixels_is_refused(size):
+    large = as_bytes(Image.new("1", size))
+    _, wrong = describe_pictures([large], None)
+    assert wrong == {0: "larger than 50 megapixels"}
+
+
+def test_a_picture_of_50_megapixels_is_read():
+    _, wrong = describe_pictures([as_bytes(Image.new("1", (8000, 6250)))], None)
+    assert not wrong
+
+
+POSTSCRIPT = b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 90 90\n%%EndComments\nshowpage\n%%EOF\n"
+
+
+@pytest.fixture
+def ghostscript(tmp_path, monkeypatch):
+    """A file that is there once anybody has started Ghostscript."""
+    trace = tmp_path / "started"
+    program = tmp_path / "bin" / "gs"
+    program.parent.mkdir()
+    program.write_text(f"#!/bin/sh\necho run >> {trace}\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setattr(EpsImagePlugin, "gs_binary", None)  # look for it anew
+    return trace
+
+
+def test_postscript_called_a_png_starts_no_program(tmp_path, ghostscript):
+    folder = tmp_path / "pictures"
+    folder.mkdir()
+    for place in range(3):
+        picture((60 * place, 0, 0)).save(folder / f"{place}.png")
+    (folder / "a.png").write_bytes(POSTSCRIPT + b"%" * 100_000)
+    items = read_items(folder)
+    assert "Got 1 of 4 that are none (a.png: not an image, or a broken one)" in items.notes[0]
+    assert thumbnail(folder / "a.png", tmp_path / "thumbnails").suffix == ".svg"
+    assert not ghostscript.exists()
+    with Image.open(folder / "a.png") as file, suppress(OSError):
+        file.load()
+    assert ghostscript.exists()  # as it would have been started
 
 
 def test_images_that_are_none_are_named_and_filled_or_refused(tmp_path):
@@ -106,5 +146,5 @@ def test_pictures_in_a_hugging_face_dataset_are_features_and_not_shown_as_bytes(
     features = datasets.Features({"image": datasets.Image(), "label": datasets.Value("int64")})
     items = read_items(datasets.Dataset.from_dict(rows, features))
     assert items.recipe.columns[0].kind == "image"
-    assert items.shown.columns.tolist() == ["label"]
+    assert items.shown.columns.tolist() == []  # labels would tell the answers
     assert items.features.shape[0] == 4

@@ -57,3 +57,15 @@ def test_what_has_no_thumbnail_is_served_as_it_is(large, tmp_path):
         assert thumbnail(picture, tmp_path / "thumbnails") == picture
     assert thumbnail(large, large / "no folder") == large
     assert not (tmp_path / "thumbnails").exists()
+
+
+@pytest.mark.parametrize("size", [3_000, 100_000])
+def test_a_picture_that_cannot_be_read_has_a_placeholder(large, tmp_path, size):
+    whole = large.read_bytes()
+    broken = {"cut.png": whole[:size], "text.png": b"no picture" * (size // 10),
+              "turned.gif": b"GIF89a" + whole[:size]}  # fmt: skip
+    for name, content in broken.items():
+        (tmp_path / name).write_bytes(content)
+        small = thumbnail(tmp_path / name, tmp_path / "thumbnails")
+        assert "cannot be read" in small.read_text(encoding="utf-8"), name
+        assert small.suffix == ".svg"

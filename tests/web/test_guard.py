@@ -219,6 +219,17 @@ def test_only_images_in_the_sessions_folder_are_served(tmp_path, tools):
             assert client.get(path).status_code in (404, 422), path
 
 
+def test_a_picture_that_cannot_be_read_is_a_placeholder(tmp_path, tools):
+    (tmp_path / "a.png").write_bytes(b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\nshowpage\n")
+    tools.make_fruit(
+        tmp_path / "ps.db", items=[{"image": "a.png"}] * 6, image="image", folder=tmp_path
+    ).close()
+    with tools.using(create_app(tmp_path / "ps.db")) as client:
+        reply = client.get("/image/0?small=true")
+    assert (reply.status_code, reply.headers["content-type"]) == (200, "image/svg+xml")
+    assert "This picture cannot be read" in reply.text
+
+
 def test_an_image_opened_by_itself_can_run_nothing(tmp_path, tools):
     (tmp_path / "evil.svg").write_text(
         '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'

@@ -9,7 +9,7 @@ import subprocess
 import sys
 from contextlib import contextmanager
 from pathlib import Path
-from urllib.request import HTTPCookieProcessor, HTTPSHandler, build_opener, urlopen
+from urllib.request import HTTPCookieProcessor, HTTPSHandler, Request, build_opener, urlopen
 
 import pytest
 
@@ -152,6 +152,10 @@ def test_with_a_certificate_other_machines_are_served_encrypted_by_a_name(databa
         page = opener.open(link, timeout=60)
         assert page.url == link.partition("?")[0] + "welcome"
         assert page.status == 200
+        assert page.headers["strict-transport-security"] == "max-age=31536000"
+        here = Request(page.url.replace("welcome", "signin"), headers={"Host": "127.0.0.1"})
+        by_number = opener.open(here, timeout=60)
+        assert "strict-transport-security" not in by_number.headers
         port = int(link.split(":")[2].partition("/")[0])
         with socket.create_connection(("127.0.0.1", port)) as plain:
             plain.sendall(b"GET /signin HTTP/1.1\r\nHost: localhost\r\n\r\n")

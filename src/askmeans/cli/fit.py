@@ -21,6 +21,7 @@ from askmeans.driver import run as drive
 from askmeans.estimators import FuzzyKMeans
 from askmeans.exceptions import AskmeansError, CollapseWarning, ParameterError
 from askmeans.fuzzy import weighted_centers
+from askmeans.items import ItemSet, as_items
 from askmeans.metrics import match_clusters, matched_accuracy
 from askmeans.oracles import CallbackOracle, ConsoleOracle, TableOracle
 from askmeans.paper import Plan
@@ -92,7 +93,9 @@ def run(given: FitOptions) -> bool:
         if truth is None or options.answers is not None:
             held = AnswerFile(options.answers or files.answers, ids, names)
         try:
-            result = _ask(options, X, _shown(options, items.shown), truth, held)
+            result = _ask(
+                options, as_items(X, items.blank), _shown(options, items.shown), truth, held
+            )
         except AskmeansError as error:
             if error.result is None:
                 raise
@@ -213,7 +216,7 @@ def _name_in_warnings(names: list[str]) -> None:
 
 def _ask(
     options: FitOptions,
-    X: Floats,
+    items: ItemSet,
     frame: "pd.DataFrame",
     truth: NDArray[np.str_] | None,
     held: AnswerFile | None,
@@ -222,7 +225,7 @@ def _ask(
     strategy = _spec(options).strategy
 
     def plan() -> "Plan | Policy":
-        return _spec(options).make(X, noisy=True if truth is None else None)  # people are
+        return _spec(options).make(items, noisy=True if truth is None else None)  # people are
 
     ledger = Ledger() if held is None else held.ledger()
     oracle: Oracle
@@ -234,13 +237,13 @@ def _ask(
         if options.names is None and options.ask not in SIMILARITIES:
             # Of the clustering that is asked about: what the plan finds without answers.
             start, _ = quietly(lambda: drive(plan(), CallbackOracle(), budget=0))
-            exemplars = strongest_items(start.clustering, X, _EXEMPLARS)
+            exemplars = strongest_items(start.clustering, items.X, _EXEMPLARS)
         oracle = ConsoleOracle(
             frame,
             cluster_names=held.names,
             exemplars=exemplars,
             ids=held.ids,
-            n_questions=_n_questions(options, strategy, len(X), len(ledger.history)),
+            n_questions=_n_questions(options, strategy, items.n, len(ledger.history)),
             levels=options.levels,
             journal=held.append,
             stdout=sys.stderr,

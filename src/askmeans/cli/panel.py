@@ -1,7 +1,6 @@
 """`askmeans panel`: a language model answers ahead; how much rests on whom; names for groups."""
 
 import dataclasses
-import json
 import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -14,6 +13,7 @@ from askmeans.cli.printing import complain, say
 from askmeans.cli.sessions import named, opened, show_json
 from askmeans.cli.team_commands import PanelOptions
 from askmeans.exceptions import ParameterError, StopAsking
+from askmeans.files import parse_json
 from askmeans.oracles import ModelClient, ModelCost, ModelOracle, model_client
 from askmeans.oracles.model_cache import ReplyCache
 from askmeans.oracles.model_calls import Caller, Limits
@@ -78,7 +78,7 @@ def _extra(text: str | None) -> dict[str, Any] | None:
     if text is None:
         return None
     try:
-        told = json.loads(text)
+        told = parse_json(text)
     except ValueError:
         told = None
     if not isinstance(told, dict):

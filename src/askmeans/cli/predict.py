@@ -198,7 +198,9 @@ def _out(options: PredictOptions, place: Place) -> Path:
 def _write(table: Any, function: Predicted, data: Path, out: Path) -> int:
     """Write all rows, and tell how many there are."""
     if table is None:
-        frame = read_table(data, function.id_column or function.recipe.id).frame
+        recipe = function.recipe
+        whole = read_table(data, function.id_column or recipe.id)
+        frame = whole.with_texts(c.name for c in recipe.columns if c.kind == "text").frame
         write_frames([function(frame, 0)], out)
         return len(frame)
     with work_bar("rows", table.n_rows) as advance:

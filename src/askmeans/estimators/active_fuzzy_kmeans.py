@@ -49,8 +49,10 @@ class ActiveFuzzyKMeans(Clusterer):
     n_clusters : int or "auto", default=8
         Number of clusters. "auto" starts from two and takes one more whenever enough items belong
         to none of them; with ``ask="group"`` and an oracle.
-    oracle : object or None, default=None
-        Who answers, see `askmeans.oracles`; None for nobody.
+    oracle : object, "y" or None, default=None
+        Who answers, see `askmeans.oracles`; None for nobody. With "y" the labels (or memberships)
+        that `fit` gets as y answer, as an expert who knows them would: to choose parameters by
+        cross-validation, in which every fit sees other items.
     strategy : str or strategy, default="auto"
         "stratified", "two-phase", "sequential", "two-clusters", or such an object with your own
         sizes. "auto" is "stratified".
@@ -155,7 +157,7 @@ class ActiveFuzzyKMeans(Clusterer):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002 - scikit-learn's signature
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Ask, and find centres and memberships.
 
         Parameters
@@ -165,8 +167,9 @@ class ActiveFuzzyKMeans(Clusterer):
             Dask array or data frame; or the path of a .npy or Parquet file or of a folder of these.
             Of data that is not in memory up to 50,000 random rows are candidates for questions,
             and what is learnt predicts the others when `memberships_` is looked at.
-        y : Ignored
-            Not used, as in every clusterer; a simulated expert is `oracles.TableOracle`.
+        y : array-like of shape (n_items,) or (n_items, n_clusters), default=None
+            Labels or memberships, which answer where ``oracle="y"``; else not used, as in every
+            clusterer.
 
         Returns
         -------
@@ -176,7 +179,7 @@ class ActiveFuzzyKMeans(Clusterer):
         Raises
         ------
         ParameterError
-            If a parameter breaks its rule.
+            If a parameter breaks its rule; a ParameterTypeError where the oracle is none.
         DataError
             If X cannot be used.
         OracleError
@@ -195,6 +198,7 @@ class ActiveFuzzyKMeans(Clusterer):
 
         spec = self._spec()
         check_metric(self)
+        oracle = self._oracle(y)
         engine = None
         if is_elsewhere(self, X):
             engine = as_engine(self, X)
@@ -204,27 +208,24 @@ class ActiveFuzzyKMeans(Clusterer):
             n_items = len(items)
         rng = as_generator(self.random_state, "ActiveFuzzyKMeans")
         check_enough_items(n_items, spec.n_clusters, "ActiveFuzzyKMeans")
-        self._check_table(n_items)
+        self._check_table(oracle, n_items)
         seed = self.random_state if isinstance(self.random_state, Integral) else rng
         rows = None
         if engine is not None:
             rows = candidate_rows(n_items, as_seed(seed, "ActiveFuzzyKMeans"))
             items = engine.take(rows)[0]
-        if self.oracle is None:
+        if oracle is None:
             with default_float_errors():
                 found = self._without_questions(items, rng, engine)
         else:
             spec = replace(spec, seed=as_seed(seed, "ActiveFuzzyKMeans"))
             plan = (
-                spec.make_growing(items, self._most(len(items)))
+                spec.make_growing(items, _most(oracle, len(items)))
                 if self.n_clusters == "auto"
                 else spec.make(items)
             )
             ask = partial(run, plan, budget=self.budget, progress=bool(self.verbose))
-            if rows is None:
-                result = ask(self.oracle)
-            else:
-                result = run_about_candidates(ask, self.oracle, rows)
+            result = ask(oracle) if rows is None else run_about_candidates(ask, oracle, rows)
             found = _found(result)
         if rows is not None:
             found |= _of_all(engine, found, rows)
@@ -232,6 +233,30 @@ class ActiveFuzzyKMeans(Clusterer):
             found["labels_"] = _strongest(found["memberships_"], items, found["cluster_centers_"])
         _remember(self, X, seen | found)
         return self
+
+    def fit_predict(self, X: Any, y: Any = None) -> NDArray[np.int32]:
+        """Ask, and return the cluster to which each item belongs most.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_items, n_features)
+            The items, as `fit` takes them.
+        y : array-like of shape (n_items,) or (n_items, n_clusters), default=None
+            Labels or memberships, which answer where ``oracle="y"``.
+
+        Returns
+        -------
+        ndarray of shape (n_items,)
+            `labels_`.
+
+        Examples
+        --------
+        >>> model = ActiveFuzzyKMeans(2, oracle="y", random_state=0)
+        >>> model.fit_predict([[0.0], [1.0], [9.0], [10.0]], y=["a", "a", "b", "b"])
+        array([0, 0, 1, 1], dtype=int32)
+        """
+        labels: NDArray[np.int32] = self.fit(X, y).labels_
+        return labels
 
     def predict(self, X: Any) -> NDArray[np.int32]:
         """The cluster to which each item belongs most.
@@ -377,25 +402,47 @@ class ActiveFuzzyKMeans(Clusterer):
             given["n_clusters"] = _FIRST
         return PlanSpec.checked("ActiveFuzzyKMeans", **given)
 
-    def _most(self, n_items: int) -> int:
-        """How many clusters there may be: as many as there are items, or as a table knows."""
-        known = getattr(self.oracle, "memberships", None)
-        return n_items if known is None else min(n_items, np.shape(known)[1])
+    def _oracle(self, y: Any) -> Any:
+        """Who answers: the one given, or an expert who knows y; None for nobody."""
+        from askmeans.driver import check_oracle
+        from askmeans.oracles import TableOracle
 
-    def _check_table(self, n_items: int) -> None:
+        if isinstance(self.oracle, str) and self.oracle == "y":
+            if y is None:
+                raise ParameterError(
+                    "The 'oracle' parameter of ActiveFuzzyKMeans may be \"y\" where fit gets "
+                    "labels or memberships. Got none; call fit(X, y)."
+                )
+            table = TableOracle(y) if np.ndim(y) == 2 else TableOracle.from_labels(y)
+            known, least = table.memberships, 0 if self.n_clusters == "auto" else self.n_clusters
+            lacking = int(least) - known.shape[1]  # of a part of the data some may be missing
+            return TableOracle(np.pad(known, ((0, 0), (0, lacking)))) if lacking > 0 else table
+        if self.oracle is not None:
+            check_oracle(self.oracle, "ActiveFuzzyKMeans")
+        return self.oracle
+
+    def _check_table(self, oracle: Any, n_items: int) -> None:
         """Refuse an oracle that knows other items; more clusters are none of those asked about."""
-        known = getattr(self.oracle, "memberships", None)
+        known = getattr(oracle, "memberships", None)
         if known is None:
             return
         rows, columns = np.shape(known)
         least = _FIRST if self.n_clusters == "auto" else int(self.n_clusters)
         more = self.ask == "group" and columns > least
-        if rows != n_items or (columns != least and not more):
-            raise ParameterError(
-                "The 'oracle' parameter of ActiveFuzzyKMeans must know "
-                f"{n_items} items and {least} clusters. Got a table of shape "
-                f"{(rows, columns)} instead."
+        if rows == n_items and (columns == least or more):
+            return
+        what, remedy = "'oracle' parameter", "."
+        if oracle is not self.oracle:
+            what = "labels y"
+        elif rows != n_items:
+            remedy = (
+                '; in cross-validation, where fits see parts of the data, use oracle="y" and '
+                "fit(X, y)."
             )
+        raise ParameterError(
+            f"The {what} of ActiveFuzzyKMeans must know {n_items} items and {least} clusters. Got "
+            f"a table of shape {(rows, columns)} instead{remedy}"
+        )
 
     def _without_questions(
         self, items: NDArray[np.floating], rng: np.random.Generator, engine: Any
@@ -448,6 +495,12 @@ def take_result(model: ActiveFuzzyKMeans, X: Any, result: "Result | SessionResul
     found = _found(result)
     found["labels_"] = _strongest(found["memberships_"], items, found["cluster_centers_"])
     _remember(model, X, seen | found)
+
+
+def _most(oracle: Any, n_items: int) -> int:
+    """How many clusters there may be: as many as there are items, or as a table knows."""
+    known = getattr(oracle, "memberships", None)
+    return n_items if known is None else min(n_items, np.shape(known)[1])
 
 
 def _found(result: "Result | SessionResult") -> dict[str, Any]:

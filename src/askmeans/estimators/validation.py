@@ -15,6 +15,7 @@ from askmeans.exceptions import DataError, DataTypeError, ParameterError
 __all__ = ["as_generator", "check_items", "check_metric", "check_new_items"]
 
 
+_NAMED = 8  # columns in a message
 _SEEN = ("n_features_in_", "feature_names_in_")
 
 
@@ -76,10 +77,33 @@ def _validate(estimator: BaseEstimator, X: Any, *, reset: bool) -> NDArray[np.fl
     except TypeError as error:
         raise DataTypeError(str(error)) from error
     except (ValueError, OverflowError) as error:
-        raise DataError(str(error)) from error
+        raise DataError(_about_frame(X) or str(error)) from error
     if _holds_float32(X):
         items = items.astype(np.float32, copy=False)
     return directions(items) if getattr(estimator, "metric", None) == "cosine" else items
+
+
+def _about_frame(X: Any) -> str | None:
+    """What is wrong with a table that cannot be used as it is: empty, or with words in it."""
+    names = getattr(X, "column_names", None) or getattr(X, "columns", None)  # pyarrow's, others'
+    if names is None:
+        return None
+    if len(X) == 0 or len(names) == 0:
+        return f"X must have rows and columns of numbers. Got an empty table of shape {X.shape}."
+    words = [str(name) for name in names if _has_words(X[name])]
+    if not words:
+        return None
+    return (
+        f"X must have numbers only. Got words or dates in {', '.join(words[:_NAMED])}; make "
+        "features of all columns with askmeans.tables.read_items(X).features, or leave these out."
+    )
+
+
+def _has_words(column: Any) -> bool:
+    """Whether there are words or dates in a column."""
+    values = np.asarray(column)
+    is_text = values.dtype.kind == "O" and any(isinstance(value, str) for value in values)
+    return is_text or values.dtype.kind in "SUTmM"
 
 
 def directions(items: NDArray[np.floating]) -> NDArray[np.floating]:

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from askmeans.checks import check_file
 from askmeans.exceptions import DataError, ParameterError
+from askmeans.files import broken_as_value_errors
 from askmeans.fuzzy.engines import pick, read_only, watcher
 from askmeans.fuzzy.threads import thread_limit
 
@@ -271,11 +272,7 @@ def open_disk(path: str | Path, *, memory: int, columns: list[str] | None = None
     """The engine of a .npy file, a Parquet file or a folder of Parquet files."""
     files = _files(Path(path))
     if files[0].suffix == ".npy":
-        try:
-            mapped = np.load(files[0], mmap_mode="r")
-        except ValueError as error:  # objects, or no such file at all
-            raise DataError(f"{path} must be a .npy file of numbers. Got {error}.") from error
-        engine = of_memory_map(mapped, memory=memory)
+        engine = of_memory_map(_mapped(files[0]), memory=memory)
         if columns is not None:
             chosen = [int(name) for name in columns]
             engine = engine.prepared(partial(np.take, indices=chosen, axis=1))
@@ -293,11 +290,20 @@ def columns_of(path: str | Path) -> tuple[list[str], list[str]]:
     """Names of the columns of numbers, and of all others; of a .npy file "0", "1" and so on."""
     files = _files(Path(path))
     if files[0].suffix == ".npy":
-        shape = np.load(files[0], mmap_mode="r").shape
+        shape = _mapped(files[0]).shape
         return [str(column) for column in range(shape[1] if len(shape) == 2 else 0)], []
     import pyarrow.parquet as pq
 
     return _by_kind(pq.read_schema(files[0]))
+
+
+def _mapped(path: Path) -> Any:
+    """The array of a .npy file, which stays on disk."""
+    try:
+        with broken_as_value_errors():
+            return np.load(path, mmap_mode="r")
+    except ValueError as error:  # objects, or no such file at all
+        raise DataError(f"{path} must be a .npy file of numbers. Got {error}.") from error
 
 
 def _files(path: Path) -> list[Path]:

@@ -16,6 +16,9 @@ __all__ = ["CallbackOracle"]
 class CallbackOracle:
     """Asks functions, one question at a time.
 
+    Items are row numbers of the data that is asked about. In cross-validation that is a part of the
+    whole, and other rows in every fit: use ``ActiveFuzzyKMeans(oracle="y")`` there.
+
     Parameters
     ----------
     membership : callable or None, default=None

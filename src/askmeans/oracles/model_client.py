@@ -70,6 +70,8 @@ class ModelClient:
         """
         import openai
 
+        from askmeans.oracles.model_bodies import LongBodyError
+
         ours = {name: value for name, value in options.items() if name not in self.extra}
         more = {name: value for name, value in self.extra.items() if value is not None}
         if not self._api.api_key:
@@ -91,11 +93,18 @@ class ModelClient:
                 "in the environment, the options, and what is shown of the item.",
                 tokens=tokens,
             ) from None
-        except openai.APIError as error:  # time-outs, broken connections, what is no answer
+        except (openai.APIError, LongBodyError) as error:  # time-outs, what is no answer
+            for cause in (error, error.__cause__):  # openai before version 3 wraps it
+                if isinstance(cause, LongBodyError):
+                    raise ModelError(
+                        f"The endpoint must {cause}; check its address, the model's name and the "
+                        "options.",
+                        tokens=_UNKNOWN,
+                    ) from None
             told = self._clean(str(error) or type(error).__name__)
             tokens = None if "Connect" in type(error.__cause__).__name__ else _UNKNOWN
             raise ModelBusyError(told, tokens=tokens) from None
-        except (ValueError, TypeError, AttributeError, LookupError) as error:
+        except (ValueError, TypeError, AttributeError, LookupError, RecursionError) as error:
             told = self._clean(f"not of the protocol ({error})")
             raise ModelBusyError(told, tokens=_tokens(found)) from None
 
@@ -186,7 +195,12 @@ def model_client(
             f"The environment variable {key_variable} must hold a key of printable letters. Got "
             "another one; set it again."
         )
-    api = openai.OpenAI(base_url=url, api_key=key or "none", timeout=timeout, max_retries=0)
+    from askmeans.oracles.model_bodies import limit_body
+
+    http = openai.DefaultHttpxClient(event_hooks={"response": [limit_body()]}, timeout=timeout)
+    api = openai.OpenAI(
+        base_url=url, api_key=key or "none", timeout=timeout, max_retries=0, http_client=http
+    )
     api.api_key = key  # the library wants one to begin with; without one no header is sent
     told: dict[str, Any] = {"logprobs": True, "top_logprobs": _TOP} if logprobs else {}
     return ModelClient(api, model, told | (extra or {}))
@@ -219,7 +233,7 @@ def _usage(error: Any) -> tuple[int | None, int | None] | None:
     try:
         usage = error.response.json()["usage"]
         return int(usage["prompt_tokens"]), int(usage["completion_tokens"])
-    except (ValueError, TypeError, LookupError):
+    except (ValueError, TypeError, LookupError, OverflowError, RecursionError):
         return None
 
 

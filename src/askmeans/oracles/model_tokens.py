@@ -10,6 +10,7 @@ __all__ = ["about", "counted", "lost", "most_read", "most_written"]
 
 _CHARACTERS = 4.0  # of a token in English, by OpenAI's rule of thumb
 _PICTURE = 3000  # tokens of a picture at most, as endpoints count them
+_COUNTABLE = 10**9  # tokens; an endpoint that counts more in one request miscounts
 _AROUND = 64  # tokens around messages at most: roles and marks of the chat template
 
 
@@ -35,7 +36,8 @@ def counted(text: str, messages: Messages) -> tuple[Reply, int]:
     told = text if isinstance(text, Reply) else Reply(text)
     reply = Reply(
         told.encode("utf-8", "replace").decode(),  # halves of letters cannot be kept
-        tokens_in=told.tokens_in, tokens_out=told.tokens_out, logprobs=told.logprobs,
+        tokens_in=_believed(told.tokens_in), tokens_out=_believed(told.tokens_out),
+        logprobs=told.logprobs,
     )  # fmt: skip
     estimated = 0
     if reply.tokens_in is None:
@@ -57,10 +59,16 @@ def lost(error: Exception, messages: Messages, written: int) -> tuple[int, int, 
     told = getattr(error, "tokens", (None, None) if unknown else None)
     if told is None:
         return 0, 0, 0
+    told = [_believed(part) for part in told]
     guessed = [guess if part is None else 0 for part, guess in
                zip(told, (about(messages), written), strict=True)]  # fmt: skip
     read, wrote = ((part or 0) + guess for part, guess in zip(told, guessed, strict=True))
     return read, wrote, sum(guessed)
+
+
+def _believed(count: int | None) -> int | None:
+    """A number of tokens; None where it is none that a request can take."""
+    return count if count is not None and 0 <= count <= _COUNTABLE else None
 
 
 def _measured(messages: Messages) -> tuple[str, int]:

@@ -195,6 +195,8 @@ class Pool:
     def typical(self) -> list[int]:
         """The item that stands for each cluster of that fit, the largest cluster first."""
         U = without_last_bits(self.free_memberships)
+        if self.items.blank:
+            U[np.isin(self.rows, list(self.items.blank))] = -1.0
         sizes = without_last_bits(self.free_memberships.sum(axis=0))
         first = U.argmax(axis=0)[np.argsort(-sizes, kind="stable")]
         return list(dict.fromkeys(first.tolist()))

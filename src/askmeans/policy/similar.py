@@ -156,7 +156,9 @@ class SimilarityPolicy(StratifiedPolicy):
             return Core(), {}
         values = numbers(answers)
         rng = np.random.default_rng([settings.seed, 2])
-        queue = dict.fromkeys([*told.items.tolist(), *rng.permutation(self.items.n).tolist()])
+        others = rng.permutation(self.items.n).tolist()
+        others.sort(key=self.items.blank.__contains__)  # blank ones last
+        queue = dict.fromkeys([*told.items.tolist(), *others])
         triplets = settings.ask != "pairwise"
         core = core_of(values, list(queue), self.k, triplets=triplets, seed=settings.seed)
         rows = core.rows | solved(core, values, told.items.tolist())

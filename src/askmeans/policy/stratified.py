@@ -568,7 +568,13 @@ class Ranking:
                 evenly = max(evenly, belief.stack.unexplained)
         yield from first
         asked = np.concatenate([belief.asked, np.array(first, dtype=np.intp)])
-        yield from belief.strata.choose(asked, (1.0 - evenly) * doubt + evenly)
+        blank = []
+        for place in belief.strata.choose(asked, (1.0 - evenly) * doubt + evenly):
+            if int(belief.pool.rows[place]) in belief.pool.items.blank:
+                blank.append(place)
+            else:
+                yield place
+        yield from blank
 
     def _again(self, *, doubted: bool) -> Iterator[Question]:
         """What to ask again: answers that nothing else bears out, or those least often asked."""

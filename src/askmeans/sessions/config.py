@@ -5,18 +5,20 @@ does not change an old session.
 """
 
 import dataclasses
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from askmeans.checks import check_name, check_number, check_positive
 from askmeans.exceptions import ParameterError, SessionError
+from askmeans.items import as_items
 from askmeans.paper.plan import Plan
 from askmeans.policy.adapter import PlanPolicy
 from askmeans.policy.stratified import StratifiedPolicy
 from askmeans.sessions.display import RESERVED
 from askmeans.sessions.store.contract import from_stored
-from askmeans.spec import PlanSpec, as_seed, default_ask
+from askmeans.sessions.stored import check, is_number, is_whole
+from askmeans.spec import ASK, PlanSpec, as_seed, default_ask
 from askmeans.strategies import Strategy, Stratified
 
 __all__ = ["Config"]
@@ -101,7 +103,31 @@ class Config:
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> "Config":
         """What `to_json` made."""
-        return from_stored(cls, values)
+        config = from_stored(cls, values)
+        config._check()
+        return config
+
+    def _check(self) -> None:
+        """Refuse, with a ValueError, what `checked` never lets through."""
+        check(is_whole(self.n_clusters, 1), "n_clusters")
+        check(
+            isinstance(self.strategy, dict) and isinstance(self.strategy["kind"], str), "strategy"
+        )
+        check(self.ask in ASK, "ask")
+        check(is_whole(self.annotations, 1), "annotations")
+        check(is_number(self.lease_seconds, 0.0), "lease_seconds")
+        check(is_number(self.fuzzifier, 1.0), "fuzzifier")
+        for name in ("budget", "levels", "most_annotations", "seed"):
+            check(getattr(self, name) is None or is_whole(getattr(self, name)), name)
+        for name in ("cluster_names", "feature_names"):
+            listed = getattr(self, name)
+            check(listed is None or all(isinstance(each, str) for each in listed), name)
+        check(self.cluster_names is None or len(self.cluster_names) == self.n_clusters, "names")
+        for rows in self.typical or ():
+            check(all(map(is_whole, rows)), "typical")
+        check(self.units is None or len(self.units) == 2, "units")
+        check(all(is_number(each) for half in self.units or () for each in half), "units")
+        check(self.recipe is None or isinstance(self.recipe, dict), "recipe")
 
     def to_json(self) -> dict[str, Any]:
         """Plain values."""
@@ -126,11 +152,11 @@ class Config:
         """Whether questions are those of a plan, in rounds, and not of the default policy."""
         return bool(self.strategy["kind"] != Stratified.__name__)
 
-    def make_policy(self, X: Any) -> PlanPolicy | StratifiedPolicy:
-        """The policy, from its beginning; the same at every call."""
+    def make_policy(self, X: Any, blank: Iterable[int] = ()) -> PlanPolicy | StratifiedPolicy:
+        """The policy, from its beginning, the same at every call; blank items come last."""
         if self.has_plan:
             return PlanPolicy(lambda: self.make_plan(X), self.n_clusters)
-        made = self.spec().make(X)
+        made = self.spec().make(as_items(X, blank))
         assert isinstance(made, StratifiedPolicy)
         return made
 

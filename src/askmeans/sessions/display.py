@@ -111,6 +111,13 @@ class Display:
         inside = path.is_relative_to(root) and path.suffix.lower() in IMAGE_TYPES
         return path if inside and path.is_file() else None
 
+    def blank(self) -> list[int]:
+        """Places of the items of which people see a text that is empty or a single character."""
+        if self.rows is None or self.text is None or self.image is not None:
+            return []
+        column = self.columns.index(self.text)
+        return [j for j, row in enumerate(self.rows) if len(_word(row[column]).strip()) <= 1]
+
     def matches(self, words: str) -> list[int]:
         """Places of the items whose id or text has these words in it, whatever the case."""
         wanted = words.casefold()

@@ -23,6 +23,7 @@ from askmeans.sessions.results import Results
 from askmeans.sessions.rows import Rows, chunks_at_rest
 from askmeans.sessions.runtime import Runtime
 from askmeans.sessions.store.contract import SessionRecord, Store, Transaction
+from askmeans.sessions.stored import as_written
 from askmeans.shares import as_row
 from askmeans.spec import SIMILARITIES
 
@@ -35,7 +36,8 @@ class SessionOwner(Invitations):
     def __init__(self, store: Store, record: SessionRecord) -> None:
         self._store = store
         self._record = record
-        self.config = Config.from_json(record.config)
+        with as_written(store.url):
+            self.config = Config.from_json(record.config)
         self.rows = Rows(store, record)
         self._runtime = Runtime(store, record, self.config, self.rows)
         self._assignment = Assignment(self._runtime)

@@ -25,9 +25,11 @@ from numpy.typing import NDArray
 
 from askmeans.checks import as_matrix
 from askmeans.exceptions import DataError, OtherDataError
+from askmeans.files import broken_as_value_errors
 from askmeans.items import as_items
 from askmeans.sessions.display import Display, Item, as_display
 from askmeans.sessions.store.contract import DataPart, SessionRecord, Store, from_stored
+from askmeans.sessions.stored import as_written, check
 
 __all__ = ["Rows", "chunks_at_rest", "fingerprint", "make_part", "prepare_matrix"]
 
@@ -79,6 +81,8 @@ class Rows:
         self._ends: list[int] = []
         self._matrix: Matrix | None = None
         self.load()
+        with as_written(store.url):
+            check(self._matrices, "a session without rows")
 
     @property
     def base(self) -> Matrix:
@@ -112,14 +116,33 @@ class Rows:
         """What people see of an item."""
         return self._displays[0].columns
 
+    @property
+    def blank(self) -> list[int]:
+        """Rows whose text is empty or a single character, where items are clustered by it."""
+        recipe = self._record.config.get("recipe")
+        if recipe is not None and self._displays[0].text not in {
+            encoder["column"] for encoder in recipe["encoders"]
+        }:
+            return []
+        starts = [0, *self._ends]
+        return [
+            start + place
+            for start, display in zip(starts, self._displays, strict=False)
+            for place in display.blank()
+        ]
+
     def __len__(self) -> int:
         return self._ends[-1]
 
     def load(self) -> None:
         """Take in parts that are not loaded yet."""
         for part in self._store.parts(self._record.id)[len(self._matrices) :]:
-            self._matrices.append(_load_matrix(self._store, self._record.id, part))
-            self._displays.append(from_stored(Display, part.display))
+            with as_written(self._store.url):
+                matrix = _load_matrix(self._store, self._record.id, part)
+                display = from_stored(Display, part.display)
+                _check_display(display, len(matrix))
+            self._matrices.append(matrix)
+            self._displays.append(display)
             self._ends.append((self._ends[-1] if self._ends else 0) + part.shape[0])
 
     def ids(self) -> list[str]:
@@ -236,6 +259,21 @@ def _chunks_of(matrix: Matrix) -> Iterator[bytes]:
         yield np.ascontiguousarray(matrix[start : start + rows], dtype=_dtype(matrix)).tobytes()
 
 
+def _check_display(display: Display, n: int) -> None:
+    """Refuse what people cannot be shown of so many rows."""
+    columns, rows, ids = display.columns, display.rows, display.ids
+    check(display.n == n and isinstance(columns, list), "what is shown")
+    check(all(isinstance(name, str) for name in columns), "the columns that are shown")
+    check(ids is None or (isinstance(ids, list) and len(ids) == n), "the ids")
+    check(all(isinstance(name, str) for name in ids or ()), "the ids")
+    check(all(name is None or name in columns for name in (display.text, display.image)), "text")
+    check(display.folder is None or isinstance(display.folder, str), "the pictures' folder")
+    if rows is not None:
+        check(isinstance(rows, list) and len(rows) == n, "the rows that are shown")
+        wide = all(isinstance(row, list) and len(row) == len(columns) for row in rows)
+        check(wide, "the rows that are shown")
+
+
 def _load_matrix(store: Store, session: int, part: DataPart) -> Matrix:
     """The numbers of a part; refused when they are not those that were stored."""
     matrix: Matrix
@@ -280,8 +318,9 @@ def _path_of(X: Any) -> Path | None:
         return None
     path = Path(str(X.filename)).absolute()
     try:
-        there = np.load(path, mmap_mode="r", allow_pickle=False)  # its header only
-    except (OSError, EOFError, ValueError):
+        with broken_as_value_errors():
+            there = np.load(path, mmap_mode="r", allow_pickle=False)  # its header only
+    except (OSError, ValueError):
         return None  # it is no .npy file
     return path if (there.shape, there.dtype) == (X.shape, X.dtype) else None
 
@@ -289,11 +328,13 @@ def _path_of(X: Any) -> Path | None:
 def _read(path: Path) -> Matrix:
     """The numbers of a .npy file as they are now."""
     try:
-        with path.open("rb") as file:
+        with broken_as_value_errors(), path.open("rb") as file:
             if os.fstat(file.fileno()).st_size > LARGE:
                 return _mapped_copy(file, path)
             matrix: Any = np.load(file, allow_pickle=False)
-    except (OSError, EOFError, ValueError) as error:
+    except (OSError, ValueError) as error:
+        if isinstance(error, DataError):
+            raise
         raise DataError(f"{path} must be a .npy file of numbers. Got '{error}'.") from error
     if not isinstance(matrix, np.ndarray):
         raise DataError(f"{path} must be a .npy file of numbers. Got a file of several arrays.")

@@ -11,7 +11,7 @@ Rules of this file:
 """
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
@@ -32,6 +32,7 @@ from askmeans.sessions.log import DISAGREEING, Event, EventKind, State, Value
 from askmeans.sessions.rows import Rows
 from askmeans.sessions.store.contract import Lease, SessionRecord, Store, Transaction
 from askmeans.sessions.store.patience import retried
+from askmeans.sessions.stored import as_written, check
 from askmeans.sessions.warning_notes import quietly
 from askmeans.shares import difference
 from askmeans.spec import SIMILARITIES
@@ -176,11 +177,39 @@ class Runtime:
             self._table = None
             events = self.store.events(self.record.id)
         try:
-            self.state.fold(events)
+            with as_written(self.store.url):
+                self._check(events)
+                self.state.fold(events)
+                check(_is_forest(self.groups.into), "groups that are part of each other")
         except BaseException:  # half folded: read the log anew
             self.state = self._new_state()
             self._table = None
             raise
+
+    def _check(self, events: Sequence[Event]) -> None:
+        """Refuse events about groups, rows or questions that there are not."""
+        n_groups = self.config.n_clusters + self.state.n_added
+        for event in events:
+            where = f"event {event.id}: "
+            n_groups += event.kind is EventKind.GROUP
+            if event.kind in (EventKind.GROUP, EventKind.MERGE, EventKind.RENAME,
+                              EventKind.DESCRIBE, EventKind.PIN):  # fmt: skip
+                check(event.aim < n_groups, f"{where}group {event.aim}")
+            if event.kind is EventKind.MERGE:
+                check(event.whole < n_groups, f"{where}group {event.value}")
+            elif event.kind in (EventKind.RENAME, EventKind.PIN) and event.value is not None:
+                check(self._has_row(event.whole), f"{where}item {event.value}")
+            question = self._questions.get(event.question or 0)
+            if question is not None and event.value is not None:
+                of_group = isinstance(event.value, tuple)
+                check(of_group == (question.kind == "group"), f"{where}value {event.value}")
+                check(not of_group or len(event.value) <= n_groups, f"{where}its shares")  # type: ignore[arg-type]  # a row
+
+    def _has_row(self, row: int) -> bool:
+        """Whether there is an item; another process may have added it."""
+        if row >= len(self.rows):
+            self.rows.load()
+        return row < len(self.rows)
 
     @property
     def groups(self) -> Groups:
@@ -214,7 +243,7 @@ class Runtime:
             if self._policy is not None and self._made_with == made_with:
                 policy = self._policy
             else:
-                policy, notes = quietly(partial(config.make_policy, X))
+                policy, notes = quietly(partial(config.make_policy, X, self.rows.blank))
                 self._taught = None
                 self._notes = [(0, note) for note in notes]
             if isinstance(policy, StratifiedPolicy):
@@ -417,6 +446,8 @@ class Runtime:
         """Take in the numbers of questions."""
         for number, question in pairs:
             if number not in self._questions:
+                with as_written(self.store.url):
+                    check(all(map(self._has_row, question.items)), f"question {number}: its items")
                 self._questions[number] = question
                 if not self.state.is_settled(number):
                     self._unsettled.add(number)
@@ -532,3 +563,15 @@ def _result(policy: PlanPolicy | StratifiedPolicy, answers: Answers) -> Result:
         n_rounds=policy.round,
         history=answers,
     )
+
+
+def _is_forest(into: Mapping[int, int]) -> bool:
+    """Whether no group is part of itself, whatever it is part of."""
+    for number in into:
+        for _ in range(len(into) + 1):
+            if number not in into:
+                break
+            number = into[number]
+        else:
+            return False
+    return True

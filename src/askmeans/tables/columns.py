@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +27,10 @@ _WORDS = 2.0  # of a text, on average
 _SIGNS = 6.0  # of a text in a script without spaces, on average
 _KEYS = {"id", "ids", "uuid", "guid"}  # words in the name of what is an id, even if it repeats
 _NUMBERINGS = {"index", "idx", "key", "pk", "no", "nr", "row", "rowid", "serial"}  # if it does not
+_LABELS = {"label", "labels", "class", "classes", "topic", "topics", "target", "targets",
+           "category", "categories", "group", "groups", "cluster", "truth", "gold", "answer",
+           "annotation"}  # fmt: skip
+_FEW_VALUES = 50  # of labels, at most
 # Thai, Lao, Burmese, Japanese and Chinese are written without spaces.
 UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u3040-\u30ff\u3400-\u9fff]+")
 
@@ -82,13 +86,50 @@ def describe_columns(frame: "pd.DataFrame", roles: Roles, folder: Path | None) -
                 f"The 'features' parameter must call column {name!r} one of {', '.join(KINDS)}. "
                 f"Got {kind!r} instead."
             )
-    return [_described(frame[name], roles, folder) for name in frame.columns]
+    columns = [_described(frame[name], roles, folder) for name in frame.columns]
+    if roles.features is None and any(_is_content(column) for column in columns):
+        why = "beside the texts; name it as a feature to cluster by it"
+        if not any(column.kind == "text" for column in columns if _is_content(column)):
+            why = why.replace("texts", "pictures")
+        columns = [
+            column if column.use != "feature" or _is_content(column)
+            else replace(column, use=_shown(column.name, roles), why=why)
+            for column in columns
+        ]  # fmt: skip
+    return [
+        replace(column, use="left out", why="looks like labels, so it is hidden; --show shows it")
+        if roles.show is None and column.use == "shown" and _are_labels(frame[column.name])
+        else column
+        for column in columns
+    ]
+
+
+def _is_content(column: Column) -> bool:
+    """Whether it is a text or a picture that counts, beside which all else drowns it."""
+    return column.use == "feature" and column.kind in ("text", "image")
+
+
+def _shown(name: str, roles: Roles) -> str:
+    """What becomes of a column that is no feature."""
+    return "shown" if roles.show is None or name in roles.show else "left out"
+
+
+def _are_labels(values: "pd.Series[Any]") -> bool:
+    """Whether a column has few values and is called as answers are: people shall not see them."""
+    if not _words_of(str(values.name)) & _LABELS:
+        return False
+    there = values.dropna()
+    try:
+        n_values = there.nunique()
+    except TypeError:
+        return False
+    return 1 < int(n_values) <= min(_FEW_VALUES, len(there) / 2)
 
 
 def _described(values: "pd.Series[Any]", roles: Roles, folder: Path | None) -> Column:
     """One column: what the user says of it, else what it looks like."""
     name = str(values.name)
-    shown = "shown" if roles.show is None or name in roles.show else "left out"
+    shown = _shown(name, roles)
     kind, why = _said(values, roles) or _looks_like(values, folder)
     if roles.features is not None and name in roles.features:
         kind = roles.features[name] or kind
@@ -218,12 +259,17 @@ def _names_rows(name: str, values: "pd.Series[Any]", n_values: int) -> bool:
     numbers = values.to_numpy(dtype=np.float64)
     if not (np.isfinite(numbers) & (numbers == np.floor(numbers))).all():
         return False
-    words = set(re.split(r"[\W_]+", re.sub("([a-z])([A-Z])", r"\1 \2", name).lower()))
+    words = _words_of(name)
     if words & _KEYS:
         return True
     distinct = n_values == len(values)
     counts = n_values >= _MANY and numbers.max() - numbers.min() == n_values - 1
     return distinct and (counts or bool(words & _NUMBERINGS))
+
+
+def _words_of(name: str) -> set[str]:
+    """The words in a column's name."""
+    return set(re.split(r"[\W_]+", re.sub("([a-z])([A-Z])", r"\1 \2", name).lower()))
 
 
 def listed_columns(columns: Sequence[Column]) -> str:

@@ -14,6 +14,7 @@ from xml.sax.saxutils import quoteattr
 
 from askmeans.checks import check_file
 from askmeans.exceptions import DataError
+from askmeans.files import broken_as_value_errors, parse_json
 
 __all__ = [
     "Label",
@@ -163,7 +164,7 @@ def read_labels(path: Path, groups: Sequence[str]) -> list[Label]:
         said = _from_parquet(path, groups)
     else:
         try:
-            records = json.loads(path.read_text(encoding="utf-8-sig"))
+            records = parse_json(path.read_text(encoding="utf-8-sig"))
             read = _reader(records)
             said = [one for record in records for one in read(record)]
         except (ValueError, LookupError, TypeError, AttributeError) as error:
@@ -231,10 +232,11 @@ def _from_parquet(path: Path, groups: Sequence[str]) -> list[Said]:
     import pyarrow.parquet as pq
 
     try:
-        table = pq.read_table(path)
-        told = json.loads((table.schema.metadata or {}).get(b"huggingface", b"{}"))
-        rows = table.to_pylist()
-        names = told.get("info", {}).get("features", {}).get("label", {}).get("names", groups)
+        with broken_as_value_errors():
+            table = pq.read_table(path)
+            told = parse_json((table.schema.metadata or {}).get(b"huggingface", b"{}").decode())
+            rows = table.to_pylist()
+            names = told.get("info", {}).get("features", {}).get("label", {}).get("names", groups)
     except (OSError, ValueError) as error:
         raise DataError(f"{path} could not be read ({error}).") from error
     if "id" not in table.column_names or not {"label", "soft_label"} & {*table.column_names}:

@@ -1,7 +1,7 @@
 """A user's table as items: features to cluster by, columns to show, ids, and the recipe."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +25,7 @@ _OWNER = "read_items"
 _NAMED = 8  # columns or rows in a message
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Items:
     """What clusters, what people see, what items are called, and how it was made.
 
@@ -45,6 +45,9 @@ class Items:
         What a person should know, in sentences.
     folder : Path or None
         Where paths of images start from.
+    blank : list of int, default=[]
+        Items whose texts are empty or a single character, where only texts count: they are asked
+        about last.
 
     Examples
     --------
@@ -60,6 +63,12 @@ class Items:
     rows: NDArray[np.intp]
     notes: list[str]
     folder: Path | None
+    blank: list[int] = field(default_factory=list)
+
+    def __repr__(self) -> str:
+        shown = ", ".join(self.shown.columns[:_NAMED]) + ", ..." * (self.shown.shape[1] > _NAMED)
+        n_items, n_features = self.features.shape
+        return f"Items({n_items} items, {n_features} features, shown: {shown or 'nothing'})"
 
     @property
     def session_options(self) -> dict[str, Any]:
@@ -164,6 +173,7 @@ def read_items(
         others=vectors is None,
     )  # fmt: skip
     columns = describe_columns(table.frame, roles, table.folder)
+    table = table.with_texts(column.name for column in columns if column.kind == "text")
     if vectors is not None and named is None:
         columns.append(Column(name=GIVEN, kind="vector", use="feature", why="beside the table"))
     features_of = [column for column in columns if column.use == "feature"]
@@ -194,6 +204,7 @@ def read_items(
     return Items(
         features=matrix, shown=frame[shown], ids=[ids[row] for row in rows],
         recipe=replace(recipe, shown=shown, id=id), rows=rows, notes=notes, folder=table.folder,
+        blank=_blank(frame, features_of),
     )  # fmt: skip
 
 
@@ -238,6 +249,7 @@ def apply_recipe(
     [[5.0]]
     """
     table = read_table(data, id or recipe.id)
+    table = table.with_texts(column.name for column in recipe.columns if column.kind == "text")
     frame = table.frame
     if id is None and recipe.id in frame.columns:
         id = recipe.id  # noqa: A001 - the same
@@ -260,6 +272,16 @@ def apply_recipe(
         features=matrix, shown=frame[recipe.shown], ids=ids, recipe=recipe,
         rows=np.arange(len(frame)), notes=notes, folder=table.folder,
     )  # fmt: skip
+
+
+def _blank(frame: "pd.DataFrame", features: Sequence[Column]) -> list[int]:
+    """Rows of which all that counts is a text that is empty or a single character."""
+    if any(column.kind != "text" for column in features):
+        return []
+    short = [
+        frame[column.name].fillna("").astype(str).str.strip().str.len() <= 1 for column in features
+    ]
+    return [int(row) for row in np.flatnonzero(np.all(short, axis=0))]
 
 
 def item_ids(frame: "pd.DataFrame", column: str | None) -> list[str]:

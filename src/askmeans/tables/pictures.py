@@ -6,7 +6,8 @@ written on a sign. For that give vectors or an embedding of a model's.
 
 import io
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 
 from askmeans.exceptions import DataError, MissingExtraError
 
-__all__ = ["describe_pictures", "open_picture"]
+__all__ = ["check_picture", "describe_pictures", "open_picture"]
 
 Single = NDArray[np.float32]
 
@@ -23,7 +24,10 @@ _SIDE = 64  # pixels to which a picture is reduced
 _LEVELS = 4  # of red, green and blue in the histogram of colours
 _CELLS = 4  # across and down, in which edges and colours are counted
 _DIRECTIONS = 8
-_LARGEST = 100_000_000  # pixels above which a picture is refused: it would fill the memory
+_MEGAPIXELS = 50  # above, a picture is refused: decoded, it takes three bytes a pixel, and copies
+# Pillow goes by the content, not by the name, and has decoders that run other programs, such as
+# Ghostscript for PostScript. These do not.
+_FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP", "TIFF")
 
 
 def describe_pictures(values: Sequence[Any], folder: Path | None) -> tuple[Single, dict[int, str]]:
@@ -56,27 +60,40 @@ def open_picture(value: Any, folder: Path | None, most: int | None = None) -> An
 
     It may come reduced, to what describing it needs at least; or to `most` pixels on a side.
     """
-    image_module = _pillow()
     from PIL import ImageOps
 
+    with _opened(value, folder) as picture:
+        if most is not None:
+            return _on_white(ImageOps.exif_transpose(_reduced(picture, most)))
+        picture.draft("RGB", (4 * _SIDE, 4 * _SIDE))
+        return ImageOps.exif_transpose(picture).convert("RGB")
+
+
+def check_picture(path: Path) -> None:
+    """Raise a DataError where a file is no picture, or one that is cut off."""
+    with _opened(path, None) as picture:
+        picture.verify()
+
+
+@contextmanager
+def _opened(value: Any, folder: Path | None) -> Iterator[Any]:
+    """A picture that is not decoded yet; what goes wrong with it is a DataError in few words."""
+    image_module = _pillow()
     if isinstance(value, dict):
         value = value.get("bytes") or value.get("path")
+    source = io.BytesIO(value) if isinstance(value, bytes) else _path(value, folder)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of large and of old files; what is too large is seen
-            source = io.BytesIO(value) if isinstance(value, bytes) else _path(value, folder)
-            with image_module.open(source) as picture:
-                if picture.width * picture.height > _LARGEST:
-                    raise DataError(f"{picture.width} x {picture.height} pixels are too many")
-                if most is not None:
-                    return _on_white(ImageOps.exif_transpose(_reduced(picture, most)))
-                picture.draft("RGB", (4 * _SIDE, 4 * _SIDE))
-                return ImageOps.exif_transpose(picture).convert("RGB")
+            with image_module.open(source, formats=_FORMATS) as picture:
+                if picture.width * picture.height > _MEGAPIXELS * 1_000_000:
+                    raise image_module.DecompressionBombError
+                yield picture
     except FileNotFoundError as error:
         raise DataError("no such file") from error
-    except (OSError, ValueError, SyntaxError, image_module.DecompressionBombError) as error:
-        if isinstance(error, DataError):
-            raise
+    except image_module.DecompressionBombError as error:  # Pillow's own limit is higher
+        raise DataError(f"larger than {_MEGAPIXELS} megapixels") from error
+    except Exception as error:  # decoders raise anything on broken files
         raise DataError("not an image, or a broken one") from error
 
 

@@ -2,15 +2,17 @@
 
 import csv
 import io
-import json
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+import zipfile
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from askmeans.checks import check_file
 from askmeans.exceptions import DataError, MissingExtraError
+from askmeans.files import broken_as_value_errors, parse_json
 from askmeans.tables.dates import date_format
 from askmeans.tables.numerals import notation
 
@@ -19,14 +21,20 @@ if TYPE_CHECKING:
 
 __all__ = ["IMAGE_SUFFIXES", "RawTable", "check_column", "read_table"]
 
-IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".avif", ".bmp", ".tif", ".tiff")
+IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff")
 
 _SEPARATORS = (",", ";", "\t", "|")
 _NO_SEPARATOR = "\x1f"  # a character that no text has: one column
+_UNPACKED = 1_000_000_000  # bytes of a workbook, which take several times as much in memory
+_WORKBOOK = "[Content_Types].xml"  # is in the archive that a workbook is
 _LINES = 50  # of a CSV, that tell what separates its columns
 _LOOKED = 1000  # rows that tell whether numbers are codes
 # Signs for missing numbers and dates, besides those that pandas knows.
 _MISSING = {"-", "--", "\u2013", "\u2014", "?", ".", "n.a.", "k.A.", "unknown"}
+_NOT_AVAILABLE = [  # what pandas takes for missing, besides nothing at all
+    "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>",
+    "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null",
+]  # fmt: skip
 _NUMBER = {  # by its decimal sign; what starts with zeros is a code
     ",": r"-?(?!0\d)(?:\d{1,3}(?:\.?\d{3})*|\d+)(?:,\d+)?",
     ".": r"-?(?!0\d)\d+(?:\.\d*)?(?:[eE][-+]?\d+)?",
@@ -40,6 +48,13 @@ class RawTable:
     frame: "pd.DataFrame"
     folder: Path | None
     notes: list[str]
+    # Columns of words as they are written, where some are "NA" or "null" and count as missing.
+    written: Mapping[str, "pd.Series[Any]"] = field(default_factory=dict)
+
+    def with_texts(self, names: Iterable[str]) -> "RawTable":
+        """The table with texts as they are written: of them only empty ones are missing."""
+        texts = {name: self.written[name] for name in names if name in self.written}
+        return replace(self, frame=self.frame.assign(**texts)) if texts else self
 
 
 def read_table(data: Any, id: str | None = None) -> RawTable:  # noqa: A002 - the public parameter's name
@@ -48,11 +63,12 @@ def read_table(data: Any, id: str | None = None) -> RawTable:  # noqa: A002 - th
         return data
     pd = _pandas()
     notes: list[str] = []
+    written: dict[str, Any] = {}
     folder = None
     if isinstance(data, str | Path):
         path = Path(data).expanduser()
         folder = path if path.is_dir() else path.parent
-        frame = _images_in(path) if path.is_dir() else _read_file(path, id, notes)
+        frame = _images_in(path) if path.is_dir() else _read_file(path, id, notes, written)
         name = str(path)
     else:
         frame, name = _as_frame(data), "The data"
@@ -64,7 +80,7 @@ def read_table(data: Any, id: str | None = None) -> RawTable:  # noqa: A002 - th
         raise DataError(f"Columns must differ by name. Got {twice[0]!r} twice; rename one.")
     if not isinstance(frame.index, pd.RangeIndex):
         frame = frame.reset_index(drop=True)
-    return RawTable(frame=frame, folder=folder, notes=notes)
+    return RawTable(frame=frame, folder=folder, notes=notes, written=written)
 
 
 def check_column(frame: "pd.DataFrame", name: str) -> None:
@@ -106,9 +122,10 @@ def _as_frame(data: Any) -> "pd.DataFrame":
             raise DataError(f"Columns must have equally many values. Got '{error}'.") from error
     if isinstance(data, list) and data and all(isinstance(row, str) for row in data):
         return pd.DataFrame({"text": data})
+    got = "an empty list" if isinstance(data, list) and not data else type(data).__name__
     raise DataError(
         "The data must be a path, a data frame (pandas, polars, pyarrow, datasets), a list of "
-        f"texts, records, or columns by name. Got {type(data).__name__} instead."
+        f"texts, records, or columns by name. Got {got} instead."
     )
 
 
@@ -127,30 +144,34 @@ def _images_in(folder: Path) -> "pd.DataFrame":
     return _pandas().DataFrame({"image": found})
 
 
-def _read_file(path: Path, id_column: str | None, notes: list[str]) -> "pd.DataFrame":
-    """A frame from a file, by its ending."""
+def _read_file(
+    path: Path, id_column: str | None, notes: list[str], written: dict[str, "pd.Series[Any]"]
+) -> "pd.DataFrame":
+    """A frame from a file, by its ending; `written` gets words as the file has them."""
     check_file(path)
     pd = _pandas()
     readers: dict[str, Callable[[Path], Any]] = {
         ".parquet": pd.read_parquet, ".pq": pd.read_parquet,
         ".arrow": _read_arrow, ".feather": _read_arrow, ".ipc": _read_arrow,
         ".jsonl": _read_json, ".ndjson": _read_json, ".json": _read_json,
-        ".xlsx": _read_excel, ".xlsm": _read_excel, ".xls": _read_excel,
+        **dict.fromkeys((".xlsx", ".xlsm", ".xls"), partial(_read_excel, written=written)),
     }  # fmt: skip
     kind = path.suffix.lower()
     try:
         if kind in (".csv", ".txt", ".tsv"):
-            return _read_csv(path, id_column, notes)
+            return _read_csv(path, id_column, notes, written)
         if kind not in readers:
             raise DataError(
                 f"The ending of {path.name} must be one of .csv, .tsv, .txt, "
                 f"{', '.join(readers)}. Got {kind or 'none'!r} instead."
             )
-        return readers[kind](path)
+        with broken_as_value_errors():
+            return readers[kind](path)
     except (ValueError, OSError) as error:
         if isinstance(error, DataError):
             raise
-        raise DataError(f"{path} could not be read ({error}).") from error
+        why = " ".join(str(error).split())
+        raise DataError(f"{path} could not be read ({why}); save or export it again.") from error
 
 
 def _read_arrow(path: Path) -> "pd.DataFrame":
@@ -164,26 +185,49 @@ def _read_json(path: Path) -> "pd.DataFrame":
     """A frame from JSON lines, or from a list of records."""
     text = path.read_text(encoding="utf-8-sig")
     try:
-        records = json.loads(text)
+        records = parse_json(text)
     except ValueError:
-        records = [json.loads(line) for line in text.splitlines() if line.strip()]
+        records = [parse_json(line) for line in text.splitlines() if line.strip()]
     if isinstance(records, dict) and not any(isinstance(v, list) for v in records.values()):
         records = [records]  # one line
     return _as_frame(records)
 
 
-def _read_excel(path: Path) -> "pd.DataFrame":
+def _read_excel(path: Path, written: dict[str, "pd.Series[Any]"]) -> "pd.DataFrame":
     """The first sheet of a workbook."""
+    if zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as parts:
+            names = parts.namelist()
+            unpacked = sum(part.file_size for part in parts.infolist())
+        if _WORKBOOK not in names:
+            inside = names[0] if names else "nothing"
+            raise DataError(
+                f"{path} must be a workbook. Got an archive with {inside:.60} in it; unpack it."
+            )
+        if unpacked > _UNPACKED:
+            raise DataError(
+                f"{path} must have at most 1 GB when unpacked. Got {unpacked / 1e9:.1f} GB; save "
+                "the sheet as CSV."
+            )
+    pd = _pandas()
     try:
-        return _pandas().read_excel(path)
+        frame = pd.read_excel(path, keep_default_na=False, na_values=[""])
     except ImportError as error:
         raise MissingExtraError(
             f"Reading {path.name} needs openpyxl. Got none; install it with: "
             'pip install "askmeans[excel]", or save the sheet as CSV.'
         ) from error
+    for name in frame.columns:
+        missing = frame[name].isin(_NOT_AVAILABLE)
+        if missing.any():
+            written[str(name)] = frame[name]
+            frame[name] = frame[name].mask(missing).infer_objects()
+    return frame
 
 
-def _read_csv(path: Path, id_column: str | None, notes: list[str]) -> "pd.DataFrame":
+def _read_csv(
+    path: Path, id_column: str | None, notes: list[str], written: dict[str, "pd.Series[Any]"]
+) -> "pd.DataFrame":
     """A frame from a CSV, whatever separates its columns and however it is encoded."""
     pd = _pandas()
     text, encoding = _decoded(path.read_bytes())
@@ -211,6 +255,13 @@ def _read_csv(path: Path, id_column: str | None, notes: list[str]) -> "pd.DataFr
             f"{path} must have equally many values in every line. Got '{str(error).strip()}'; put "
             "values that contain the separator into quotes."
         ) from error
+    gaps = [
+        j for j, name in enumerate(frame.columns)
+        if frame[name].dtype.kind not in "fiub" and frame[name].isna().any()
+    ]  # fmt: skip
+    if gaps:
+        words = read(usecols=gaps, dtype=str, keep_default_na=False, na_values=[""])
+        written.update((str(name), words.iloc[:, j]) for j, name in enumerate(frame.columns[gaps]))
     codes = _with_leading_zeros(frame, read)
     if codes:
         frame[codes] = read(usecols=codes, dtype=str)[codes]

@@ -26,6 +26,7 @@ Matrices = Mapping[str, NDArray[np.float32]]  # of columns that are pictures, ve
 GIVEN = "vectors"  # what vectors beside the table are called
 
 _VERSION = 1
+_NAMED = 8  # columns that are told
 _ENCODERS: dict[str, type[Any]] = {
     "number": Number, "date": Date, "boolean": Boolean, "category": Category, "text": Text,
     "vectors": Vectors,
@@ -43,7 +44,7 @@ class Settings:
     embed: Mapping[str, str] = dataclasses.field(default_factory=dict)  # names, by column
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Recipe:
     """How features were made of a table, to make them of new rows.
 
@@ -73,6 +74,11 @@ class Recipe:
     weights: list[float]
     shown: list[str]
     id: str | None
+
+    def __repr__(self) -> str:
+        used = ", ".join(encoder.column for encoder in self.encoders[:_NAMED])
+        more = ", ..." * (len(self.encoders) > _NAMED)
+        return f"Recipe({len(self.columns)} columns, features of {used}{more})"
 
     @property
     def feature_names(self) -> list[str]:

@@ -8,12 +8,14 @@ from typing import Any
 
 from askmeans.exceptions import DataError, MissingExtraError
 from askmeans.files import whole_file
-from askmeans.tables.pictures import open_picture
+from askmeans.tables.pictures import check_picture, open_picture
 
 __all__ = ["thumbnail"]
 
 _SIDE = 480  # pixels: what a page shows is not larger, also on a screen of two pixels to one
 _SMALL = 64 * 1024  # bytes of a file that is served as it is
+_NO_PICTURE = Path(__file__).with_name("no-picture.svg")
+_FOR_BROWSERS = (".svg", ".avif")  # what Pillow is not asked to read
 # Threads of one page ask for the same pictures: one makes it, the others wait. As many are made at
 # once as there are processors, each of which may take the memory of a large picture.
 _SAME = tuple(threading.Lock() for _ in range(64))
@@ -24,11 +26,14 @@ def thumbnail(picture: Path, folder: Path) -> Path:
     """A small copy of a picture, made where there is none of its present state.
 
     The picture itself where it is small, or no copy can be made: no Pillow, a drawing (SVG), a
-    folder that cannot be written to.
+    folder that cannot be written to. A placeholder where the file is no picture, or a broken one.
     """
+    if picture.suffix.lower() in _FOR_BROWSERS:
+        return picture
     try:
         state = picture.stat()
         if state.st_size <= _SMALL:
+            check_picture(picture)
             return picture
         told = f"{picture} {state.st_mtime_ns} {state.st_size} {_SIDE}"
         name = hashlib.sha256(told.encode()).hexdigest()[:32]
@@ -39,7 +44,9 @@ def thumbnail(picture: Path, folder: Path) -> Path:
             if not path.exists():
                 with _MAKING:
                     _keep(open_picture(picture, None, _SIDE), path)
-    except (OSError, DataError, MissingExtraError):
+    except DataError:
+        return _NO_PICTURE
+    except (OSError, MissingExtraError):
         return picture
     return path
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans.exceptions import DataError
+from askmeans.files import broken_as_value_errors
 from askmeans.tables.encoders import Encoder
 from askmeans.tables.packing import pack, unpack
 from askmeans.tables.reading import read_table
@@ -103,7 +104,7 @@ def column_vectors(values: "pd.Series[Any]") -> Single:
             f"{lengths[lengths != lengths.iloc[0]].iloc[0]} numbers; mend or leave out such rows."
         )
     matrix = np.full((len(values), int(lengths.iloc[0])), np.nan, dtype=np.float32)
-    matrix[values.notna().to_numpy()] = _numbers(np.array(rows.tolist()), f"{values.name!r}")
+    matrix[values.notna().to_numpy()] = _numbers(rows.tolist(), f"{values.name!r}")
     return matrix
 
 
@@ -144,12 +145,13 @@ def _read(path: Path, id_column: str | None) -> tuple[Any, list[str] | None, str
         lists = [name for name in frame.columns if not np.isscalar(frame[name].iloc[0])]
         return (column_vectors(frame[lists[0]]) if lists else frame.to_numpy()), names, str(path)
     try:
-        loaded = np.load(path, allow_pickle=False)
-        if kind == ".npy":
-            return loaded, None, str(path)
-        with loaded:
-            return loaded["vectors"], [str(name) for name in loaded["ids"]], str(path)
-    except (OSError, EOFError, ValueError, KeyError) as error:
+        with broken_as_value_errors():
+            loaded = np.load(path, allow_pickle=False)
+            if kind == ".npy":
+                return loaded, None, str(path)
+            with loaded:
+                return loaded["vectors"], [str(name) for name in loaded["ids"]], str(path)
+    except (OSError, ValueError) as error:
         raise DataError(
             f"{path} must be a .npy file of numbers, or a .npz file with 'ids' and 'vectors'. "
             f"Got '{error}'; save it with numpy.save."

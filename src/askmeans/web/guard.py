@@ -52,6 +52,9 @@ HEADERS = {
 FORWARDED = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto",
              "x-forwarded-port", "x-real-ip", "via")  # fmt: skip
 HEALTH = "/healthz"
+# For a year browsers call a name encrypted only: where we hold its certificate. Behind a proxy that
+# is up to the proxy.
+TRANSPORT = ("strict-transport-security", "max-age=31536000")
 # A class of 60 behind one address that all turn a page with pictures at once, and then go on.
 ADDRESS_RATE, ADDRESS_BURST = 200.0, 3000.0
 _log = logging.getLogger("askmeans.web")
@@ -95,6 +98,8 @@ class Guard:
                 for header, value in HEADERS.items():
                     answer.setdefault(header, value)
                 answer.setdefault("cache-control", "no-store")
+                if self._encrypts(scope, headers):
+                    answer.setdefault(*TRANSPORT)
                 if fresh:
                     own = set_cookie(TOKEN_COOKIE, token, secure=state["secure"])
                     answer.append("set-cookie", own)
@@ -112,6 +117,11 @@ class Guard:
             await refusal(scope, receive, send_with_headers)
             return
         await self._app(scope, _limited(receive), send_with_headers)
+
+    def _encrypts(self, scope: Scope, headers: Headers) -> bool:
+        """Whether a request came encrypted to this server itself, by a name of its own."""
+        direct = scope["scheme"] == "https" and "proxy_trouble" not in scope["state"]
+        return direct and _hostname(headers.get("host", "")) in self._public
 
     def _stranger(self, scope: Scope, headers: Headers) -> PlainTextResponse | None:
         """Refuse who may not call at all, by address, way and number of calls."""

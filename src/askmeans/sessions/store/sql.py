@@ -33,6 +33,7 @@ from askmeans.sessions.store import models
 from askmeans.sessions.store.backend import Backend
 from askmeans.sessions.store.contract import DataPart, InviteRecord, Lease, SessionRecord
 from askmeans.sessions.store.patience import busy_seconds, retried
+from askmeans.sessions.stored import as_written, check, check_event, check_question, is_number
 
 __all__ = ["SqlStore"]
 
@@ -180,6 +181,9 @@ class SqlStore:
             rows = connection.execute(query, {"session": session, "digest": digest}).all()
             names = InviteRecord.__slots__
             found = [InviteRecord(**{name: row._mapping[name] for name in names}) for row in rows]
+            for each in found:
+                times = each.at, each.until, each.used or 0.0, each.revoked or 0.0
+                check(all(map(is_number, times)), f"invitation {each.id}")
             return (rows[0].now if rows else _now(connection, self._backend)), found
 
         return self._read(both)
@@ -202,7 +206,11 @@ class SqlStore:
 
         def read() -> T:
             self._after_fork()
-            with self._backend.translated(), self._backend.reading.connect() as connection:
+            with (
+                as_written(self.url),
+                self._backend.translated(),
+                self._backend.reading.connect() as connection,
+            ):
                 return work(connection)
 
         return retried(read, self.patience)
@@ -241,18 +249,26 @@ class SqlTransaction:
 
     def events(self, after: int) -> list[Event]:
         told = {"session": self._session, "after": after}
-        rows = self._connection.execute(_EVENTS, told).all()
+        with as_written(self._backend.url):
+            return self._events(self._connection.execute(_EVENTS, told).all())
+
+    @staticmethod
+    def _events(rows: Sequence[Any]) -> list[Event]:
+        """Events of rows of the table."""
         if unknown := {row.kind for row in rows} - set(EventKind):
             raise StoreVersionError(
                 f"The session's events must be of kinds that askmeans {__version__} knows. Got "
                 f"{', '.join(map(repr, sorted(unknown)))}, of a newer version; run: pip install "
                 "--upgrade askmeans"
             )
-        return [
+        found = [
             Event(**{name: getattr(row, name) for name in _PLAIN}, kind=EventKind(row.kind),
                   value=_value(row))
             for row in rows
         ]  # fmt: skip
+        for event in found:
+            check_event(event)
+        return found
 
     def append(self, event: NewEvent) -> Event:
         if isinstance(event.value, tuple):  # a row is kept as text
@@ -274,6 +290,9 @@ class SqlTransaction:
         rows = self._connection.execute(self._statements.leases, {"session": self._session}).all()
         if self._now is None:
             self._now = float(rows[0][0])
+        with as_written(self._backend.url):
+            for row in rows:
+                check(row.question is None or is_number(row.until), f"who holds {row.question}")
         return self._now, [
             Lease(question=row.question, annotator=row.annotator, until=row.until)
             for row in rows
@@ -339,7 +358,11 @@ class SqlTransaction:
 
     def questions(self, after: int) -> list[tuple[int, Question]]:
         rows = self._connection.execute(_QUESTIONS, {"session": self._session, "after": after})
-        return [(row.number, _as_question(row)) for row in rows]
+        with as_written(self._backend.url):
+            found = [(row.number, _as_question(row)) for row in rows]
+            for number, question in found:
+                check_question(number, question)
+        return found
 
     def add_questions(
         self, questions: Sequence[Question], *, after: int | None = None
