@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from askmeans.contradictions import rounding_noise
 from askmeans.fuzzy.simplex import keep_answers, within_bounds
 from askmeans.policy.consulting import consulted
-from askmeans.policy.elsewhere import WithoutRest, n_hidden_groups, with_elsewhere
+from askmeans.policy.elsewhere import WithoutRest, is_elsewhere, n_hidden_groups, with_elsewhere
 from askmeans.policy.ensemble import FEW, Ensemble, one_thread
 from askmeans.policy.evidence import Told
 from askmeans.policy.models.closed_form import ClosedForm, name_clusters
@@ -86,13 +86,13 @@ class Belief:
         self.pool: Pool = ensemble.pool
         self.strata = strata
         self.n_clusters = int(told.values.shape[1])  # the groups there are
-        self.k = self.pool.n_clusters  # with that of items that belong to none of them
+        self.k = self.n_clusters + is_elsewhere(told)  # with that of items in none of them
         self.elsewhere = told.unassigned
         self.told = with_elsewhere(told) if self.k > self.n_clusters else told
         self.scale = scale
         self.asked: Rows = np.searchsorted(self.pool.rows, told.items)
         self.seen = np.zeros(self.k, dtype=bool)
-        free = self.pool.free_memberships
+        self._free = free = ensemble.free_memberships(self.k)
         # The unsupervised fit, its clusters named as far as answers tell.
         self._names = name_clusters(free[self.asked], self.told.values)
         self.guess: Floats = free[:, self._names]
@@ -119,7 +119,7 @@ class Belief:
         rows = self.pool.rows
         if self.stack is None or training is None:  # nobody has said anything: they name clusters
             known, says = models[0].of(rows)
-            free = self.pool.free_memberships
+            free = self._free
             self._names = name_clusters(free[known], says[:, : self.k])
             self.guess = free[:, self._names]
             self.panel, _ = weigh(models, None, rows, self.guess)

@@ -244,7 +244,7 @@ def stack_models(fitted: list[Fitted], training: Training) -> Stack:
     held_out, plain = np.tensordot(w, outs, 1), np.tensordot(w, pools, 1)
     held_out_sharpness = sharpness
     if hard:
-        sharpness *= (Y.shape[1] / 3.0) ** _MORE
+        sharpness *= (np.count_nonzero(Y.sum(axis=0)) / 3.0) ** _MORE
     voting = _VOTES if hard else sharpness
     # Probabilities tell their own errors; those of shares are seen on answers held out.
     errors = np.empty(0) if hard else _honest_errors(held, training.folds, near=w)

@@ -24,10 +24,10 @@ from askmeans.fuzzy.ties import without_last_bits
 from askmeans.items import ItemSet
 from askmeans.policy.annotators import drift_notes
 from askmeans.policy.asked import Asked, digest
-from askmeans.policy.belief import EXACT, Belief, Scale
+from askmeans.policy.belief import ENOUGH, EXACT, Belief, Scale
 from askmeans.policy.elsewhere import is_elsewhere
 from askmeans.policy.ensemble import Ensemble, one_thread
-from askmeans.policy.evidence import Told, told_by
+from askmeans.policy.evidence import NOTHING, Told, told_by
 from askmeans.policy.panel import ModelAnswers, audit_order, panel_of, without_models
 from askmeans.policy.pool import Pool
 from askmeans.policy.strata import Strata
@@ -78,7 +78,7 @@ class StratifiedPolicy:
         self._ranked: Answers | None = None  # that the ranking is up to date with
         self._errors: dict[bytes, tuple[float, float, float]] = {}  # with a band, by answers
         self._learning = threading.Lock()  # of models: one thread learns, others do not wait
-        self._grounds: dict[tuple[bytes, int], tuple[Ensemble, Strata]] = {}
+        self._grounds: dict[tuple[bytes, tuple[int, ...]], tuple[Ensemble, Strata]] = {}
 
     def learn(self, answers: Answers) -> None:
         """Take note of all answers that stand; models are learnt when they are needed.
@@ -223,7 +223,7 @@ class StratifiedPolicy:
         if len(missing):
             warn(
                 f"No item that was asked about belongs to cluster {', '.join(map(str, missing))}, "
-                "so what is said of it comes from an unsupervised fit. Ask more (a larger budget).",
+                "so whatever is in it is a guess. Ask more (a larger budget).",
                 MissingClusterWarning,
                 notes,
             )
@@ -297,21 +297,35 @@ class StratifiedPolicy:
 
     def _ground(self, told: Told) -> tuple[Ensemble, Strata]:
         """Models and strata over a pool that has the items asked about."""
-        first = (b"", self.k)
+        first = (b"", tuple(range(self.k)))
         if first not in self._grounds:
-            self._grounds[first] = self._over(np.empty(0, dtype=np.intp), self.k)
+            self._grounds[first] = self._over(np.empty(0, dtype=np.intp), first[1])
         also = np.setdiff1d(told.items, self._grounds[first][0].pool.rows)
-        key = (also.tobytes(), self.k + is_elsewhere(told))
+        key = (also.tobytes(), self._clusters(told))
         if key not in self._grounds:
             self._grounds = {first: self._grounds[first], key: self._over(also, key[1])}
         return self._grounds[key]
 
-    def _over(self, also: Rows, n_clusters: int) -> tuple[Ensemble, Strata]:
+    def _clusters(self, told: Told) -> tuple[int, ...]:
+        """The clusters that models learn, with that of items in none of the groups.
+
+        All, while some may not have been met yet; then those that anything was said to be in.
+        """
+        rest = (self.k,) if is_elsewhere(told) else ()
+        decided = np.nan_to_num(told.values).max(axis=1, initial=0.0) >= 0.5
+        met = np.flatnonzero(np.nansum(told.values, axis=0) > NOTHING)
+        if decided.sum() < ENOUGH * self.k or len(met) < 2:
+            return (*range(self.k), *rest)
+        return (*met.tolist(), *rest)
+
+    def _over(self, also: Rows, clusters: tuple[int, ...]) -> tuple[Ensemble, Strata]:
         """Models and strata over a random pool and these items, from the seed alone."""
         rng = np.random.default_rng(self.settings.seed)
-        pool = Pool(self.items, n_clusters, self.settings.fuzzifier, rng, also=also)
+        pool = Pool(self.items, len(clusters), self.settings.fuzzifier, rng, also=also)
+        some = len(clusters) < self.k + (self.k in clusters)
         with one_thread():
-            return Ensemble(pool), Strata(pool.Z, np.random.default_rng([self.settings.seed, 2]))
+            ensemble = Ensemble(pool, np.array(clusters) if some else None)
+            return ensemble, Strata(pool.Z, np.random.default_rng([self.settings.seed, 2]))
 
     def _current(self) -> "Ranking":
         """The ranking at the last milestone; the one before while another thread learns."""

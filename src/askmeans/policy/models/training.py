@@ -1,7 +1,7 @@
 """Answers as models learn from them, and what a fitted model offers."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -11,7 +11,7 @@ from askmeans.fuzzy.ties import without_last_bits
 from askmeans.items import ItemSet
 from askmeans.policy.pool import Pool
 
-__all__ = ["ALL_OR_NOTHING", "Fitted", "Training", "cross_validated"]
+__all__ = ["ALL_OR_NOTHING", "Fitted", "Training", "WithEmpty", "cross_validated", "with_empty"]
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -75,6 +75,10 @@ class Training:
         others = (self.sample_weight @ self.Y)[strongest] - own
         return np.asarray((others >= 0.5) | (self.Y.max(axis=1) < 0.5))
 
+    def among(self, clusters: Rows) -> "Training":
+        """The same rows of some of the clusters; nothing is in the others."""
+        return replace(self, Y=self.Y[:, clusters], known=self.known[:, clusters])
+
     def splits(self) -> list[tuple[NDArray[np.bool_], "Training"]]:
         """Which rows each fold has, and all others to learn from; none of a single row."""
         inside = [self.folds == fold for fold in np.unique(self.folds)]
@@ -101,6 +105,26 @@ class Fitted:
     held_out: Floats
     predict: Predict
     refine: Callable[[ItemSet], Predict] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WithEmpty:
+    """A model of some of the clusters, as one of all: nothing is in the others."""
+
+    predict: Predict
+    clusters: Rows
+    n_clusters: int
+
+    def __call__(self, X: NDArray[np.floating]) -> Floats:
+        """Memberships of any items."""
+        return with_empty(self.predict(X), self.clusters, self.n_clusters)
+
+
+def with_empty(U: Floats, clusters: Rows, n_clusters: int) -> Floats:
+    """Memberships to these clusters among all, to the others 0."""
+    whole = np.zeros((len(U), n_clusters))
+    whole[:, clusters] = U
+    return whole
 
 
 class InCommonScale(Protocol):
