@@ -6,6 +6,8 @@ Rules of this file:
 - `lock` guards the folded log and the questions' numbers; it is held for moments. The policy is
   taught by one thread at a time; that lock is taken before `lock`, never within it.
 - One table of answers and one policy serve the next question, the result and the estimate.
+- Who acts under an invitation (`checking`) is looked at again inside every write transaction:
+  what began before the invitation ended and gets there later is refused.
 - What an answer costs does not grow with those before it: tables and counts are carried on, and
   made anew only where something was taken back or decided.
 """
@@ -39,6 +41,7 @@ from askmeans.spec import SIMILARITIES
 __all__ = ["AUDIT_SHARE", "WAY_OUT", "Found", "Runtime"]
 
 T = TypeVar("T")
+Check = Callable[[Transaction], None]  # raises where whoever acts may not write any more
 
 AUDIT_SHARE = "audit_share"  # the option: part of people's questions that are random
 
@@ -100,6 +103,7 @@ class Runtime:
         self._taught: Answers | None = None
         self._notes: list[tuple[int, str]] = []  # with the round that they are of
         self._moment: ContextVar[_Moment | None] = ContextVar("moment", default=None)
+        self._check: ContextVar[Check | None] = ContextVar("check", default=None)
         self._unsettled: set[int] = set()  # questions, as far as events were looked at
         self._looked: tuple[State, int] = (self.state, 0)
         self.know(store.questions(record.id))
@@ -119,6 +123,15 @@ class Runtime:
         finally:
             self._moment.reset(before)
 
+    @contextmanager
+    def checking(self, check: Check) -> Iterator[None]:
+        """Within this, in this thread or task, every write transaction begins with a check."""
+        before = self._check.set(check)
+        try:
+            yield
+        finally:
+            self._check.reset(before)
+
     def refresh(self) -> None:
         """Take in what happened since; within `reading_once` once."""
         moment = self._moment.get()
@@ -137,11 +150,19 @@ class Runtime:
         """Do work in a write transaction: what happened before is folded in, then what it appends.
 
         It is done again where the connection was lost, and finds by its keys what was done before.
+
+        Raises
+        ------
+        InvitationError
+            If whoever acts (`checking`) was let in by an invitation that ended; nothing is written.
         """
+        check = self._check.get()
 
         def once() -> T:
             with self.lock:
                 with self.store.write(self.record.id, durable=durable) as transaction:
+                    if check is not None:
+                        check(transaction)
                     self.take(transaction.events(self.state.last))
                     done = work(transaction)
                 moment = self._moment.get()

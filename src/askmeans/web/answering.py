@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-from askmeans.exceptions import AskmeansError, QueryError, StoreError
+from askmeans.exceptions import AskmeansError, InvitationError, QueryError, StoreError
 from askmeans.sessions import Question, Receipt, Session, Status
 from askmeans.sessions.runtime import WAY_OUT
 from askmeans.web.cards import Card, Cards
@@ -58,7 +58,7 @@ class Assignments:
         try:
             seconds = _LEASE if by_script else None
             row = session.ask_row(annotator=annotator, lease_seconds=seconds)
-        except StoreError:
+        except (StoreError, InvitationError):
             raise
         except AskmeansError as error:  # the answers do not allow to go on: say so, offer undo
             trouble = tell(error, session).removesuffix(WAY_OUT).strip()

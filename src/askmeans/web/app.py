@@ -14,7 +14,7 @@ from starlette.staticfiles import StaticFiles
 
 from askmeans import __version__
 from askmeans.checks import check_number
-from askmeans.exceptions import AskmeansError, ParameterError, StoreError
+from askmeans.exceptions import AskmeansError, InvitationError, ParameterError, StoreError
 from askmeans.sessions import open as open_session
 from askmeans.web.api import make_api
 from askmeans.web.context import STATIC, AppContext
@@ -22,7 +22,7 @@ from askmeans.web.errors import status_of, tell
 from askmeans.web.guard import HEADERS, Forwarded, Guard, as_networks
 from askmeans.web.logs import RequestLog
 from askmeans.web.pages import make_router
-from askmeans.web.signin import SignIn
+from askmeans.web.signin import SignIn, ended
 
 __all__ = ["create_app"]
 
@@ -164,6 +164,8 @@ def _add_handlers(app: FastAPI, context: AppContext) -> None:
 
     @app.exception_handler(AskmeansError)
     def ours(request: Request, error: AskmeansError) -> Response:
+        if isinstance(error, InvitationError):
+            return ended(context, request, str(error))
         status = status_of(error)
         if status >= 500:
             _log.error("%s %s", request.scope["path"], error)

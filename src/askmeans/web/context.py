@@ -15,7 +15,7 @@ from markdown_it import MarkdownIt
 from markupsafe import Markup
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
-from askmeans.exceptions import AskmeansError, StoreError
+from askmeans.exceptions import AskmeansError, InvitationError, StoreError
 from askmeans.sessions import Session
 from askmeans.web.ahead import Ahead
 from askmeans.web.answering import Assignments, QuestionView
@@ -110,6 +110,8 @@ class AppContext:
         """What work says, or what went wrong, and the status that tells which."""
         try:
             return work(), 200
+        except InvitationError:  # there is no next question for them either
+            raise
         except AskmeansError as error:
             return tell(error, self.session), status_of(error)
 

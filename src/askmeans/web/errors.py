@@ -8,6 +8,7 @@ from askmeans.exceptions import (
     AskmeansError,
     BudgetError,
     DataError,
+    InvitationError,
     KeyConflictError,
     ParameterError,
     QueryError,
@@ -27,6 +28,7 @@ _LOST = (
     "was confirmed is lost."
 )
 _STATUS: list[tuple[type[AskmeansError], int]] = [  # the first that fits
+    (InvitationError, 401),
     (QueryError, 404),
     (KeyConflictError, 409),
     (BudgetError, 409),

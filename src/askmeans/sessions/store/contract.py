@@ -132,6 +132,9 @@ class Transaction(Protocol):
     def note_use(self, invite: int) -> None:
         """An invitation is used now."""
 
+    def invites(self, invite: int | None = None) -> list[InviteRecord]:
+        """Every invitation in the order made, or that of a number; as they are now."""
+
     def questions(self, after: int) -> list[tuple[int, Question]]:
         """Questions with a number above this, in order."""
 

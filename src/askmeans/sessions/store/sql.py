@@ -54,6 +54,12 @@ _EVENTS, _QUESTIONS = (
         (models.questions, models.questions.c.number),
     )
 )
+_INVITES = (
+    select(models.invites)
+    .where(models.invites.c.session_id == bindparam("session"))
+    .order_by(models.invites.c.id)
+)
+_INVITATION = _INVITES.where(models.invites.c.id == bindparam("id"))
 _NEW_QUESTIONS = insert(models.questions)
 _RELEASE = delete(models.leases).where(
     models.leases.c.session_id == bindparam("session"),
@@ -178,8 +184,7 @@ class SqlStore:
         def both(connection: Connection) -> tuple[float, list[InviteRecord]]:
             query = self._statements.invites if digest is None else self._statements.invite
             rows = connection.execute(query, {"session": session, "digest": digest}).all()
-            names = InviteRecord.__slots__
-            found = [InviteRecord(**{name: row._mapping[name] for name in names}) for row in rows]
+            found = [_as_invite(row) for row in rows]
             return (rows[0].now if rows else _now(connection, self._backend)), found
 
         return self._read(both)
@@ -331,6 +336,11 @@ class SqlTransaction:
     def note_use(self, invite: int) -> None:
         self._set_invite(invite, {"used": self.now()})
 
+    def invites(self, invite: int | None = None) -> list[InviteRecord]:
+        query = _INVITES if invite is None else _INVITATION
+        rows = self._connection.execute(query, {"session": self._session, "id": invite})
+        return [_as_invite(row) for row in rows]
+
     def _set_invite(self, invite: int, values: dict[str, Any]) -> None:
         """Change an invitation of this session."""
         table = models.invites
@@ -405,6 +415,11 @@ def _value(row: Any) -> Value | None:
         return tuple(json.loads(row.text))
     value: float | None = row.value
     return value
+
+
+def _as_invite(row: Any) -> InviteRecord:
+    """A row of the table as an invitation."""
+    return InviteRecord(**{name: row._mapping[name] for name in InviteRecord.__slots__})
 
 
 def _as_question(row: Any) -> Question:
