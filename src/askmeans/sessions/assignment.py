@@ -209,21 +209,26 @@ class Assignment:
         )  # fmt: skip
         if instead:
             self.runtime.catch_up()
+        read: list[tuple[float, list[Lease]]] = []  # who holds what afterwards, where it is known
 
         def keep(transaction: Transaction) -> tuple[Event, bool, tuple[int, ...]]:
             known, state = self._known(new), self.runtime.state
+            used = (new.annotator, new.key) in state.by_key
             old = state.mine(number, new.annotator) if instead else None
             if known is not None:
-                if key is not None and new.key not in state.by_key:  # the key is used up, too
+                if key is not None and not used:  # the key is used up, too
                     transaction.append(replace(new, kind=EventKind.AGAIN))
                 return known, True, ()
             if old is None or old.kind not in ANSWERS:
-                return self._append(transaction, new), False, ()
+                event, *read[:] = self._append(transaction, new)
+                return event, False, ()
             undo = transaction.append(self._undo_event(old, as_key(None)))
             void = tuple(json.loads(undo.text or "[]"))
             return transaction.append(replace(new, late=old.late)), False, void
 
         event, repeated, void = self.runtime.write(keep)
+        for leases in read:  # the next question need not read them again
+            self.runtime.keep_leases(*leases)
         with self.lock:
             return replace(self.receipt(event, repeated=repeated), void=void)
 
@@ -235,11 +240,11 @@ class Assignment:
         runtime.catch_up()
 
         def take_back(transaction: Transaction) -> tuple[Event, bool]:
-            known = runtime.state.by_key.get(key)
+            known = runtime.state.by_key.get((annotator, key))
             if known is not None:
                 regroup = known.kind is EventKind.REGROUP and number is None
                 kind = EventKind.REGROUP if regroup else EventKind.UNDO
-                _check_same(known, kind, number, None, annotator)
+                _check_same(known, kind, number, None)
                 return known, True
             last = self._regrouping(number, annotator, event)
             if last is not None:
@@ -266,28 +271,33 @@ class Assignment:
         self.runtime.write(end, durable=False)
 
     def append(
-        self, make: Callable[[Transaction], Iterable[NewEvent]], key: str | None = None
+        self,
+        make: Callable[[Transaction], Iterable[NewEvent]],
+        key: str | None = None,
+        annotator: str = "",
     ) -> Event:
         """Append events that are made of all that happened before them; the first of them.
 
-        With a key that was used before, what was appended then.
+        With a key that this annotator used before, what was appended then.
         """
-        first = as_key(key)
+        first, by = as_key(key), annotator
 
         def append(transaction: Transaction) -> Event:
-            done = self.runtime.state.by_key.get(first)
+            nonlocal by
+            done = self.runtime.state.by_key.get((by, first))
             if done is not None:  # perhaps the connection was lost after the commit
                 return done
             for place, event in enumerate(make(transaction)):
                 who, key = check_annotator(event.annotator), f"{first}-{place}" if place else first
+                by = by if place else who
                 transaction.append(replace(event, annotator=who, key=key))
             return transaction.appended[0]
 
         return self.runtime.write(append)
 
-    def log(self, make: Callable[[], NewEvent], key: str | None = None) -> Receipt:
+    def log(self, make: Callable[[], NewEvent]) -> Receipt:
         """Append an event that is made of all that happened before it."""
-        event = self.append(lambda _: [make()], key)
+        event = self.append(lambda _: [make()])
         with self.lock:
             return self.receipt(event)
 
@@ -432,9 +442,9 @@ class Assignment:
 
     def _known(self, new: NewEvent) -> Event | None:
         """The event that is this one already: by its key, or the same said again."""
-        known = self.runtime.state.by_key.get(new.key)
+        known = self.runtime.state.by_key.get((new.annotator, new.key))
         if known is not None:
-            _check_same(known, new.kind, new.asked, new.value, new.annotator)
+            _check_same(known, new.kind, new.asked, new.value)
             if known.id in self.runtime.state.undone:
                 raise KeyConflictError(
                     f"Nothing was saved: this {known.kind.value} to question {known.question} was "
@@ -445,18 +455,22 @@ class Assignment:
         same = mine is not None and (mine.kind, mine.value) == (new.kind, new.value)
         return mine if same and new.kind in ANSWERS else None
 
-    def _append(self, transaction: Transaction, new: NewEvent) -> Event:
-        """Keep an answer, an unsure or a skip, and let go of its lease."""
+    def _append(
+        self, transaction: Transaction, new: NewEvent
+    ) -> tuple[Event, tuple[float, list[Lease]]]:
+        """Keep an answer, an unsure or a skip, and let go of its lease; the leases afterwards."""
         (now, leases), number, annotator = transaction.leases(), new.asked, new.annotator
         mine = [each for each in leases if (each.question, each.annotator) == (number, annotator)]
         self._check_move(new.kind, number, annotator, leased=bool(mine))
         late = new.kind in ANSWERS and self._is_late(number, annotator, mine, now)
         event = transaction.append(replace(new, late=late))
+        kept = [lease for lease in leases if lease not in mine]
         if new.kind is EventKind.SKIP and mine:  # they may come back to it
-            transaction.lease(Lease(question=number, annotator=annotator, until=now))
+            kept.append(Lease(question=number, annotator=annotator, until=now))
+            transaction.lease(kept[-1])
         elif mine:
             transaction.release(number, annotator)
-        return event
+        return event, (now, kept)
 
     def _check_move(self, kind: EventKind, number: int, annotator: str, *, leased: bool) -> None:
         """Refuse what is not legal, and what was not handed out and the budget does not allow."""
@@ -577,17 +591,13 @@ def _with(leases: list[Lease], given: list[Lease]) -> list[Lease]:
     return list(found.values())
 
 
-def _check_same(
-    known: Event, kind: EventKind, number: int | None, value: Value | None, annotator: str
-) -> None:
+def _check_same(known: Event, kind: EventKind, number: int | None, value: Value | None) -> None:
     """Refuse a key that was used for something else."""
-    same = (known.kind, known.value, known.annotator) == (kind, value, annotator)
+    same = (known.kind, known.value) == (kind, value)
     if same and (number is None or known.question == number):
         return
-    first = "somebody else used it"  # what they said is theirs
-    if known.annotator == annotator:
-        first = f"{known.kind.value} {known.value} to question {known.question} came first"
     raise KeyConflictError(
         f"A key must be used for one answer only. Got {known.key!r:.60} again for something else "
-        f"({first}); use a new key."
+        f"({known.kind.value} {known.value} to question {known.question} came first); use a new "
+        "key."
     )

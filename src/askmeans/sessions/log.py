@@ -106,7 +106,7 @@ class NewEvent:
     """What is appended to the log; `value`, `target` and `text` are what the kind says."""
 
     kind: EventKind
-    # The client's, different for every event of a session.
+    # The client's, different for every event of an annotator.
     key: str = field(default_factory=lambda: uuid.uuid4().hex)
     annotator: str  # who did it
     question: int | None = None
@@ -170,7 +170,7 @@ class State:
         self.regroupings: list[Event] = []  # groups added and merged that were not taken back
         self.n_added = 0  # groups, those taken back among them
         self.withdrawn: set[int] = set()  # their numbers
-        self.by_key: dict[str, Event] = {}
+        self.by_key: dict[tuple[str, str], Event] = {}  # (annotator, key)
         self.undone: set[int] = set()  # events taken back
         self.touched: list[int] = []  # questions that something happened to, in order
         self.n_changes = 0  # of the answers that stand
@@ -194,13 +194,14 @@ class State:
         for event in events:
             assert event.id > self.last
             self.last = event.id
-            self.by_key[event.key] = event
+            self.by_key[event.annotator, event.key] = event
             if event.kind in CHANGES:
                 self.changes.append(event)
             if event.question is not None:
                 self.touched.append(event.question)
             if event.kind is EventKind.AGAIN:
-                self.by_key[event.key] = self._mine[event.asked, event.annotator]
+                mine = self._mine[event.asked, event.annotator]
+                self.by_key[event.annotator, event.key] = mine
             elif event.kind is EventKind.UNDO:
                 self._take_back(event)
             elif event.kind is EventKind.ADJUDICATE:

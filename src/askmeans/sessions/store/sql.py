@@ -54,12 +54,6 @@ _EVENTS, _QUESTIONS = (
         (models.questions, models.questions.c.number),
     )
 )
-_INVITES = (
-    select(models.invites)
-    .where(models.invites.c.session_id == bindparam("session"))
-    .order_by(models.invites.c.id)
-)
-_INVITATION = _INVITES.where(models.invites.c.id == bindparam("id"))
 _NEW_QUESTIONS = insert(models.questions)
 _RELEASE = delete(models.leases).where(
     models.leases.c.session_id == bindparam("session"),
@@ -79,6 +73,7 @@ class _Statements:
             .order_by(invites.c.id)
         )
         self.invite = self.invites.where(invites.c.digest == bindparam("digest"))
+        self.invitation = self.invites.where(invites.c.id == bindparam("id"))
         now = backend.now.subquery()  # one row: the time is told where there are no leases, too
         self.leases = select(*now.c, leases.c.question, leases.c.annotator, leases.c.until)
         self.leases = self.leases.select_from(
@@ -337,8 +332,12 @@ class SqlTransaction:
         self._set_invite(invite, {"used": self.now()})
 
     def invites(self, invite: int | None = None) -> list[InviteRecord]:
-        query = _INVITES if invite is None else _INVITATION
-        rows = self._connection.execute(query, {"session": self._session, "id": invite})
+        statements = self._statements
+        query = statements.invites if invite is None else statements.invitation
+        told = {"session": self._session, "id": invite}
+        rows = self._connection.execute(query, told).all()
+        if rows and self._now is None:
+            self._now = float(rows[0].now)
         return [_as_invite(row) for row in rows]
 
     def _set_invite(self, invite: int, values: dict[str, Any]) -> None:
