@@ -144,7 +144,9 @@ class Assignment:
         """
         runtime = self.runtime
         with self.lock:
-            new = any(runtime.number(question) is None for question in chosen)
+            now, listed = runtime.leases()
+            known = self._leases(annotator, listed, now).once
+            first = any(runtime.number(question) not in known for question in chosen)
 
         def lease(
             transaction: Transaction,
@@ -158,7 +160,8 @@ class Assignment:
             taken = list(itertools.islice(free, len(chosen)))
             unknown = [question for question in taken if runtime.number(question) is None]
             affordable = len(self._affordable(taken, len(chosen), leases)) == len(chosen)
-            if not affordable or (unknown and not new):
+            is_first = any(runtime.number(question) not in leases.once for question in taken)
+            if not affordable or (is_first and not first):
                 return None
             added = transaction.add_questions(unknown, after=runtime.n_questions)
             numbered = dict(zip(unknown, added, strict=True))
@@ -168,8 +171,9 @@ class Assignment:
             transaction.lease(*given)
             return taken, numbers, now, _with(listed, given)
 
-        # A lease need not survive the machine; the number of a question must.
-        done = runtime.write(lease, durable=new)
+        # That somebody was asked must survive the machine, or their answer would be refused
+        # afterwards; that they hold it a little longer need not.
+        done = runtime.write(lease, durable=first)
         if done is None:
             return None
         taken, numbers, now, held = done

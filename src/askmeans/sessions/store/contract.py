@@ -8,8 +8,9 @@ A store keeps sessions. It knows nothing of policies, budgets or who may answer 
   ask for.
 - **Durable.** When `write` is left without an exception, what was done in it survives the death of
   the process and of the machine. When it is left with one, nothing of it is there, or nobody was
-  told of it: a file that is not at its place any more confirms nothing. Leases alone
-  may be written with `durable=False`: they survive the process, and need not survive the machine.
+  told of it: a file that is not at its place any more confirms nothing. Leases that
+  are renewed may be written with `durable=False`: they survive the process, and need not survive
+  the machine.
 - **One writer.** Inside `write(session)` nobody else writes to that session; its events get
   numbers that only grow, in the order of the commits. So whoever has read events up to a number
   has read all that will ever be below it. Readers are not held up.
