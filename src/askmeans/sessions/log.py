@@ -160,6 +160,7 @@ class State:
         self._most = most  # annotations, where people disagree
         self.budget = budget  # most questions to answer; None for any number
         self.last = 0
+        self.last_event: Event | None = None
         self.paused = False
         self.names: dict[int, str] = {}  # cluster -> name
         self.pins: dict[int, list[int]] = {}  # group -> rows, in the order they were pinned
@@ -193,7 +194,7 @@ class State:
         """Take events in, in their order."""
         for event in events:
             assert event.id > self.last
-            self.last = event.id
+            self.last, self.last_event = event.id, event
             self.by_key[event.annotator, event.key] = event
             if event.kind in CHANGES:
                 self.changes.append(event)

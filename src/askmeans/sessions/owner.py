@@ -77,6 +77,21 @@ class SessionOwner(Invitations):
         with self._runtime.up_to_date() as state:
             return state.last
 
+    def check_writable(self) -> None:
+        """Refuse where nothing could be saved now; whoever watches over a server asks.
+
+        Raises
+        ------
+        StoreError
+            If a move would raise it, because the database is away, full, damaged or may not be
+            written to.
+
+        Examples
+        --------
+        >>> open("fruit.db").check_writable()
+        """
+        self._runtime.write(lambda transaction: transaction.check_room())
+
     def pause(self, *, annotator: str = ME) -> Receipt:
         """Hand out no questions until `resume`; answers are still taken.
 

@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeVar
 
-from askmeans.exceptions import AskmeansError, QueryError
+from askmeans.exceptions import AskmeansError, QueryError, StoreMovedError
 from askmeans.policy.adapter import PlanPolicy
 from askmeans.policy.models.forest import load as load_forest
 from askmeans.policy.panel import without_models
@@ -163,7 +163,7 @@ class Runtime:
                 with self.store.write(self.record.id, durable=durable) as transaction:
                     if check is not None:
                         check(transaction)
-                    self.take(transaction.events(self.state.last))
+                    self.take(self._since(transaction))
                     done = work(transaction)
                 moment = self._moment.get()
                 if moment is not None:
@@ -172,6 +172,21 @@ class Runtime:
                 return done
 
         return retried(once, self.store.patience)
+
+    def _since(self, transaction: Transaction) -> list[Event]:
+        """What happened since; refused where what happened last is no longer there."""
+        last = self.state.last_event
+        if last is None:
+            return transaction.events(0)
+        first, *events = transaction.events(last.id - 1) or [None]
+        renamed = any(event.kind is EventKind.PSEUDONYM for event in events)
+        if first is None or first.id != last.id or (first.key != last.key and not renamed):
+            raise StoreMovedError(
+                f"{self.store.url} must keep all that was written to it. Got one without event "
+                f"{last.id}: an older state was restored. Stop this program and start it again, to "
+                "go on from there. The last answer was not confirmed."
+            )
+        return events
 
     def leases(self) -> tuple[float, list[Lease]]:
         """The database's time, and every lease; within `reading_once` those last read."""

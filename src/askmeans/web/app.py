@@ -14,7 +14,13 @@ from starlette.staticfiles import StaticFiles
 
 from askmeans import __version__
 from askmeans.checks import check_number
-from askmeans.exceptions import AskmeansError, InvitationError, ParameterError, StoreError
+from askmeans.exceptions import (
+    AskmeansError,
+    InvitationError,
+    ParameterError,
+    StoreError,
+    StoreLostError,
+)
 from askmeans.sessions import open as open_session
 from askmeans.web.api import make_api
 from askmeans.web.context import STATIC, AppContext
@@ -135,15 +141,17 @@ def _as_hosts(public_hosts: Sequence[str]) -> frozenset[str]:
 
 
 def _add_health(app: FastAPI, context: AppContext) -> None:
-    """Whether the page can serve: 200 where the database answers, 503 where it does not."""
+    """Whether the page can serve: 200 where an answer would be saved, 503 where it would not."""
 
     @app.get("/healthz", include_in_schema=False)
     def healthz() -> Response:
         try:
-            context.session.last_event  # noqa: B018 - it is read from the database
+            context.session.check_writable()
         except StoreError as error:
             _log.error("/healthz %s", error)
-            return JSONResponse({"status": "the database does not answer"}, 503)
+            lost = isinstance(error, StoreLostError)
+            why = "does not answer" if lost else "cannot be written to"
+            return JSONResponse({"status": f"the database {why}"}, 503)
         return JSONResponse({"status": "ok"})
 
 

@@ -13,8 +13,7 @@ from askmeans.exceptions import (
     ParameterError,
     QueryError,
     SessionError,
-    StoreBusyError,
-    StoreFullError,
+    StoreError,
     StoreLostError,
 )
 from askmeans.sessions import Session
@@ -36,9 +35,7 @@ _STATUS: list[tuple[type[AskmeansError], int]] = [  # the first that fits
     (ParameterError, 422),
     (DataError, 422),
     (SessionError, 409),
-    (StoreBusyError, 503),
-    (StoreLostError, 503),
-    (StoreFullError, 503),  # until there is room
+    (StoreError, 503),  # until whoever looks after the database has done so
 ]
 
 

@@ -148,6 +148,9 @@ class Transaction(Protocol):
         all there are, and none of these.
         """
 
+    def check_room(self) -> None:
+        """Refuse, as a write would, where there is no room for what is written next."""
+
     def add_part(self, part: DataPart, chunks: Iterator[bytes]) -> None:
         """Keep more rows."""
 

@@ -377,6 +377,9 @@ class SqlTransaction:
         last = self._connection.execute(select(func.max(table.c.number)).where(here)).scalar()
         return numbers, last or 0
 
+    def check_room(self) -> None:
+        self._backend.check_room()
+
     def add_part(self, part: DataPart, chunks: Iterator[bytes]) -> None:
         done = self._connection.execute(
             insert(models.parts).values(
