@@ -5,7 +5,9 @@ Rules of this file:
   what was chosen is checked, and rows are written. Where somebody was quicker, it is tried again.
 - What is checked is checked inside the transaction, against all events there are. Nothing is
   changed in memory before the commit.
-- Two hold the same question at once only if several annotations of it are wanted.
+- Two hold the same question at once only if several annotations of it are wanted. Nobody holds more
+  than MOST_HELD; and who has nothing to do takes a question over from somebody who holds several:
+  that lease ends, as if its time were over.
 - The budget limits what is handed out. An answer to a question that was handed out is always kept.
 - Where the connection to the database is lost, the whole move is tried again with the same key:
   whether it was kept before is found in the log.
@@ -38,6 +40,7 @@ from askmeans.shares import numbered_text
 __all__ = ["Assignment"]
 
 SPARE = 16  # questions chosen beside those wanted: as many may be quicker before all is done anew
+MOST_HELD = 48  # questions of one annotator: three times what a page prepares for (`web/ahead.py`)
 GOLD_EVERY = 10  # questions of which one is gold: a tenth of the work, as is usual in crowds
 _SLIP = 5.0  # seconds that a clock may be set back without ending a lease
 
@@ -50,6 +53,7 @@ class _Leases:
     own: Set[int]  # theirs, in force
     once: Set[int]  # theirs, in force or ended
     others: Counter[int]  # how many others hold a question
+    theirs: list[Lease]  # the leases of others in force
     reserved: Set[int]  # what others hold and nobody has answered: it will cost budget
 
 
@@ -68,7 +72,7 @@ class Assignment:
         while True:
             self.runtime.catch_up()
             undone = len(self.runtime.state.undone)
-            chosen, spare = self._choose(n, annotator, whole_row=whole_row)
+            chosen, spare = self._choose(min(n, MOST_HELD), annotator, whole_row=whole_row)
             if not chosen:
                 return []
             until = self._lease_seconds(seconds)
@@ -112,6 +116,10 @@ class Assignment:
             chosen, spare = [*chosen, *found[:room]], found[room:]
         if len(chosen) < n:
             chosen = self._affordable([*chosen, *skipped], n, leases)
+        if not chosen:
+            with self.lock:
+                over = self._to_take_over(leases)
+            return ([] if over is None else [runtime.question(over.question)]), []
         if whole_row and chosen:
             free = {question for question in pending if question.items != chosen[0].items}
             same = runtime.row(chosen[0], free, annotator)
@@ -158,6 +166,10 @@ class Assignment:
             leases = self._leases(annotator, listed, now)
             free = (q for q in (*chosen, *spare) if self._is_free(q, leases))
             taken = list(itertools.islice(free, len(chosen)))
+            ended = list[Lease]()
+            over = None if taken else self._to_take_over(leases)
+            if over is not None and runtime.question(over.question) in chosen:
+                taken, ended = chosen, [replace(over, until=now)]
             unknown = [question for question in taken if runtime.number(question) is None]
             affordable = len(self._affordable(taken, len(chosen), leases)) == len(chosen)
             is_first = any(runtime.number(question) not in leases.once for question in taken)
@@ -168,8 +180,8 @@ class Assignment:
             numbers = [numbered.get(q) or runtime.number(q) or 0 for q in taken]
             given = [Lease(question=number, annotator=annotator, until=now + seconds)
                      for number in numbers]  # fmt: skip
-            transaction.lease(*given)
-            return taken, numbers, now, _with(listed, given)
+            transaction.lease(*given, *ended)
+            return taken, numbers, now, _with(listed, given + ended)
 
         # That somebody was asked must survive the machine, or their answer would be refused
         # afterwards; that they hold it a little longer need not.
@@ -363,12 +375,14 @@ class Assignment:
     def _leases(self, annotator: str, listed: list[Lease], now: float) -> _Leases:
         """Who holds what, as an annotator sees it."""
         state, held = self.runtime.state, self.in_force(listed, now)
-        others = Counter(lease.question for lease in held if lease.annotator != annotator)
+        theirs = [lease for lease in held if lease.annotator != annotator]
+        others = Counter(lease.question for lease in theirs)
         return _Leases(
             annotator=annotator,
             own={lease.question for lease in held if lease.annotator == annotator},
             once={lease.question for lease in listed if lease.annotator == annotator},
             others=others,
+            theirs=theirs,
             reserved={number for number in others if not state.count(number)},
         )
 
@@ -397,6 +411,28 @@ class Assignment:
             for number in self.runtime.state.skipped_by(leases.annotator)
             if number not in leases.own and self._is_free(self.runtime.question(number), leases)
         ]
+
+    def _to_take_over(self, leases: _Leases) -> Lease | None:
+        """The lease that ends for somebody who has nothing else to do: the oldest there is.
+
+        Of whoever holds questions about one thing only, which they are looking at, none is taken.
+        """
+        runtime, about = self.runtime, dict[str, set[tuple[int, ...]]]()
+        open_ = [
+            lease
+            for lease in leases.theirs
+            if lease.question not in runtime.state.gold and runtime.is_open(lease.question)
+        ]
+        for lease in open_:
+            about.setdefault(lease.annotator, set()).add(runtime.question(lease.question).items)
+        may = [
+            lease
+            for lease in open_
+            if len(about[lease.annotator]) > 1
+            and runtime.state.mine(lease.question, leases.annotator) is None
+        ]
+        # Of those that one call handed out the last: its holder answers in their order.
+        return min(may, key=lambda lease: (lease.until, -lease.question), default=None)
 
     def _pending(self, leases: _Leases) -> set[Asked]:
         """Questions that nobody new shall get: leased by anybody, or answered and not settled."""

@@ -178,15 +178,16 @@ class Runtime:
         last = self.state.last_event
         if last is None:
             return transaction.events(0)
-        first, *events = transaction.events(last.id - 1) or [None]
+        events = transaction.events(last.id - 1)
         renamed = any(event.kind is EventKind.PSEUDONYM for event in events)
-        if first is None or first.id != last.id or (first.key != last.key and not renamed):
+        there = bool(events) and events[0].id == last.id
+        if not there or (events[0].key != last.key and not renamed):
             raise StoreMovedError(
                 f"{self.store.url} must keep all that was written to it. Got one without event "
                 f"{last.id}: an older state was restored. Stop this program and start it again, to "
                 "go on from there. The last answer was not confirmed."
             )
-        return events
+        return events[1:]
 
     def leases(self) -> tuple[float, list[Lease]]:
         """The database's time, and every lease; within `reading_once` those last read."""
