@@ -16,14 +16,18 @@ Rules of this file:
 import itertools
 import json
 import math
+import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Set
 from dataclasses import dataclass, replace
+
+import numpy as np
 
 from askmeans.exceptions import BudgetError, KeyConflictError, SessionError
 from askmeans.queries import Question as Asked
 from askmeans.sessions.log import (
     ANSWERS,
+    GOLD,
     Event,
     EventKind,
     NewEvent,
@@ -33,7 +37,7 @@ from askmeans.sessions.log import (
     check_annotator,
 )
 from askmeans.sessions.reports import Question, Receipt, SessionState, Undone
-from askmeans.sessions.runtime import Runtime
+from askmeans.sessions.runtime import GOLD_COPY, Runtime
 from askmeans.sessions.store.contract import Lease, Transaction
 from askmeans.shares import numbered_text
 
@@ -41,7 +45,8 @@ __all__ = ["Assignment"]
 
 SPARE = 16  # questions chosen beside those wanted: as many may be quicker before all is done anew
 MOST_HELD = 48  # questions of one annotator: three times what a page prepares for (`web/ahead.py`)
-GOLD_EVERY = 10  # questions of which one is gold: a tenth of the work, as is usual in crowds
+# Questions of which one is gold, at a random place: a tenth of the work, as is usual in crowds.
+GOLD_EVERY = 10
 _SLIP = 5.0  # seconds that a clock may be set back without ending a lease
 
 
@@ -127,21 +132,72 @@ class Assignment:
                 same = [q for q in same if q not in skipped and self._is_free(q, leases)]
             chosen = self._affordable([*chosen, *same], n + len(same), leases)
             spare = [] if same else spare  # a row is handed out as a whole
-        gold = self._gold_due(leases) if chosen else None
-        return (chosen, spare) if gold is None else ([gold], [])
-
-    def _gold_due(self, leases: _Leases) -> Asked | None:
-        """A gold question, where it is time for one."""
-        state = self.runtime.state
-        if not state.gold or leases.own - state.gold.keys():
-            return None
         with self.lock:
-            mine = [event.question for event in state.given_by(leases.annotator)]
-            seen = sum(number in state.gold for number in mine)
-            left = sorted(state.gold.keys() - set(mine))
-            if not left or (len(mine) + 1) // GOLD_EVERY <= seen:
-                return None
-            return self.runtime.question(left[0])
+            mixed = self._with_gold(chosen, n, leases, whole_row=whole_row)
+        return mixed, [] if whole_row and mixed != chosen else spare
+
+    def _with_gold(
+        self, chosen: list[Asked], n: int, leases: _Leases, *, whole_row: bool
+    ) -> list[Asked]:
+        """The chosen questions, with gold ones at their places among those not leased before.
+
+        One in ten is gold, at a place in each ten that follows from the seed and the person.
+        """
+        runtime, state, name = self.runtime, self.runtime.state, leases.annotator
+        if not state.gold or not chosen:
+            return chosen
+        mine = [event.asked for event in state.given_by(name)]
+        held = [q for q in chosen if runtime.number(q) in leases.own]
+        is_gold = [number in state.gold for number in mine]
+        is_gold += [runtime.number(question) in state.gold for question in held]
+        left = self._gold_left(leases)
+        mixed, others = list(held), iter(chosen[len(held) :])
+        while len(mixed) < (1 if whole_row else n):
+            block, place = divmod(len(is_gold), GOLD_EVERY)
+            rng = np.random.default_rng([runtime.config.seed, zlib.crc32(name.encode()), block])
+            due = (
+                len(left) > 0
+                and sum(is_gold) <= block
+                and not any(is_gold[block * GOLD_EVERY :])
+                and place >= int(rng.integers(GOLD_EVERY))
+            )
+            question = next(others, None)
+            if question is None:  # no gold question is the last one there is
+                break
+            if due:
+                others = itertools.chain([question], others)
+                question = runtime.question(left.pop(0))._replace(repeat=GOLD_COPY)
+            mixed.append(question)
+            is_gold.append(due)
+        if not whole_row:
+            return mixed
+        if held or not is_gold[-1]:
+            return chosen
+        row = [runtime.question(number)._replace(repeat=GOLD_COPY) for number in left]
+        return mixed + [question for question in row if question.items == mixed[0].items]
+
+    def _gold_left(self, leases: _Leases) -> list[int]:
+        """Gold questions that somebody neither answered nor holds, in an order of their own."""
+        state = self.runtime.state
+        known = {event.asked for event in state.given_by(leases.annotator)} | leases.own
+        seen = {state.original(number) for number in known}
+        originals = sorted({state.original(number) for number in state.gold})
+        name = zlib.crc32(leases.annotator.encode())
+        order = np.random.default_rng([self.runtime.config.seed, name]).permutation(len(originals))
+        return [number for number in np.array(originals)[order].tolist() if number not in seen]
+
+    def _copied(self, taken: list[Asked], leases: _Leases) -> list[Asked] | None:
+        """The questions, with a copy for each gold one; None where they got one meanwhile."""
+        runtime, copied = self.runtime, list[Asked]()
+        left = set(self._gold_left(leases)) if runtime.state.gold else set()
+        for question in taken:
+            if question.repeat == GOLD_COPY:
+                if runtime.number(question._replace(repeat=0)) not in left:
+                    return None
+                repeat = GOLD_COPY + runtime.n_questions + 1 + len(copied)
+                question = question._replace(repeat=repeat)
+            copied.append(question)
+        return copied
 
     def _hand_out(
         self, chosen: list[Asked], spare: list[Asked], annotator: str, undone: int, seconds: float
@@ -170,6 +226,10 @@ class Assignment:
             over = None if taken else self._to_take_over(leases)
             if over is not None and runtime.question(over.question) in chosen:
                 taken, ended = chosen, [replace(over, until=now)]
+            copied = self._copied(taken, leases)
+            if copied is None:
+                return None
+            taken = copied
             unknown = [question for question in taken if runtime.number(question) is None]
             affordable = len(self._affordable(taken, len(chosen), leases)) == len(chosen)
             is_first = any(runtime.number(question) not in leases.once for question in taken)
@@ -180,6 +240,14 @@ class Assignment:
             numbers = [numbered.get(q) or runtime.number(q) or 0 for q in taken]
             given = [Lease(question=number, annotator=annotator, until=now + seconds)
                      for number in numbers]  # fmt: skip
+            for question, number in numbered.items():
+                if question.repeat > GOLD_COPY:
+                    original = runtime.number(question._replace(repeat=0)) or 0
+                    known = runtime.state.gold[original]
+                    transaction.append(
+                        NewEvent(kind=EventKind.GOLD, annotator=GOLD, question=number,
+                                 value=known.value, target=original)
+                    )  # fmt: skip
             transaction.lease(*given, *ended)
             return taken, numbers, now, _with(listed, given + ended)
 
@@ -336,7 +404,7 @@ class Assignment:
     def question(self, number: int) -> Question:
         """A question by its number."""
         with self.lock:
-            kind, items, cluster, repeat = self.runtime.question(number)
+            kind, items, cluster, repeat = self.runtime.plain_question(number)
         return Question(id=int(number), kind=kind, items=items, cluster=cluster, repeat=repeat)
 
     def receipt(self, event: Event, *, repeated: bool = False) -> Receipt:
@@ -383,7 +451,7 @@ class Assignment:
             once={lease.question for lease in listed if lease.annotator == annotator},
             others=others,
             theirs=theirs,
-            reserved={number for number in others if not state.count(number)},
+            reserved={n for n in others if n not in state.gold and not state.count(n)},
         )
 
     def _begun(self, leases: _Leases) -> list[int]:
@@ -440,7 +508,7 @@ class Assignment:
         numbers = {*leases.own, *leases.others, *state.skipped_by(leases.annotator)}
         if state.wants_several:
             numbers |= {*runtime.wanting()}
-        return {runtime.question(number) for number in numbers}
+        return {runtime.plain_question(number) for number in numbers}
 
     def _is_free(self, question: Asked, leases: _Leases) -> bool:
         """Whether somebody may have a question: it is open, and not with others or answered."""
@@ -459,6 +527,8 @@ class Assignment:
     def _costs(self, question: Asked, leases: _Leases) -> bool:
         """Whether an answer to a question will cost budget that is not kept for it already."""
         number = self.runtime.number(question)
+        if question.repeat >= GOLD_COPY or number in self.runtime.state.gold:
+            return False
         if number is None:
             return True
         return number not in leases.reserved and not self.runtime.state.count(number)
@@ -532,7 +602,8 @@ class Assignment:
 
     def _is_beyond(self, number: int) -> bool:
         """Whether an answer to a question would exceed the budget."""
-        return self.runtime.left == 0 and not self.runtime.state.answers(number)
+        state = self.runtime.state
+        return self.runtime.left == 0 and number not in state.gold and not state.answers(number)
 
     def _is_late(self, number: int, annotator: str, mine: list[Lease], now: float) -> bool:
         """Whether an answer comes after its lease, the settling of its question or the budget."""

@@ -115,7 +115,7 @@ class NewEvent:
     value: Value | None = None
     # The event that an undo takes back; the cluster renamed; the part of the data added; the number
     # of questions or opinions; a new group, or the one that goes on after a merge, or of a pin; the
-    # number of an invitation.
+    # number of an invitation; the gold question that one handed out is a copy of.
     target: int | None = None
     # A name, pseudonym or role; "off" for a pin that ends; as JSON an option's name and value, or
     # what a model says: pairs of a row and its shares, or null.
@@ -182,7 +182,7 @@ class State:
         self._mine: dict[tuple[int, str], Event] = {}  # (question, annotator) -> what stands
         self._stacks: dict[str, list[Event]] = {}  # annotator -> what they may undo, in order
         self._counts: dict[str, Counter[str]] = {}  # annotator -> kinds of those
-        self.gold: dict[int, Event] = {}  # question -> its known answer
+        self.gold: dict[int, Event] = {}  # question -> its known answer; of copies, too
         self._decided: dict[int, Event] = {}  # question -> what counts instead of its answers
         self.descriptions: dict[int, str] = {}  # group -> a line on what belongs there
         self.models: dict[str, dict[int, tuple[float, ...] | None]] = {}  # name -> row -> shares
@@ -210,6 +210,8 @@ class State:
             elif event.kind is EventKind.OPINIONS:
                 self._wanted[event.asked] = event.target or 0
                 self.n_changes += 1
+            elif event.kind is EventKind.GOLD and event.target is not None:
+                self.gold[event.asked] = event
             elif event.question is not None:
                 self._give(event)
             elif event.kind in (EventKind.PAUSE, EventKind.RESUME):
@@ -299,6 +301,8 @@ class State:
 
     def wanted(self, question: int) -> int:
         """How many answers a question wants: one more as long as those it has disagree."""
+        if question in self.gold:
+            return 1  # everybody gets a copy of their own
         wanted = max(self.annotations, self._wanted.get(question, 0))
         if self._most is None or self._most <= wanted:
             return wanted
@@ -338,6 +342,16 @@ class State:
         """Whether somebody's answer would count, as the one did that they undid."""
         undone = (question, annotator) in self._behind
         return undone and self._place(question, annotator) < self.wanted(question)
+
+    def original(self, question: int) -> int:
+        """The gold question that one handed out is a copy of; others are themselves."""
+        gold = self.gold.get(question)
+        return question if gold is None or gold.target is None else gold.target
+
+    @property
+    def n_checked(self) -> int:
+        """How many copies of gold questions are answered."""
+        return sum(self.original(n) != n and n in self._answers for n in self.gold)
 
     def value(self, question: int) -> Value:
         """The answer to a settled question; NaN where nobody could say, of rows the mean."""

@@ -313,10 +313,10 @@ class SessionOwner(Invitations):
     def add_gold(self, answers: Iterable[Answer]) -> Held:
         """Mix questions whose answers are known with the others, unmarked.
 
-        Everybody gets one as every tenth question, as long as there are some that they have not
-        answered. They cost no budget; the known answers are evidence, and what people say to them
-        tells how far to rely on each (`gold_report`). With the option "gold_feedback" the receipt
-        of an answer has the known one.
+        One in ten questions of everybody is one of them, at a random place, as long as there are
+        some that they have not answered. They cost no budget; the known answers are evidence, and
+        what people say to them tells how far to rely on each (`gold_report`). With the option
+        "gold_feedback" the receipt of an answer has the known one.
 
         Parameters
         ----------

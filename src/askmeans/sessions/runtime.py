@@ -38,11 +38,14 @@ from askmeans.sessions.warning_notes import quietly
 from askmeans.shares import difference
 from askmeans.spec import SIMILARITIES
 
-__all__ = ["AUDIT_SHARE", "WAY_OUT", "Found", "Runtime"]
+__all__ = ["AUDIT_SHARE", "GOLD_COPY", "WAY_OUT", "Found", "Runtime"]
 
 T = TypeVar("T")
 Check = Callable[[Transaction], None]  # raises where whoever acts may not write any more
 
+# The repeat of a gold question that is to be copied; copies, which make everybody's gold questions
+# as new as their others, have that and their number.
+GOLD_COPY = 1 << 30
 AUDIT_SHARE = "audit_share"  # the option: part of people's questions that are random
 
 WAY_OUT = (
@@ -482,6 +485,11 @@ class Runtime:
             )
         return question
 
+    def plain_question(self, number: int) -> Question:
+        """A question by its number; of a copy of a gold question that one."""
+        question = self.question(number)
+        return question if question.repeat < GOLD_COPY else question._replace(repeat=0)
+
     def about(self, items: tuple[int, ...]) -> list[int]:
         """Numbers of the questions about just these items."""
         return list(self._about.get(items, ()))
@@ -507,10 +515,10 @@ class Runtime:
                 events = some = state.evidence()
             groups = self.groups
             k = len(groups.living)
-            told = as_evidence(events, self.question, groups)
+            told = as_evidence(events, self.plain_question, groups)
             every = settled = with_models(Answers.of(renumbered(told), k), state.models, groups)
             if len(some) < len(events):
-                settled = Answers.of(as_evidence(some, self.question, groups), k)
+                settled = Answers.of(as_evidence(some, self.plain_question, groups), k)
             self._table = _Evidence(
                 n_changes=state.n_changes,
                 n_rewrites=state.n_rewrites,
@@ -531,7 +539,7 @@ class Runtime:
             twice = any(state.count(event.asked) != 1 for event in new)
             if twice or state.wants_several or table.settled is not table.all:
                 return None  # it wants the answers of a question together
-        told = as_evidence(new, self.question, groups)
+        told = as_evidence(new, self.plain_question, groups)
         if any(answer.repeat for answer in told):  # it may replace another
             return None
         every = table.all.extended(told, len(groups.living))
