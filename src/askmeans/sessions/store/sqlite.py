@@ -6,11 +6,13 @@ afterwards. So every connection remembers which files it has open (device and in
 
 A file that is overwritten, truncated or restored in its place stays the same file, and SQLite does
 not look: it goes on from its cache and the write-ahead log. But only checkpoints write to the file,
-ours come at known moments, and those of other programs are counted in the log's index (`-shm`).
-Where size or time of the file are others and nobody made a checkpoint, somebody wrote over it.
-Where another program made one, too, a new connection, without a cache, must find every row that is
-known to be there, and in the file alone every row that was there after the last checkpoint
-(`_check_content`).
+and ours come at known moments. Where size or time of the file are others than after the last one,
+another program made a checkpoint or somebody wrote over the file: then a new connection, without a
+cache, must find every row that is known to be there, and in the file alone every row that was there
+after the last checkpoint (`_check_content`).
+
+None of the files is ever opened here but by SQLite: closing one would end the locks that SQLite has
+on it in this process.
 """
 
 import errno
@@ -157,8 +159,6 @@ class SqliteBackend(Backend):
         try:
             now = _marks(self._path)
             if known is not None and (now.file != known.file or now.log < known.log):
-                if now.checkpoints == known.checkpoints:
-                    raise _overwritten(self._path)
                 _check_whole(self._path, self._content, self._in_file)
         except OSError:  # it was removed just now
             _check_same(self._path, None, self._opened)
@@ -194,19 +194,15 @@ class _Marks:
 
     file: tuple[int, int]  # size, and time of the last change
     log: int  # its size, which only grows while it is open
-    checkpoints: bytes  # of the log's index: which log it is, and how far checkpoints have come
 
 
 def _marks(path: Path) -> _Marks:
     """Those of a database."""
-    real, log, index = os.path.realpath(path), 0, b""
-    with suppress(OSError):  # the index first: a checkpoint notes in it that it is done at the end
+    real, log = os.path.realpath(path), 0
+    with suppress(FileNotFoundError):
         log = os.stat(f"{real}-wal").st_size
-        with open(f"{real}-shm", "rb") as file:  # its format: sqlite.org/walformat.html
-            index = file.read(132)
     found = os.stat(real)
-    checkpoints = index[32:40] + index[96:100] + index[128:132]
-    return _Marks(file=(found.st_size, found.st_mtime_ns), log=log, checkpoints=checkpoints)
+    return _Marks(file=(found.st_size, found.st_mtime_ns), log=log)
 
 
 def _read_content(raw: sqlite3.Connection, known: _Content) -> _Content:
@@ -243,26 +239,14 @@ def _has(raw: sqlite3.Connection, content: _Content) -> bool:
 def _check_whole(path: Path, content: _Content, in_file: _Content) -> None:
     """Refuse a database that was written over, by connections that have nothing in memory."""
     alone = f"{path.as_uri()}?mode=ro&immutable=1"  # without its log
-    with open(os.path.realpath(path), "rb") as file:  # of an empty one SQLite removes the log
-        whole = file.read(16) == b"SQLite format 3\0"
-    if whole:
-        with closing(connect(path)) as fresh:
-            whole = _has(fresh, content)
-            for _ in range(_TRIES if whole else 0):
-                with closing(sqlite3.connect(alone, uri=True)) as raw:
-                    whole = _has(raw, in_file)
-                if whole:
-                    break
-                # Another program is at a checkpoint, or was killed in the middle of one.
-                _checkpoint(fresh)
-                time.sleep(_PAUSE)
-    if not whole:
-        raise _overwritten(path)
-
-
-def _overwritten(path: Path) -> StoreMovedError:
-    """Somebody wrote over a database that is open."""
-    return StoreMovedError(
+    for _ in range(_TRIES):  # another program may be at a checkpoint
+        if os.stat(path).st_size == 0:  # of an empty file SQLite would remove the log
+            break
+        with closing(connect(path)) as fresh, closing(sqlite3.connect(alone, uri=True)) as raw:
+            if _has(fresh, content) and _has(raw, in_file):
+                return
+        time.sleep(_PAUSE)
+    raise StoreMovedError(
         f"{path} must not be written to by others while it is open. Got a file that was "
         "overwritten, truncated or restored in its place; stop every program that has it open, "
         f"put the backup there once more, without {path.name}-wal and {path.name}-shm beside it "
