@@ -27,7 +27,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Float, event, literal_column, select
+from sqlalchemy import Connection, Float, event, literal_column, select
 from sqlalchemy.dialects.sqlite import insert
 
 from askmeans.exceptions import (
@@ -119,17 +119,17 @@ class SqliteBackend(Backend):
         raw: Any = connection.connection.dbapi_connection
         with writing.begin():
             self._check_content()
+            if self._writes % CHECKPOINT_WRITES == 0:
+                self._checkpoint(raw)
+            self._writes += 1
             yield writing
             _check_files(writing, self._path)
             content = _read_content(raw, self._content)
         _check_files(writing, self._path)
         self._content = content
-        self._check_content()
-        if self._writes % CHECKPOINT_WRITES == 0:
-            if _checkpoint(raw):
-                self._in_file = content
-            self._marks = _marks(self._path)
-        self._writes += 1
+        if self._is_written():  # since the transaction began
+            with writing.begin():
+                self._check_content()
 
     @contextmanager
     def begin_tables(self, connection: Connection) -> Iterator[Connection]:
@@ -147,18 +147,47 @@ class SqliteBackend(Backend):
             raise _read_only(self.url, str(error)) from error
 
     def close(self) -> None:
-        with suppress(StoreError):  # what was written over it is not mixed with the log
-            self._check_content()
-            _last_checkpoint(self.engine)
+        if self.engine.pool.checkedin():  # type: ignore[attr-defined]  # of QueuePool, ours
+            lent = self.engine.raw_connection()  # else nothing was done here, or somebody is at it
+            raw: Any = lent.dbapi_connection
+            # Where somebody writes just now, the log stays, and is safe.
+            with suppress(StoreError, sqlite3.Error, OSError):
+                raw.execute("PRAGMA busy_timeout = 1000")
+                raw.execute("BEGIN IMMEDIATE")
+                self._check_content()
+                self._checkpoint(raw)
+            with suppress(sqlite3.Error):
+                raw.execute("ROLLBACK")
+            lent.close()
         super().close()
 
-    def _check_content(self) -> None:
-        """Refuse a file that somebody overwrote, truncated or restored since the last look."""
-        _check_same(self._path, _files(self._path)[0], self._opened)
+    def _checkpoint(self, raw: Any) -> None:
+        """Move what is in the write-ahead log into the database, as far as nobody reads it.
+
+        In the turn of the one writer: so nobody of ours looks at the file meanwhile.
+        """
+        content = _read_content(raw, self._content)
+        with closing(connect(self._path)) as other, suppress(sqlite3.Error):
+            busy, in_log, moved = other.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+            if not busy and in_log == moved:
+                self._in_file = content
+        self._marks = _marks(self._path)
+
+    def _is_written(self) -> bool:
+        """Whether somebody wrote to the file since the last look, or shortened its log."""
         known = self._marks
         try:
             now = _marks(self._path)
-            if known is not None and (now.file != known.file or now.log < known.log):
+        except OSError:  # it was removed just now
+            return True
+        return known is not None and (now.file != known.file or now.log < known.log)
+
+    def _check_content(self) -> None:
+        """Refuse a file that somebody overwrote, truncated or restored; in a writer's turn."""
+        _check_same(self._path, _files(self._path)[0], self._opened)
+        try:
+            now = _marks(self._path)
+            if self._is_written():
                 _check_whole(self._path, self._content, self._in_file)
         except OSError:  # it was removed just now
             _check_same(self._path, None, self._opened)
@@ -239,7 +268,7 @@ def _has(raw: sqlite3.Connection, content: _Content) -> bool:
 def _check_whole(path: Path, content: _Content, in_file: _Content) -> None:
     """Refuse a database that was written over, by connections that have nothing in memory."""
     alone = f"{path.as_uri()}?mode=ro&immutable=1"  # without its log
-    for _ in range(_TRIES):  # another program may be at a checkpoint
+    for _ in range(_TRIES):  # a program that is not ours may be at a checkpoint
         if os.stat(path).st_size == 0:  # of an empty file SQLite would remove the log
             break
         with closing(connect(path)) as fresh, closing(sqlite3.connect(alone, uri=True)) as raw:
@@ -253,26 +282,6 @@ def _check_whole(path: Path, content: _Content, in_file: _Content) -> None:
         "(keep these where nothing was restored), and start again. The last answer was not "
         "confirmed."
     )
-
-
-def _checkpoint(raw: Any) -> bool:
-    """Move what is in the write-ahead log into the database; whether all of it was moved."""
-    try:
-        busy, in_log, moved = raw.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
-    except sqlite3.Error:  # what is in the log stays there, and is safe
-        return False
-    return bool(not busy and in_log == moved)
-
-
-def _last_checkpoint(engine: Engine) -> None:
-    """Move what is in the write-ahead log into the database, as far as nobody else reads it."""
-    if engine.pool.checkedin() == 0:  # type: ignore[attr-defined]  # of QueuePool, ours
-        return  # nothing was done here, or somebody is at it
-    lent = engine.raw_connection()
-    try:
-        _checkpoint(lent.dbapi_connection)
-    finally:
-        lent.close()
 
 
 def _files(path: Path) -> tuple[FileId, FileId]:
