@@ -9,6 +9,7 @@ is in the database, without `Session`: every confirmed move is there once, none 
 confirmed twice, and nothing by anybody after the event that revoked them.
 """
 
+import ctypes
 import http.client
 import json
 import os
@@ -32,6 +33,7 @@ from askmeans.exceptions import SessionError
 from askmeans.web import serve
 
 ITEMS = 600
+SECONDS = 90.0  # after which it is enough, however few things happened
 PEOPLE = {"annotator": 4, "owner": 2}
 _FINAL = {200, 204, 303, 400, 401, 403, 404, 409, 422}  # not what comes while something is away
 _FAILED = re.compile('askmeans_said="?(%21|!)')
@@ -106,7 +108,9 @@ def annotate(client):
             kind = str(rng.choice(["answer", "answer", "answer", "unsure", "skip", "undo"]))
             told = {"question": question["id"], "key": client.key()}
             path = "/api/undo" if kind == "undo" else "/api/answers"
-            if kind != "undo":
+            if kind == "undo":  # of what they said last
+                del told["question"]
+            else:
                 told["kind"] = kind
             if kind == "answer":
                 told["value"] = int(rng.integers(3))
@@ -147,23 +151,31 @@ def reshape(client):
             status, headers, text = client.call(
                 "POST", path, body, "application/x-www-form-urlencoded"
             )
+            if status == 401 or headers.get("location", "").startswith("/signin"):
+                return
             cookies = " ".join(headers.get_all("set-cookie", ()))
             if status in (200, 303) and not _FAILED.search(cookies):
                 client.note(move=event, sent=sent, status=200, **form)
-            if status == 401:
-                return
         except (OSError, http.client.HTTPException):
             pass  # whether it was kept is not known
         time.sleep(float(rng.uniform(0.0, 0.1)))
 
 
+def end_with_parent():
+    """Let the system kill this process when the one that forked it is gone, however it went."""
+    with suppress(AttributeError, OSError):  # Linux has it
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+
+
 def run_client(role, *arguments):
     """Do what somebody of this role does."""
+    end_with_parent()
     (annotate if role == "annotator" else reshape)(Client(*arguments))
 
 
 def run_server(database, port, log):
     """Serve until killed."""
+    end_with_parent()
     out = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
     os.dup2(out, 1)
     os.dup2(out, 2)
@@ -235,9 +247,12 @@ def storm(folder, database, acts, seed, crashing=None):
     make(database)
     crew, happened = Crew(folder, database, seed), Counter()
     kinds = ["kill", "revoke", "revoke"] + (["crash"] if crashing is not None else [])
-    for _ in range(acts):
+    end = time.monotonic() + SECONDS
+    while sum(happened.values()) < acts and (
+        len(happened) < len(set(kinds)) or time.monotonic() < end
+    ):
         crew.start()
-        crew.wait_for(int(crew.rng.integers(5, 30)), at_most=20.0)
+        crew.wait_for(int(crew.rng.integers(5, 20)), at_most=20.0)
         act = kinds[sum(happened.values()) % len(kinds)]
         happened[act] += 1
         if act == "kill":
