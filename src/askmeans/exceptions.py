@@ -18,6 +18,7 @@ The tree::
     |-- MissingExtraError (ImportError) an optional package is not installed
     |-- DeviceError (RuntimeError)    there is no card to compute on
     |-- SessionError                  a session cannot do what is asked of it
+    |   |-- InvitationError           who acts was let in by an invitation that ended
     |   |-- NoSessionError (LookupError) there is none of this name, or no database
     |   |-- SessionExistsError (ValueError) there is one of this name already
     |   |-- OtherDataError (ValueError) it belongs to other data
@@ -62,6 +63,7 @@ __all__ = [
     "DataError",
     "DataTypeError",
     "DeviceError",
+    "InvitationError",
     "KeyConflictError",
     "LittleInformationWarning",
     "MissingClusterWarning",
@@ -253,6 +255,10 @@ class DeviceError(AskmeansError, RuntimeError):
 
 class SessionError(AskmeansError):
     """A session cannot do what is asked of it; nothing was done."""
+
+
+class InvitationError(SessionError):
+    """The invitation under which somebody acts was revoked or has expired; nothing was kept."""
 
 
 class NoSessionError(SessionError, LookupError):

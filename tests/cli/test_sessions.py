@@ -226,7 +226,8 @@ def test_an_answer_off_the_scale_is_refused_in_the_terminal_and_asked_again(run,
 
 def test_waiting_for_others_is_no_interruption(run, made):
     with sessions.open(made) as session:
-        session.ask(1000, annotator="bob")
+        session.set_budget(1)
+        session.ask(annotator="bob")
         code, out, _ = run("answer", "s.db", "--annotator", "ann")
     assert "waiting for others" in out
     assert code == 0
@@ -398,15 +399,20 @@ def test_an_export_does_not_follow_a_link_laid_in_its_way(run, made, kind):
 
 def test_who_waits_is_told_for_whom_and_how_long(run, made):
     assert made.exists()
-    run("ask", "s.db", "-n", 40, "--annotator", "ann")
+    run("budget", "s.db", 1)
+    run("ask", "s.db", "--annotator", "ann")
     code, out, _ = run("ask", "s.db", "--annotator", "bob")
     assert code == 3
     assert "No question for bob: waiting for others." in out
-    assert "ann has questions 1, 2, 3, 4, 5 and 35 more, for up to 10 min more" in out
-    assert "ann has questions 1, 2" in run("status", "s.db")[1]
+    assert "ann has question 1, for up to 10 min more" in out
     holding = json.loads(run("status", "s.db", "--json")[1])["holding"]
     assert {each["annotator"] for each in holding} == {"ann"}
-    assert "ann has questions 1, 2" in run("answer", "s.db", "--annotator", "bob")[1]
+    assert "ann has question 1" in run("answer", "s.db", "--annotator", "bob")[1]
+    run("budget", "s.db", 40)
+    run("ask", "s.db", "-n", 40, "--annotator", "ann")
+    told = run("status", "s.db")[1]
+    assert "ann has questions 1, 2, 3, 4, 5 and 35 more, for up to 10 min more" in told
+    assert run("ask", "s.db", "--annotator", "bob")[0] == 0  # one of so many is bob's now
 
 
 def test_a_budget_is_raised(run, made):

@@ -10,6 +10,7 @@ from numpy.testing import assert_array_equal
 from askmeans import TwoPhase
 from askmeans.exceptions import KeyConflictError, ParameterError, SessionError
 from askmeans.sessions import SessionState
+from askmeans.sessions.assignment import MOST_HELD
 
 
 def test_two_annotators_never_hold_the_same_question(make, again):
@@ -170,9 +171,11 @@ def test_states_are_told_apart(make, kit):
         return [session.status(annotator=name).state for name in ("ann", "bob", None)]
 
     assert states() == [SessionState.ASKING] * 3
+    few = make("few.db", budget=1)
+    few.ask(annotator="ann")
+    assert few.status(annotator="bob").state is SessionState.WAITING
+    assert few.ask(annotator="bob") == []
     held = session.ask(20, annotator="ann")
-    assert states() == [SessionState.ASKING, SessionState.WAITING, SessionState.ASKING]
-    assert session.ask(annotator="bob") == []
     assert session.status().leased == len(held)
     session.pause()
     assert states() == [SessionState.PAUSED] * 3
@@ -417,3 +420,42 @@ def test_who_comes_second_gets_the_next_question_without_choosing_anew(make, aga
     (number,) = one._assignment._hand_out(chosen, spare, "ann", 0, 60.0)
     assert one._runtime.question(number) == spare[0]
     assert one._assignment._hand_out(chosen, [], "dan", 0, 60.0) is None
+
+
+def test_nobody_holds_so_much_that_others_get_nothing(make, again):
+    session = make(strategy="auto", ask="group", cluster_names=["a", "b", "c"],
+                   X=[[float(row)] for row in range(60)])  # fmt: skip
+    held = session.ask(100, annotator="ann")
+    assert len(held) == MOST_HELD < 60
+    assert session.ask(100, annotator="ann") == held
+    others = again(session).ask(100, annotator="bob")
+    assert len(others) == 60 - MOST_HELD
+    assert not set(held) & set(others)
+
+
+@pytest.mark.parametrize("options", [{"budget": 8}, {"X": [[0.0], [1.0], [2.0], [9.0]]}])
+def test_who_has_nothing_else_takes_over_the_oldest_of_who_holds_several(make, again, options):
+    session = make(strategy="auto", ask="group", cluster_names=["a", "b", "c"], **options)
+    other = again(session)
+    first = session.ask(2, annotator="ann")
+    held = session.ask(100, annotator="ann")  # all that there is; the first are no older now
+    assert held[:2] == first
+    (taken,) = other.ask(annotator="bob")
+    assert taken == held[-1]  # of those leased at once the one that is answered last
+    assert other.ask(annotator="bob") == [taken]
+    assert session.ask(100, annotator="ann") == held[:-1]
+    assert session.asked_of("ann") == {question.id for question in held}
+    assert session.status().leased == len(held)
+    other.renew(annotator="ann", lease_seconds=5.0)  # now hers are older than those of bob
+    other.ask(2, annotator="bob")
+    (next_,) = session.ask(annotator="cy")
+    assert next_ in held[:-1]
+    names = [f"t{number}" for number in range(len(held))]
+    got = [session.ask(annotator=name) for name in names]
+    assert [] in got  # everybody has one to look at, and nobody takes that away
+    mine = [each for each in session.status().holding if each.annotator == "ann"]
+    assert len(mine) == 1
+    late = session.tell(taken.id, 0, annotator="ann")  # nobody's answer is lost
+    assert late.late
+    assert late.counts
+    assert not other.tell(taken.id, 0, annotator="bob").repeated

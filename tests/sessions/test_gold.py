@@ -34,25 +34,120 @@ def answer(session, n, name="Ada", value=0):
     return rows, receipts
 
 
-def test_everybody_gets_a_gold_question_as_every_tenth_and_each_once(session):
+def until_gold(session, name="Ada", value=0):
+    """Answer until a gold question is asked; the rows before it, and that question."""
+    rows = []
+    while True:
+        (question,) = session.ask(annotator=name)
+        if question.items[0] in KNOWN:
+            return rows, question
+        rows.append(question.items[0])
+        session.tell(question.id, value, annotator=name)
+
+
+def places_of_gold(session, name, n=30, at_once=1):
+    """Where gold questions are among the first n of somebody, from 0; and the numbers of all."""
+    rows, numbers = [], []
+    while len(rows) < n:
+        for question in session.ask(min(at_once, n - len(rows)), annotator=name):
+            rows.append(question.items[0])
+            numbers.append(question.id)
+            session.tell(question.id, 0, annotator=name)
+    return [place for place, row in enumerate(rows) if row in MANY], numbers
+
+
+MANY = dict.fromkeys(range(20, 32), (1.0, 0.0, 0.0))
+WIDE = [[float(row)] for row in range(300)]
+
+
+@pytest.fixture
+def wide(make):
+    made = make(X=WIDE, strategy="auto", ask="group", cluster_names=NAMES)
+    made.add_gold(gold(MANY))
+    return made
+
+
+def test_one_question_in_ten_is_gold_at_places_that_differ(wide):
+    found = {name: places_of_gold(wide, name)[0] for name in ("Ada", "Bo", "Cy")}
+    for places in found.values():
+        assert [place // GOLD_EVERY for place in places] == [0, 1, 2]
+    assert len({tuple(places) for places in found.values()}) == 3
+    assert len({place % GOLD_EVERY for places in found.values() for place in places}) > 3
+    assert len({place % GOLD_EVERY for place in found["Ada"]}) > 1
+
+
+@pytest.mark.parametrize("at_once", [1, 7, 30])
+def test_places_of_gold_follow_from_the_seed_whatever_is_asked_at_once(make, wide, at_once):
+    same = make("same.db", X=WIDE, strategy="auto", ask="group", cluster_names=NAMES)
+    same.add_gold(gold(MANY))
+    assert places_of_gold(same, "Ada", at_once=at_once)[0] == places_of_gold(wide, "Ada")[0]
+
+
+def test_gold_questions_are_numbered_in_order_like_others(wide, again):
+    other, numbers = again(wide), {"Ada": [], "Bo": []}
+    for _ in range(25):
+        for session, name in ((wide, "Ada"), (other, "Bo")):
+            (question,) = session.ask(annotator=name)
+            assert question.repeat == session.question(question.id).repeat == 0
+            assert not session.tell(question.id, 0, annotator=name).late
+            numbers[name].append(question.id)
+    assert numbers["Ada"] == sorted(numbers["Ada"])
+    assert numbers["Bo"] == sorted(numbers["Bo"])
+    assert sorted(numbers["Ada"] + numbers["Bo"]) == list(range(13, 63))  # one after the other
+
+
+def test_gold_questions_are_counted_as_others_are(session):
+    for _ in range(2 * GOLD_EVERY):
+        before = session.status()
+        (question,) = session.ask(annotator="Ada")
+        asked = session.status()
+        assert asked.open - before.open == asked.leased - before.leased == 1
+        session.tell(question.id, 0, annotator="Ada")
+        after = session.status()
+        assert (after.open, after.leased) == (before.open, before.leased)
+        assert after.without_gold().answered == before.without_gold().answered + 1
+        assert after.left.high == before.left.high - 1
+        assert after.held == 2
+    assert (after.answered, after.checked) == (18, 2)
+
+
+def test_each_gold_question_is_asked_once_of_everybody(session, again):
     for name in ("Ada", "Bo"):
-        rows, receipts = answer(session, 3 * GOLD_EVERY - 1 if name == "Ada" else 10, name)
-        places = [place for place, row in enumerate(rows, start=1) if row in KNOWN]
-        assert places == [GOLD_EVERY, 2 * GOLD_EVERY][: len(rows) // GOLD_EVERY]
+        rows, receipts = answer(session, 2 * GOLD_EVERY, name)
+        assert len(rows) == len(set(rows))
         assert not any(receipt.late for receipt in receipts)
+    seen = again(session)
+    (report,) = {score.questions for score in seen.gold_report().values()}
+    assert report == 2 == seen.agreement().questions
 
 
 def test_a_gold_question_looks_like_any_other(session):
-    rows, _ = answer(session, GOLD_EVERY - 1)
-    (question,) = session.ask(annotator="Ada")
-    assert question.items[0] in KNOWN
+    _, question = until_gold(session)
     assert session.ask(annotator="Ada") == [question]  # as long as it is not answered
     other = session.question(1 if question.id != 1 else 2)
     assert (question.kind, question.cluster, question.repeat) == (
         other.kind, other.cluster, other.repeat
     )  # fmt: skip
     assert session.tell(question.id, 0, annotator="Ada").gold is None
-    assert rows
+    assert sum(row in KNOWN for row in answer(session, 2 * GOLD_EVERY)[0]) <= 2
+
+
+def test_a_gold_item_is_asked_about_as_a_row_where_others_are(make):
+    session = make(strategy="auto", ask="membership", cluster_names=NAMES)
+    known = [
+        Answer(round=0, kind="membership", items=(row,), cluster=j, repeat=0, value=float(j == 0))
+        for row in (7, 8) for j in range(3)
+    ]  # fmt: skip
+    session.add_gold(known)
+    sizes = {}
+    for _ in range(12):
+        row = session.ask_row(annotator="Ada")
+        assert len({question.items for question in row}) == 1
+        sizes[row[0].items[0]] = len(row)
+        for question in row:
+            session.tell(question.id, 0.25, annotator="Ada")
+    assert sizes.keys() & {7, 8}
+    assert {sizes[row] for row in sizes.keys() & {7, 8}} == {3}
 
 
 @pytest.mark.parametrize("ask", ["group", "membership"])
@@ -87,8 +182,8 @@ def test_gold_questions_cost_no_budget(make):
 def test_known_answers_are_evidence_and_are_not_asked_by_the_policy(session):
     memberships = session.result().memberships
     assert [memberships[row].argmax() for row in KNOWN] == [0, 1]
-    rows, _ = answer(session, GOLD_EVERY - 1)
-    assert not set(rows) & KNOWN.keys()
+    rows, _ = answer(session, 2 * GOLD_EVERY)
+    assert sum(row in KNOWN for row in rows) <= 2
 
 
 def test_the_report_tells_how_far_everybody_is_off(session, again):
@@ -104,16 +199,17 @@ def test_the_report_tells_how_far_everybody_is_off(session, again):
 
 def test_feedback_is_given_where_the_owner_wants_it(session):
     session.set_option("gold_feedback", True)
-    _, receipts = answer(session, GOLD_EVERY)
-    assert [receipt.gold for receipt in receipts[:-1]] == [None] * (GOLD_EVERY - 1)
-    assert receipts[-1].gold in KNOWN.values()
+    rows, receipts = answer(session, GOLD_EVERY)
+    for row, receipt in zip(rows, receipts, strict=True):
+        assert receipt.gold == KNOWN.get(row)
 
 
 def test_an_answer_to_a_gold_question_can_be_undone_and_given_again(session):
-    rows, receipts = answer(session, GOLD_EVERY)
+    _, question = until_gold(session)
+    receipt = session.tell(question.id, 0, annotator="Ada")
     undone = session.undo(annotator="Ada")
-    assert undone.question.id == receipts[-1].question
-    assert [question.items[0] for question in session.ask(annotator="Ada")] == rows[-1:]
+    assert undone.question.id == receipt.question
+    assert session.ask(annotator="Ada") == [question]
 
 
 def test_gold_that_is_there_stays_and_what_is_none_is_refused(session, make):

@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import text
 
 from askmeans import sessions
-from askmeans.exceptions import ParameterError, SessionError
+from askmeans.exceptions import InvitationError, ParameterError, SessionError
 
 
 @pytest.fixture
@@ -151,3 +151,34 @@ def test_inviting_and_revoking_are_events_of_who_did_it_from_where_without_the_n
     with pytest.raises(SessionError):
         session.revoke("Ada")  # refused: nothing is told
     assert len(session.audit()) == 2
+
+
+@pytest.mark.parametrize("ending", ["revoked", "expired", "renamed"])
+def test_a_move_needs_the_invitation_as_it_is_when_the_move_is_written(session, ending):
+    ada, bo = (session.person_of(session.invite(name)) for name in ("Ada", "Bo"))
+    with sessions.open(session.place) as other, session.acting_as(ada):
+        first, second = session.ask(2, annotator="Ada")
+        assert session.tell(first.id, 0, annotator="Ada").counts
+        if ending == "revoked":
+            other.revoke("Ada")
+        elif ending == "expired":
+            change(other, f"until = 1.0 WHERE id = {ada.invite}")
+        else:
+            other.pseudonymize("Ada")
+        before, leases = other.audit(), other._store.leases(1)[1]
+        for attempt in (
+            lambda: session.tell(second.id, 0, annotator="Ada", key="a"),
+            lambda: session.skip(second.id, annotator="Ada"),
+            lambda: session.undo(annotator="Ada"),
+            lambda: session.ask(annotator="Ada"),
+            lambda: session.leave(annotator="Ada"),
+            lambda: session.invite("Eve", role="owner", annotator="Ada"),
+            lambda: session.pause(annotator="Ada"),
+            lambda: session.add_rows([[0.0, 0.0]]),
+        ):
+            with pytest.raises(InvitationError, match=r"not saved.* Ask an owner"):
+                attempt()
+        assert (other.audit(), other._store.leases(1)[1]) == (before, leases)
+    with session.acting_as(bo):
+        assert session.tell(session.ask(annotator="Bo")[0].id, 0, annotator="Bo").counts
+    assert session.pause().event > before[-1].event  # whoever has the database needs no invitation

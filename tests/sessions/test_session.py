@@ -71,7 +71,7 @@ def test_the_same_key_and_value_again_is_harmless_and_returns_the_first_result(m
     assert len(session.history()) == 1
 
 
-@pytest.mark.parametrize("change", ["value", "question", "annotator", "kind"])
+@pytest.mark.parametrize("change", ["value", "question", "kind"])
 def test_the_same_key_for_something_else_is_refused_and_changes_nothing(make, change):
     session = make()
     first, second = session.ask(2)
@@ -80,12 +80,27 @@ def test_the_same_key_for_something_else_is_refused_and_changes_nothing(make, ch
     other = {
         "value": lambda: session.tell(first.id, 0.5, key="a"),
         "question": lambda: session.tell(second.id, 0.25, key="a"),
-        "annotator": lambda: session.tell(first.id, 0.25, key="a", annotator="you"),
         "kind": lambda: session.unsure(first.id, key="a"),
     }[change]
     with pytest.raises(KeyConflictError, match="key must be used for one answer only"):
         other()
     assert session.history() == before
+
+
+def test_keys_are_each_annotators_own(make, again):
+    session = make(strategy="auto", ask="group", cluster_names=["a", "b", "c"])
+    first, second = session.ask(2)
+    assert [
+        session.tell(first.id, 0, key="a").event,
+        session.tell(second.id, 1, key="a", annotator="you").event,
+        session.undo(key="b").receipt.event,
+        session.undo(key="b", annotator="you").receipt.event,
+    ] == [1, 2, 3, 4]
+    numbers = [session.add_group(name, key="c", annotator=name) for name in ("d", "e")]
+    assert numbers == [3, 4]
+    seen = again(session)
+    assert seen.undo(key="b", annotator="you").receipt.repeated
+    assert seen.add_group("e", key="c", annotator="e") == 4
 
 
 @pytest.mark.parametrize("value", [-0.1, 1.1, math.nan, math.inf, True, "0.5", None])

@@ -246,6 +246,14 @@ def check(axe, picture_of):
     return run
 
 
+def take_all(session):
+    """Let others hold every question, one each; who, and which."""
+    held = {}
+    while questions := session.ask(annotator=f"bob {len(held)}"):
+        held[f"bob {len(held)}"] = questions[0].id
+    return held
+
+
 def question_of(page):
     return page.get_attribute("#question", "data-question")
 
@@ -265,5 +273,5 @@ def tools():
         FRUIT=FRUIT, SCREENSHOTS=SCREENSHOTS, answer=answer, make_fruit=make_fruit,
         make_iris=make_iris, make_products=make_products, question_of=question_of,
         serving=serving, token_of=token_of, using=using, knocking=knocking, sign_in=sign_in,
-        link_to=link_to, become=become, PRINTED=PRINTED,
+        link_to=link_to, become=become, PRINTED=PRINTED, take_all=take_all,
     )  # fmt: skip

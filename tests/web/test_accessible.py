@@ -48,7 +48,7 @@ def test_every_page_of_a_session_is_accessible(look, tmp_path, sit_down, check, 
 def test_every_rest_is_accessible_and_says_what_it_is(look, database, sit_down, check, tools):
     name, options = look
     with tools.serving(database) as address, sessions.open(database) as session:
-        session.ask(100, annotator="bob")
+        held = tools.take_all(session)
         page = sit_down(address, **options)
         expect(page.locator("h1")).to_have_text("Waiting for others")
         check(page, f"waiting-{name}")
@@ -56,6 +56,8 @@ def test_every_rest_is_accessible_and_says_what_it_is(look, database, sit_down, 
         expect(page.locator("h1")).to_have_text("Paused")
         check(page, f"paused-{name}")
         session.resume()
+        for who, question in held.items():
+            session.tell(question, 0.5, annotator=who)
         answer_all(session, "bob")
         expect(page.locator("h1")).to_have_text("All done")
         check(page, f"done-{name}")

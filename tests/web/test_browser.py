@@ -142,9 +142,9 @@ def test_focus_is_never_lost(address, sit_down, tools):
     assert page.evaluate("document.activeElement.tagName") == "H1"  # its form is hidden now
 
 
-def test_who_waits_keeps_the_focus_and_hears_nothing_twice(address, database, sit_down):
+def test_who_waits_keeps_the_focus_and_hears_nothing_twice(address, database, sit_down, tools):
     with sessions.open(database) as session:
-        taken = session.ask(100, annotator="bob")
+        held = tools.take_all(session)
         page = sit_down(address)
         page.get_by_role("link", name="See the results").focus()
         page.evaluate(
@@ -154,7 +154,8 @@ def test_who_waits_keeps_the_focus_and_hears_nothing_twice(address, database, si
               new MutationObserver(() => window.heard++).observe(next, { childList: true });
             }"""
         )
-        session.tell(taken[0].id, 0.5, annotator="bob")
+        who, question = next(iter(held.items()))
+        session.tell(question, 0.5, annotator=who)
         expect(page.locator(".counts strong")).to_have_text("1")  # the counts are new
         assert page.evaluate("document.activeElement.textContent") == "r See the results"
         assert page.evaluate("heard") == 0
@@ -232,14 +233,16 @@ def test_who_stops_is_thanked_sees_the_results_and_leaves_the_questions_to_other
         assert session.ask(annotator="bob")[0].id == question
 
 
-def test_who_waits_for_others_is_told_so_and_goes_on_by_themselves(address, database, sit_down):
+def test_who_waits_for_others_is_told_so_and_goes_on_by_themselves(
+    address, database, sit_down, tools
+):
     with sessions.open(database) as session:
-        taken = session.ask(100, annotator="bob")
+        held = tools.take_all(session)
         page = sit_down(address)
         expect(page.locator("h1")).to_have_text("Waiting for others")
         expect(page.locator("form#answer")).to_be_hidden()
-        for question in taken:
-            session.tell(question.id, 0.5, annotator="bob")
+        for who, question in held.items():
+            session.tell(question, 0.5, annotator=who)
         expect(page.locator("h1")).not_to_have_text("Waiting for others")
         session.pause()
     page.reload()

@@ -1,5 +1,10 @@
 """Whether the page can serve, and what people see while its database is away."""
 
+import os
+import shutil
+import subprocess
+from contextlib import suppress
+
 import pytest
 from playwright.sync_api import expect
 
@@ -80,3 +85,58 @@ def test_in_a_browser_an_answer_waits_for_a_server_that_is_started_anew(
         expect(page.locator("#said")).to_contain_text(f"to question {question}")
     with sessions.open(url) as session:
         assert [(r.question, r.value) for r in session.history()][1:] == [(question, 0.75)]
+
+
+def overwritten(path):
+    before = path.stat().st_mtime_ns
+    while path.stat().st_mtime_ns == before:  # the file system's clock may tick slowly
+        path.write_bytes(b"")
+
+
+def removed(path):
+    path.unlink()
+
+
+def unfit(path):
+    path.with_name(f"{path.name}-wal").unlink()
+
+
+@pytest.mark.parametrize("harm", [overwritten, removed, unfit])
+def test_where_no_answer_could_be_saved_the_server_is_not_healthy_and_says_so(
+    client, database, tools, harm
+):
+    token = tools.token_of(client)
+    ask = {"headers": {"x-csrf-token": token}}
+    (question,) = client.post("/api/ask", json={"n": 1}, **ask).json()
+    assert client.get("/healthz").status_code == 200
+    harm(database)
+    answer = {"question": question["id"], "value": 0.5, "key": "a"}
+    reply = client.post("/api/answers", json=answer, **ask)
+    assert reply.status_code == 503
+    assert "The last answer was not confirmed." in reply.json()["detail"]
+    assert str(database.parent) not in reply.text
+    reply = client.get("/healthz")
+    assert (reply.status_code, reply.json()) == (
+        503, {"status": "the database cannot be written to"}
+    )  # fmt: skip
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounting needs root")
+def test_a_server_whose_disk_is_full_is_not_healthy_until_there_is_room(database, tmp_path, tools):
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(folder)]
+    if subprocess.run(mount, capture_output=True, check=False).returncode != 0:
+        pytest.skip("no mounting here")
+    try:
+        with tools.using(create_app(shutil.copy(database, folder))) as client:
+            assert client.get("/healthz").status_code == 200
+            ballast = folder / "ballast"
+            with suppress(OSError), ballast.open("wb", buffering=0) as file:
+                while True:
+                    file.write(b"x" * 512)
+            assert client.get("/healthz").status_code == 503
+            ballast.unlink()
+            assert client.get("/healthz").status_code == 200
+    finally:
+        subprocess.run(["umount", "-l", str(folder)], check=True)

@@ -244,18 +244,25 @@ def test_an_annotator_takes_back_no_group_of_an_owner(tmp_path, tools):
     assert session.group_names == ["low", "high", "middle"]
 
 
-def test_a_key_that_somebody_else_used_does_not_tell_what_they_said(client, tools):
+def test_nobody_uses_up_the_keys_of_others_or_learns_what_they_said_by_one(client, tools):
     session = session_of(client)
     (theirs,) = session.ask(annotator="ann")
-    session.tell(theirs.id, 0.37, annotator="ann", key="k1")
+    receipt = session.tell(theirs.id, 0.37, annotator="ann", key="k1")
+    history = f"history-{receipt.event}"  # of the form under ann's history
     with tools.using(client.app, "bob", "annotator") as other:
-        (mine,) = other.post("/api/ask", json={"n": 1}, headers=secret(other)).json()
-        told = {"question": mine["id"], "value": 0.5, "key": "k1"}
-        reply = other.post("/api/answers", json=told, headers=secret(other))
-    assert reply.status_code == 409
-    assert "use a new key" in reply.json()["detail"]
-    assert "0.37" not in reply.text
-    assert "ann" not in reply.json()["detail"]
+        for key in ("k1", history):
+            (mine,) = other.post("/api/ask", json={"n": 1}, headers=secret(other)).json()
+            told = {"question": mine["id"], "value": 0.5, "key": key}
+            reply = other.post("/api/answers", json=told, headers=secret(other))
+            assert reply.status_code == 200
+            assert not reply.json()["repeated"]
+            assert "0.37" not in reply.text
+    assert re.search(rf'name="key" value="{history}"', client.get("/history").text)
+    form = {"token": tools.token_of(client), "session": client.app.state.context.assignments.mark,
+            "annotator": "ann", "key": history, "question": receipt.question,
+            "event": receipt.event}  # fmt: skip
+    client.post("/undo", data=form)
+    assert [given.annotator for given in session.history()] == ["bob", "bob"]
 
 
 def test_what_only_owners_may_do_is_all_that_is_not_listed_for_annotators(client, tools):

@@ -5,7 +5,9 @@ Rules of this file:
   what was chosen is checked, and rows are written. Where somebody was quicker, it is tried again.
 - What is checked is checked inside the transaction, against all events there are. Nothing is
   changed in memory before the commit.
-- Two hold the same question at once only if several annotations of it are wanted.
+- Two hold the same question at once only if several annotations of it are wanted. Nobody holds more
+  than MOST_HELD; and who has nothing to do takes a question over from somebody who holds several:
+  that lease ends, as if its time were over.
 - The budget limits what is handed out. An answer to a question that was handed out is always kept.
 - Where the connection to the database is lost, the whole move is tried again with the same key:
   whether it was kept before is found in the log.
@@ -14,14 +16,18 @@ Rules of this file:
 import itertools
 import json
 import math
+import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Set
 from dataclasses import dataclass, replace
+
+import numpy as np
 
 from askmeans.exceptions import BudgetError, KeyConflictError, SessionError
 from askmeans.queries import Question as Asked
 from askmeans.sessions.log import (
     ANSWERS,
+    GOLD,
     Event,
     EventKind,
     NewEvent,
@@ -31,14 +37,16 @@ from askmeans.sessions.log import (
     check_annotator,
 )
 from askmeans.sessions.reports import Question, Receipt, SessionState, Undone
-from askmeans.sessions.runtime import Runtime
+from askmeans.sessions.runtime import GOLD_COPY, Runtime
 from askmeans.sessions.store.contract import Lease, Transaction
 from askmeans.shares import numbered_text
 
 __all__ = ["Assignment"]
 
 SPARE = 16  # questions chosen beside those wanted: as many may be quicker before all is done anew
-GOLD_EVERY = 10  # questions of which one is gold: a tenth of the work, as is usual in crowds
+MOST_HELD = 48  # questions of one annotator: three times what a page prepares for (`web/ahead.py`)
+# Questions of which one is gold, at a random place: a tenth of the work, as is usual in crowds.
+GOLD_EVERY = 10
 _SLIP = 5.0  # seconds that a clock may be set back without ending a lease
 
 
@@ -50,6 +58,7 @@ class _Leases:
     own: Set[int]  # theirs, in force
     once: Set[int]  # theirs, in force or ended
     others: Counter[int]  # how many others hold a question
+    theirs: list[Lease]  # the leases of others in force
     reserved: Set[int]  # what others hold and nobody has answered: it will cost budget
 
 
@@ -68,7 +77,7 @@ class Assignment:
         while True:
             self.runtime.catch_up()
             undone = len(self.runtime.state.undone)
-            chosen, spare = self._choose(n, annotator, whole_row=whole_row)
+            chosen, spare = self._choose(min(n, MOST_HELD), annotator, whole_row=whole_row)
             if not chosen:
                 return []
             until = self._lease_seconds(seconds)
@@ -112,6 +121,10 @@ class Assignment:
             chosen, spare = [*chosen, *found[:room]], found[room:]
         if len(chosen) < n:
             chosen = self._affordable([*chosen, *skipped], n, leases)
+        if not chosen:
+            with self.lock:
+                over = self._to_take_over(leases)
+            return ([] if over is None else [runtime.question(over.question)]), []
         if whole_row and chosen:
             free = {question for question in pending if question.items != chosen[0].items}
             same = runtime.row(chosen[0], free, annotator)
@@ -119,21 +132,72 @@ class Assignment:
                 same = [q for q in same if q not in skipped and self._is_free(q, leases)]
             chosen = self._affordable([*chosen, *same], n + len(same), leases)
             spare = [] if same else spare  # a row is handed out as a whole
-        gold = self._gold_due(leases) if chosen else None
-        return (chosen, spare) if gold is None else ([gold], [])
-
-    def _gold_due(self, leases: _Leases) -> Asked | None:
-        """A gold question, where it is time for one."""
-        state = self.runtime.state
-        if not state.gold or leases.own - state.gold.keys():
-            return None
         with self.lock:
-            mine = [event.question for event in state.given_by(leases.annotator)]
-            seen = sum(number in state.gold for number in mine)
-            left = sorted(state.gold.keys() - set(mine))
-            if not left or (len(mine) + 1) // GOLD_EVERY <= seen:
-                return None
-            return self.runtime.question(left[0])
+            mixed = self._with_gold(chosen, n, leases, whole_row=whole_row)
+        return mixed, [] if whole_row and mixed != chosen else spare
+
+    def _with_gold(
+        self, chosen: list[Asked], n: int, leases: _Leases, *, whole_row: bool
+    ) -> list[Asked]:
+        """The chosen questions, with gold ones at their places among those not leased before.
+
+        One in ten is gold, at a place in each ten that follows from the seed and the person.
+        """
+        runtime, state, name = self.runtime, self.runtime.state, leases.annotator
+        if not state.gold or not chosen:
+            return chosen
+        mine = [event.asked for event in state.given_by(name)]
+        held = [q for q in chosen if runtime.number(q) in leases.own]
+        is_gold = [number in state.gold for number in mine]
+        is_gold += [runtime.number(question) in state.gold for question in held]
+        left = self._gold_left(leases)
+        mixed, others = list(held), iter(chosen[len(held) :])
+        while len(mixed) < (1 if whole_row else n):
+            block, place = divmod(len(is_gold), GOLD_EVERY)
+            rng = np.random.default_rng([runtime.config.seed, zlib.crc32(name.encode()), block])
+            due = (
+                len(left) > 0
+                and sum(is_gold) <= block
+                and not any(is_gold[block * GOLD_EVERY :])
+                and place >= int(rng.integers(GOLD_EVERY))
+            )
+            question = next(others, None)
+            if question is None:  # no gold question is the last one there is
+                break
+            if due:
+                others = itertools.chain([question], others)
+                question = runtime.question(left.pop(0))._replace(repeat=GOLD_COPY)
+            mixed.append(question)
+            is_gold.append(due)
+        if not whole_row:
+            return mixed
+        if held or not is_gold[-1]:
+            return chosen
+        row = [runtime.question(number)._replace(repeat=GOLD_COPY) for number in left]
+        return mixed + [question for question in row if question.items == mixed[0].items]
+
+    def _gold_left(self, leases: _Leases) -> list[int]:
+        """Gold questions that somebody neither answered nor holds, in an order of their own."""
+        state = self.runtime.state
+        known = {event.asked for event in state.given_by(leases.annotator)} | leases.own
+        seen = {state.original(number) for number in known}
+        originals = sorted({state.original(number) for number in state.gold})
+        name = zlib.crc32(leases.annotator.encode())
+        order = np.random.default_rng([self.runtime.config.seed, name]).permutation(len(originals))
+        return [number for number in np.array(originals)[order].tolist() if number not in seen]
+
+    def _copied(self, taken: list[Asked], leases: _Leases) -> list[Asked] | None:
+        """The questions, with a copy for each gold one; None where they got one meanwhile."""
+        runtime, copied = self.runtime, list[Asked]()
+        left = set(self._gold_left(leases)) if runtime.state.gold else set()
+        for question in taken:
+            if question.repeat == GOLD_COPY:
+                if runtime.number(question._replace(repeat=0)) not in left:
+                    return None
+                repeat = GOLD_COPY + runtime.n_questions + 1 + len(copied)
+                question = question._replace(repeat=repeat)
+            copied.append(question)
+        return copied
 
     def _hand_out(
         self, chosen: list[Asked], spare: list[Asked], annotator: str, undone: int, seconds: float
@@ -144,7 +208,9 @@ class Assignment:
         """
         runtime = self.runtime
         with self.lock:
-            new = any(runtime.number(question) is None for question in chosen)
+            now, listed = runtime.leases()
+            known = self._leases(annotator, listed, now).once
+            first = any(runtime.number(question) not in known for question in chosen)
 
         def lease(
             transaction: Transaction,
@@ -156,20 +222,38 @@ class Assignment:
             leases = self._leases(annotator, listed, now)
             free = (q for q in (*chosen, *spare) if self._is_free(q, leases))
             taken = list(itertools.islice(free, len(chosen)))
+            ended = list[Lease]()
+            over = None if taken else self._to_take_over(leases)
+            if over is not None and runtime.question(over.question) in chosen:
+                taken, ended = chosen, [replace(over, until=now)]
+            copied = self._copied(taken, leases)
+            if copied is None:
+                return None
+            taken = copied
             unknown = [question for question in taken if runtime.number(question) is None]
             affordable = len(self._affordable(taken, len(chosen), leases)) == len(chosen)
-            if not affordable or (unknown and not new):
+            is_first = any(runtime.number(question) not in leases.once for question in taken)
+            if not affordable or (is_first and not first):
                 return None
             added = transaction.add_questions(unknown, after=runtime.n_questions)
             numbered = dict(zip(unknown, added, strict=True))
             numbers = [numbered.get(q) or runtime.number(q) or 0 for q in taken]
             given = [Lease(question=number, annotator=annotator, until=now + seconds)
                      for number in numbers]  # fmt: skip
-            transaction.lease(*given)
-            return taken, numbers, now, _with(listed, given)
+            for question, number in numbered.items():
+                if question.repeat > GOLD_COPY:
+                    original = runtime.number(question._replace(repeat=0)) or 0
+                    known = runtime.state.gold[original]
+                    transaction.append(
+                        NewEvent(kind=EventKind.GOLD, annotator=GOLD, question=number,
+                                 value=known.value, target=original)
+                    )  # fmt: skip
+            transaction.lease(*given, *ended)
+            return taken, numbers, now, _with(listed, given + ended)
 
-        # A lease need not survive the machine; the number of a question must.
-        done = runtime.write(lease, durable=new)
+        # That somebody was asked must survive the machine, or their answer would be refused
+        # afterwards; that they hold it a little longer need not.
+        done = runtime.write(lease, durable=first)
         if done is None:
             return None
         taken, numbers, now, held = done
@@ -209,21 +293,26 @@ class Assignment:
         )  # fmt: skip
         if instead:
             self.runtime.catch_up()
+        read: list[tuple[float, list[Lease]]] = []  # who holds what afterwards, where it is known
 
         def keep(transaction: Transaction) -> tuple[Event, bool, tuple[int, ...]]:
             known, state = self._known(new), self.runtime.state
+            used = (new.annotator, new.key) in state.by_key
             old = state.mine(number, new.annotator) if instead else None
             if known is not None:
-                if key is not None and new.key not in state.by_key:  # the key is used up, too
+                if key is not None and not used:  # the key is used up, too
                     transaction.append(replace(new, kind=EventKind.AGAIN))
                 return known, True, ()
             if old is None or old.kind not in ANSWERS:
-                return self._append(transaction, new), False, ()
+                event, *read[:] = self._append(transaction, new)
+                return event, False, ()
             undo = transaction.append(self._undo_event(old, as_key(None)))
             void = tuple(json.loads(undo.text or "[]"))
             return transaction.append(replace(new, late=old.late)), False, void
 
         event, repeated, void = self.runtime.write(keep)
+        for leases in read:  # the next question need not read them again
+            self.runtime.keep_leases(*leases)
         with self.lock:
             return replace(self.receipt(event, repeated=repeated), void=void)
 
@@ -235,11 +324,11 @@ class Assignment:
         runtime.catch_up()
 
         def take_back(transaction: Transaction) -> tuple[Event, bool]:
-            known = runtime.state.by_key.get(key)
+            known = runtime.state.by_key.get((annotator, key))
             if known is not None:
                 regroup = known.kind is EventKind.REGROUP and number is None
                 kind = EventKind.REGROUP if regroup else EventKind.UNDO
-                _check_same(known, kind, number, None, annotator)
+                _check_same(known, kind, number, None)
                 return known, True
             last = self._regrouping(number, annotator, event)
             if last is not None:
@@ -266,28 +355,33 @@ class Assignment:
         self.runtime.write(end, durable=False)
 
     def append(
-        self, make: Callable[[Transaction], Iterable[NewEvent]], key: str | None = None
+        self,
+        make: Callable[[Transaction], Iterable[NewEvent]],
+        key: str | None = None,
+        annotator: str = "",
     ) -> Event:
         """Append events that are made of all that happened before them; the first of them.
 
-        With a key that was used before, what was appended then.
+        With a key that this annotator used before, what was appended then.
         """
-        first = as_key(key)
+        first, by = as_key(key), annotator
 
         def append(transaction: Transaction) -> Event:
-            done = self.runtime.state.by_key.get(first)
+            nonlocal by
+            done = self.runtime.state.by_key.get((by, first))
             if done is not None:  # perhaps the connection was lost after the commit
                 return done
             for place, event in enumerate(make(transaction)):
                 who, key = check_annotator(event.annotator), f"{first}-{place}" if place else first
+                by = by if place else who
                 transaction.append(replace(event, annotator=who, key=key))
             return transaction.appended[0]
 
         return self.runtime.write(append)
 
-    def log(self, make: Callable[[], NewEvent], key: str | None = None) -> Receipt:
+    def log(self, make: Callable[[], NewEvent]) -> Receipt:
         """Append an event that is made of all that happened before it."""
-        event = self.append(lambda _: [make()], key)
+        event = self.append(lambda _: [make()])
         with self.lock:
             return self.receipt(event)
 
@@ -310,7 +404,7 @@ class Assignment:
     def question(self, number: int) -> Question:
         """A question by its number."""
         with self.lock:
-            kind, items, cluster, repeat = self.runtime.question(number)
+            kind, items, cluster, repeat = self.runtime.plain_question(number)
         return Question(id=int(number), kind=kind, items=items, cluster=cluster, repeat=repeat)
 
     def receipt(self, event: Event, *, repeated: bool = False) -> Receipt:
@@ -349,13 +443,15 @@ class Assignment:
     def _leases(self, annotator: str, listed: list[Lease], now: float) -> _Leases:
         """Who holds what, as an annotator sees it."""
         state, held = self.runtime.state, self.in_force(listed, now)
-        others = Counter(lease.question for lease in held if lease.annotator != annotator)
+        theirs = [lease for lease in held if lease.annotator != annotator]
+        others = Counter(lease.question for lease in theirs)
         return _Leases(
             annotator=annotator,
             own={lease.question for lease in held if lease.annotator == annotator},
             once={lease.question for lease in listed if lease.annotator == annotator},
             others=others,
-            reserved={number for number in others if not state.count(number)},
+            theirs=theirs,
+            reserved={n for n in others if n not in state.gold and not state.count(n)},
         )
 
     def _begun(self, leases: _Leases) -> list[int]:
@@ -384,13 +480,35 @@ class Assignment:
             if number not in leases.own and self._is_free(self.runtime.question(number), leases)
         ]
 
+    def _to_take_over(self, leases: _Leases) -> Lease | None:
+        """The lease that ends for somebody who has nothing else to do: the oldest there is.
+
+        Of whoever holds questions about one thing only, which they are looking at, none is taken.
+        """
+        runtime, about = self.runtime, dict[str, set[tuple[int, ...]]]()
+        open_ = [
+            lease
+            for lease in leases.theirs
+            if lease.question not in runtime.state.gold and runtime.is_open(lease.question)
+        ]
+        for lease in open_:
+            about.setdefault(lease.annotator, set()).add(runtime.question(lease.question).items)
+        may = [
+            lease
+            for lease in open_
+            if len(about[lease.annotator]) > 1
+            and runtime.state.mine(lease.question, leases.annotator) is None
+        ]
+        # Of those that one call handed out the last: its holder answers in their order.
+        return min(may, key=lambda lease: (lease.until, -lease.question), default=None)
+
     def _pending(self, leases: _Leases) -> set[Asked]:
         """Questions that nobody new shall get: leased by anybody, or answered and not settled."""
         state, runtime = self.runtime.state, self.runtime
         numbers = {*leases.own, *leases.others, *state.skipped_by(leases.annotator)}
         if state.wants_several:
             numbers |= {*runtime.wanting()}
-        return {runtime.question(number) for number in numbers}
+        return {runtime.plain_question(number) for number in numbers}
 
     def _is_free(self, question: Asked, leases: _Leases) -> bool:
         """Whether somebody may have a question: it is open, and not with others or answered."""
@@ -409,6 +527,8 @@ class Assignment:
     def _costs(self, question: Asked, leases: _Leases) -> bool:
         """Whether an answer to a question will cost budget that is not kept for it already."""
         number = self.runtime.number(question)
+        if question.repeat >= GOLD_COPY or number in self.runtime.state.gold:
+            return False
         if number is None:
             return True
         return number not in leases.reserved and not self.runtime.state.count(number)
@@ -432,9 +552,9 @@ class Assignment:
 
     def _known(self, new: NewEvent) -> Event | None:
         """The event that is this one already: by its key, or the same said again."""
-        known = self.runtime.state.by_key.get(new.key)
+        known = self.runtime.state.by_key.get((new.annotator, new.key))
         if known is not None:
-            _check_same(known, new.kind, new.asked, new.value, new.annotator)
+            _check_same(known, new.kind, new.asked, new.value)
             if known.id in self.runtime.state.undone:
                 raise KeyConflictError(
                     f"Nothing was saved: this {known.kind.value} to question {known.question} was "
@@ -447,18 +567,22 @@ class Assignment:
         same = mine is not None and (mine.kind, mine.value) == (new.kind, new.value)
         return mine if same and new.kind in ANSWERS else None
 
-    def _append(self, transaction: Transaction, new: NewEvent) -> Event:
-        """Keep an answer, an unsure or a skip, and let go of its lease."""
+    def _append(
+        self, transaction: Transaction, new: NewEvent
+    ) -> tuple[Event, tuple[float, list[Lease]]]:
+        """Keep an answer, an unsure or a skip, and let go of its lease; the leases afterwards."""
         (now, leases), number, annotator = transaction.leases(), new.asked, new.annotator
         mine = [each for each in leases if (each.question, each.annotator) == (number, annotator)]
         self._check_move(new.kind, number, annotator, leased=bool(mine))
         late = new.kind in ANSWERS and self._is_late(number, annotator, mine, now)
         event = transaction.append(replace(new, late=late))
+        kept = [lease for lease in leases if lease not in mine]
         if new.kind is EventKind.SKIP and mine:  # they may come back to it
-            transaction.lease(Lease(question=number, annotator=annotator, until=now))
+            kept.append(Lease(question=number, annotator=annotator, until=now))
+            transaction.lease(kept[-1])
         elif mine:
             transaction.release(number, annotator)
-        return event
+        return event, (now, kept)
 
     def _check_move(self, kind: EventKind, number: int, annotator: str, *, leased: bool) -> None:
         """Refuse what is not legal, and what was not handed out and the budget does not allow."""
@@ -484,7 +608,8 @@ class Assignment:
 
     def _is_beyond(self, number: int) -> bool:
         """Whether an answer to a question would exceed the budget."""
-        return self.runtime.left == 0 and not self.runtime.state.answers(number)
+        state = self.runtime.state
+        return self.runtime.left == 0 and number not in state.gold and not state.answers(number)
 
     def _is_late(self, number: int, annotator: str, mine: list[Lease], now: float) -> bool:
         """Whether an answer comes after its lease, the settling of its question or the budget."""
@@ -589,19 +714,15 @@ def _with(leases: list[Lease], given: list[Lease]) -> list[Lease]:
     return list(found.values())
 
 
-def _check_same(
-    known: Event, kind: EventKind, number: int | None, value: Value | None, annotator: str
-) -> None:
+def _check_same(known: Event, kind: EventKind, number: int | None, value: Value | None) -> None:
     """Refuse a key that was used for something else."""
-    same = (known.kind, known.value, known.annotator) == (kind, value, annotator)
+    same = (known.kind, known.value) == (kind, value)
     if same and (number is None or known.question == number):
         return
-    first = "somebody else used it"  # what they said is theirs
-    if known.annotator == annotator:
-        first = f"{known.kind.value} {known.value} to question {known.question} came first"
     raise KeyConflictError(
         f"A key must be used for one answer only. Got {known.key!r:.60} again for something else "
-        f"({first}); use a new key.",
+        f"({known.kind.value} {known.value} to question {known.question} came first); use a new "
+        "key.",
         user_message="This page sent another answer before, so this one was not saved. Reload the "
         "page, and answer the question that is shown then.",
     )

@@ -7,18 +7,21 @@ Rules of this file:
 - An invitation is never removed: the list says who could come in, until when, and who did.
 - Inviting and revoking are events, with the number of the invitation: names stand in the list only,
   where a pseudonym can replace them.
+- Within `acting_as` the invitation is checked inside every write transaction, where revoking waits
+  for its turn: nothing is in the log that came after its author's invitation ended.
 """
 
 import hashlib
 import re
 import secrets
 import threading
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Literal, cast
 
 from askmeans.checks import check_number
-from askmeans.exceptions import ParameterError, SessionError, StoreError
+from askmeans.exceptions import InvitationError, ParameterError, SessionError, StoreError
 from askmeans.queries import ME
 from askmeans.sessions.log import EventKind, NewEvent, check_annotator
 from askmeans.sessions.panel import PanelAnswers
@@ -222,19 +225,22 @@ class Invitations(PanelAnswers):
         >>> session.person_of(token) is None
         True
         """
-        valid = [invite for invite in self.invites() if invite.state == "valid"]
-        meant = [invite.number for invite in valid if who in (invite.number, invite.name)]
-        if isinstance(who, bool) or not meant:
-            there = ", ".join(f"{i.number} ({i.name})" for i in valid) or "none"
-            raise SessionError(
-                "The 'who' parameter of Session.revoke must be the number of a valid invitation, "
-                f"or a name. Got {who!r:.80}; there are: {there}.",
-                user_message="This link has ended already, so nobody comes in by it. The list "
-                "below has those that are valid.",
-            )
         by = check_annotator(annotator)
+        meant: list[int] = []
 
         def revoked(transaction: Transaction) -> list[NewEvent]:
+            # Read here: somebody about to be revoked may be inviting themselves once more.
+            every = [_told(record, transaction.now()) for record in transaction.invites()]
+            valid = [invite for invite in every if invite.state == "valid"]
+            meant[:] = [invite.number for invite in valid if who in (invite.number, invite.name)]
+            if isinstance(who, bool) or not meant:
+                there = ", ".join(f"{i.number} ({i.name})" for i in valid) or "none"
+                raise SessionError(
+                    "The 'who' parameter of Session.revoke must be the number of a valid "
+                    f"invitation, or a name. Got {who!r:.80}; there are: {there}.",
+                    user_message="This link has ended already, so nobody comes in by it. The list "
+                    "below has those that are valid.",
+                )
             for number in meant:
                 transaction.revoke(number)
             return [NewEvent(kind=EventKind.REVOKE, annotator=by, target=n) for n in meant]
@@ -274,6 +280,53 @@ class Invitations(PanelAnswers):
             finally:
                 _noting.release()
         return Person(name=invite.name, role=cast(Role, invite.role), invite=invite.id)
+
+    @contextmanager
+    def acting_as(self, person: Person) -> Iterator[None]:
+        """Within this, in this thread or task, every move needs the person's invitation to hold.
+
+        It is checked where the move is written, so a revocation cannot be outrun. What is done
+        outside of this, as the command line does it, needs none: whoever can write to the database
+        may do everything.
+
+        Parameters
+        ----------
+        person : Person
+            As `person_of` returned it.
+
+        Yields
+        ------
+        None
+            While it holds. Moves raise InvitationError once the invitation was revoked, has expired
+            or is for another name or role; nothing of them is kept.
+
+        Examples
+        --------
+        >>> from askmeans.exceptions import InvitationError
+        >>> session = open("fruit.db")
+        >>> ada = session.person_of(session.invite("Ada"))
+        >>> revoked = session.revoke("Ada")
+        >>> with session.acting_as(ada):
+        ...     try:
+        ...         questions = session.ask(annotator=ada.name)
+        ...     except InvitationError as error:
+        ...         print(str(error).partition(":")[0])
+        Your invitation has ended
+        """
+
+        def check(transaction: Transaction) -> None:
+            for record in transaction.invites(person.invite):
+                same = (record.name, record.role) == (person.name, person.role)
+                if same and _told(record, transaction.now()).state == "valid":
+                    return
+            raise InvitationError(
+                "Your invitation has ended: it was revoked, or its days are over. This was not "
+                "saved; all that was confirmed before is kept. Ask an owner of the session for a "
+                "new link."
+            )
+
+        with self._runtime.checking(check):
+            yield
 
 
 def _digest(token: str) -> str:

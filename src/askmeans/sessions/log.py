@@ -106,7 +106,7 @@ class NewEvent:
     """What is appended to the log; `value`, `target` and `text` are what the kind says."""
 
     kind: EventKind
-    # The client's, different for every event of a session.
+    # The client's, different for every event of an annotator.
     key: str = field(default_factory=lambda: uuid.uuid4().hex)
     annotator: str  # who did it
     question: int | None = None
@@ -115,7 +115,7 @@ class NewEvent:
     value: Value | None = None
     # The event that an undo takes back; the cluster renamed; the part of the data added; the number
     # of questions or opinions; a new group, or the one that goes on after a merge, or of a pin; the
-    # number of an invitation.
+    # number of an invitation; the gold question that one handed out is a copy of.
     target: int | None = None
     # A name, pseudonym or role; "off" for a pin that ends; as JSON an option's name and value, or
     # what a model says: pairs of a row and its shares, or null.
@@ -160,6 +160,7 @@ class State:
         self._most = most  # annotations, where people disagree
         self.budget = budget  # most questions to answer; None for any number
         self.last = 0
+        self.last_event: Event | None = None
         self.paused = False
         self.names: dict[int, str] = {}  # cluster -> name
         self.pins: dict[int, list[int]] = {}  # group -> rows, in the order they were pinned
@@ -170,7 +171,7 @@ class State:
         self.regroupings: list[Event] = []  # groups added and merged that were not taken back
         self.n_added = 0  # groups, those taken back among them
         self.withdrawn: set[int] = set()  # their numbers
-        self.by_key: dict[str, Event] = {}
+        self.by_key: dict[tuple[str, str], Event] = {}  # (annotator, key)
         self.undone: set[int] = set()  # events taken back
         self.touched: list[int] = []  # questions that something happened to, in order
         self.n_changes = 0  # of the answers that stand
@@ -181,7 +182,7 @@ class State:
         self._mine: dict[tuple[int, str], Event] = {}  # (question, annotator) -> what stands
         self._stacks: dict[str, list[Event]] = {}  # annotator -> what they may undo, in order
         self._counts: dict[str, Counter[str]] = {}  # annotator -> kinds of those
-        self.gold: dict[int, Event] = {}  # question -> its known answer
+        self.gold: dict[int, Event] = {}  # question -> its known answer; of copies, too
         self._decided: dict[int, Event] = {}  # question -> what counts instead of its answers
         self.descriptions: dict[int, str] = {}  # group -> a line on what belongs there
         self.models: dict[str, dict[int, tuple[float, ...] | None]] = {}  # name -> row -> shares
@@ -193,14 +194,15 @@ class State:
         """Take events in, in their order."""
         for event in events:
             assert event.id > self.last
-            self.last = event.id
-            self.by_key[event.key] = event
+            self.last, self.last_event = event.id, event
+            self.by_key[event.annotator, event.key] = event
             if event.kind in CHANGES:
                 self.changes.append(event)
             if event.question is not None:
                 self.touched.append(event.question)
             if event.kind is EventKind.AGAIN:
-                self.by_key[event.key] = self._mine[event.asked, event.annotator]
+                mine = self._mine[event.asked, event.annotator]
+                self.by_key[event.annotator, event.key] = mine
             elif event.kind is EventKind.UNDO:
                 self._take_back(event)
             elif event.kind is EventKind.ADJUDICATE:
@@ -208,6 +210,8 @@ class State:
             elif event.kind is EventKind.OPINIONS:
                 self._wanted[event.asked] = event.target or 0
                 self.n_changes += 1
+            elif event.kind is EventKind.GOLD and event.target is not None:
+                self.gold[event.asked] = event
             elif event.question is not None:
                 self._give(event)
             elif event.kind in (EventKind.PAUSE, EventKind.RESUME):
@@ -297,6 +301,8 @@ class State:
 
     def wanted(self, question: int) -> int:
         """How many answers a question wants: one more as long as those it has disagree."""
+        if question in self.gold:
+            return 1  # everybody gets a copy of their own
         wanted = max(self.annotations, self._wanted.get(question, 0))
         if self._most is None or self._most <= wanted:
             return wanted
@@ -336,6 +342,16 @@ class State:
         """Whether somebody's answer would count, as the one did that they undid."""
         undone = (question, annotator) in self._behind
         return undone and self._place(question, annotator) < self.wanted(question)
+
+    def original(self, question: int) -> int:
+        """The gold question that one handed out is a copy of; others are themselves."""
+        gold = self.gold.get(question)
+        return question if gold is None or gold.target is None else gold.target
+
+    @property
+    def n_checked(self) -> int:
+        """How many copies of gold questions are answered."""
+        return sum(self.original(n) != n and n in self._answers for n in self.gold)
 
     def value(self, question: int) -> Value:
         """The answer to a settled question; NaN where nobody could say, of rows the mean."""

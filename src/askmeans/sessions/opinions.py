@@ -338,7 +338,7 @@ class Opinions(Changes):
                     value = groups.row_now(value)
                     if any(map(math.isnan, value)):
                         continue  # said before a group was there
-                said.setdefault(event.asked, {})[event.annotator] = value
+                said.setdefault(state.original(event.asked), {})[event.annotator] = value
         return said
 
     def _ratings(

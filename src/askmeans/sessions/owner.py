@@ -80,6 +80,21 @@ class SessionOwner(Invitations):
         with self._runtime.up_to_date() as state:
             return state.last
 
+    def check_writable(self) -> None:
+        """Refuse where nothing could be saved now; whoever watches over a server asks.
+
+        Raises
+        ------
+        StoreError
+            If a move would raise it, because the database is away, full, damaged or may not be
+            written to.
+
+        Examples
+        --------
+        >>> open("fruit.db").check_writable()
+        """
+        self._runtime.write(lambda transaction: transaction.check_room())
+
     def pause(self, *, annotator: str = ME) -> Receipt:
         """Hand out no questions until `resume`; answers are still taken.
 
@@ -302,10 +317,10 @@ class SessionOwner(Invitations):
     def add_gold(self, answers: Iterable[Answer]) -> Held:
         """Mix questions whose answers are known with the others, unmarked.
 
-        Everybody gets one as every tenth question, as long as there are some that they have not
-        answered. They cost no budget; the known answers are evidence, and what people say to them
-        tells how far to rely on each (`gold_report`). With the option "gold_feedback" the receipt
-        of an answer has the known one.
+        One in ten questions of everybody is one of them, at a random place, as long as there are
+        some that they have not answered. They cost no budget; the known answers are evidence, and
+        what people say to them tells how far to rely on each (`gold_report`). With the option
+        "gold_feedback" the receipt of an answer has the known one.
 
         Parameters
         ----------

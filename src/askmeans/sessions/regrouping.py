@@ -113,7 +113,7 @@ class Regrouping:
                 )
             return [NewEvent(kind=EventKind.GROUP, annotator=annotator, target=groups.n, text=name)]
 
-        event = self._assignment.append(added, key)
+        event = self._assignment.append(added, key, annotator)
         undone = event.id in self._runtime.state.undone
         if (event.kind, event.text) != (EventKind.GROUP, name) or undone or event.target is None:
             raise KeyConflictError(
@@ -408,7 +408,7 @@ class Regrouping:
             state = self._runtime.state
             moved = [
                 event
-                for key, event in state.by_key.items()
+                for (_, key), event in state.by_key.items()
                 if any(key.startswith(_moved(group)) for group in state.withdrawn)
                 and state.stands(event)
             ]

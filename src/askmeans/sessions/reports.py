@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -342,6 +342,8 @@ class Status:
         How many groups the answers speak of; None where a plan of the paper asks.
     suggestion : str or None
         Why there may be more groups than there are, in a sentence; None where there are enough.
+    checked : int
+        How many gold questions people answered, each person for themselves; not in `answered`.
 
     Examples
     --------
@@ -367,11 +369,31 @@ class Status:
     holding: tuple[Holding, ...] = ()
     suggested_clusters: int | None = None
     suggestion: str | None = None
+    checked: int = 0
 
     @property
     def people(self) -> dict[str, dict[str, int]]:
         """Counts by annotator, of people only: neither imported nor known answers."""
         return {name: n for name, n in self.annotators.items() if name not in (IMPORTED, GOLD)}
+
+    def without_gold(self) -> "Status":
+        """The status for those whom gold questions test: these look like any others.
+
+        Returns
+        -------
+        Status
+            Without counts of known answers; gold questions count as others do.
+
+        Examples
+        --------
+        >>> open("fruit.db").status().without_gold().answered
+        0
+        """
+        budget = None if self.budget is None else self.budget + self.checked
+        return replace(
+            self, annotators=self.people, held=0, checked=0, budget=budget,
+            answered=self.answered + self.checked,
+        )  # fmt: skip
 
     @property
     def holders(self) -> tuple[str, ...]:

@@ -164,6 +164,7 @@ class Results:
                 if runtime.is_open(each.question)
             )
             counts = {name: dict(count) for name, count in runtime.state.counts().items()}
+            checked = runtime.state.n_checked
             error, basis = None, "no forecast for this strategy"
             if self._forecast is not None:
                 # The error falls with the root of the questions: a budget below the forecast costs.
@@ -175,7 +176,8 @@ class Results:
                 name=runtime.record.name,
                 state=state,
                 answered=runtime.state.n_spent,
-                held=len(runtime.state.answered) - runtime.state.n_spent,
+                held=len(runtime.state.answered) - runtime.state.n_spent - checked,
+                checked=checked,
                 budget=runtime.state.budget,
                 open=runtime.n_open,
                 leased=len({each.question for each in holding}),

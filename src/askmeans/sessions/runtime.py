@@ -6,6 +6,8 @@ Rules of this file:
 - `lock` guards the folded log and the questions' numbers; it is held for moments. The policy is
   taught by one thread at a time; that lock is taken before `lock`, never within it.
 - One table of answers and one policy serve the next question, the result and the estimate.
+- Who acts under an invitation (`checking`) is looked at again inside every write transaction:
+  what began before the invitation ended and gets there later is refused.
 - What an answer costs does not grow with those before it: tables and counts are carried on, and
   made anew only where something was taken back or decided.
 """
@@ -18,7 +20,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeVar
 
-from askmeans.exceptions import AskmeansError, QueryError
+from askmeans.exceptions import AskmeansError, QueryError, StoreMovedError
 from askmeans.policy.adapter import PlanPolicy
 from askmeans.policy.models.forest import load as load_forest
 from askmeans.policy.panel import without_models
@@ -37,10 +39,14 @@ from askmeans.sessions.warning_notes import quietly
 from askmeans.shares import difference
 from askmeans.spec import SIMILARITIES
 
-__all__ = ["AUDIT_SHARE", "WAY_OUT", "Found", "Runtime"]
+__all__ = ["AUDIT_SHARE", "GOLD_COPY", "WAY_OUT", "Found", "Runtime"]
 
 T = TypeVar("T")
+Check = Callable[[Transaction], None]  # raises where whoever acts may not write any more
 
+# The repeat of a gold question that is to be copied; copies, which make everybody's gold questions
+# as new as their others, have that and their number.
+GOLD_COPY = 1 << 30
 AUDIT_SHARE = "audit_share"  # the option: part of people's questions that are random
 
 WAY_OUT = (
@@ -101,6 +107,7 @@ class Runtime:
         self._taught: Answers | None = None
         self._notes: list[tuple[int, str]] = []  # with the round that they are of
         self._moment: ContextVar[_Moment | None] = ContextVar("moment", default=None)
+        self._permission: ContextVar[Check | None] = ContextVar("check", default=None)
         self._unsettled: set[int] = set()  # questions, as far as events were looked at
         self._looked: tuple[State, int] = (self.state, 0)
         self.know(store.questions(record.id))
@@ -120,6 +127,15 @@ class Runtime:
         finally:
             self._moment.reset(before)
 
+    @contextmanager
+    def checking(self, check: Check) -> Iterator[None]:
+        """Within this, in this thread or task, every write transaction begins with a check."""
+        before = self._permission.set(check)
+        try:
+            yield
+        finally:
+            self._permission.reset(before)
+
     def refresh(self) -> None:
         """Take in what happened since; within `reading_once` once."""
         moment = self._moment.get()
@@ -138,12 +154,20 @@ class Runtime:
         """Do work in a write transaction: what happened before is folded in, then what it appends.
 
         It is done again where the connection was lost, and finds by its keys what was done before.
+
+        Raises
+        ------
+        InvitationError
+            If whoever acts (`checking`) was let in by an invitation that ended; nothing is written.
         """
+        check = self._permission.get()
 
         def once() -> T:
             with self.lock:
                 with self.store.write(self.record.id, durable=durable) as transaction:
-                    self.take(transaction.events(self.state.last))
+                    if check is not None:
+                        check(transaction)
+                    self.take(self._since(transaction))
                     done = work(transaction)
                 moment = self._moment.get()
                 if moment is not None:
@@ -152,6 +176,22 @@ class Runtime:
                 return done
 
         return retried(once, self.store.patience)
+
+    def _since(self, transaction: Transaction) -> list[Event]:
+        """What happened since; refused where what happened last is no longer there."""
+        last = self.state.last_event
+        if last is None:
+            return transaction.events(0)
+        events = transaction.events(last.id - 1)
+        renamed = any(event.kind is EventKind.PSEUDONYM for event in events)
+        there = bool(events) and events[0].id == last.id
+        if not there or (events[0].key != last.key and not renamed):
+            raise StoreMovedError(
+                f"{self.store.url} must keep all that was written to it. Got one without event "
+                f"{last.id}: an older state was restored. Stop this program and start it again, to "
+                "go on from there. The last answer was not confirmed."
+            )
+        return events[1:]
 
     def leases(self) -> tuple[float, list[Lease]]:
         """The database's time, and every lease; within `reading_once` those last read."""
@@ -477,6 +517,11 @@ class Runtime:
             )
         return question
 
+    def plain_question(self, number: int) -> Question:
+        """A question by its number; of a copy of a gold question that one."""
+        question = self.question(number)
+        return question if question.repeat < GOLD_COPY else question._replace(repeat=0)
+
     def about(self, items: tuple[int, ...]) -> list[int]:
         """Numbers of the questions about just these items."""
         return list(self._about.get(items, ()))
@@ -502,10 +547,10 @@ class Runtime:
                 events = some = state.evidence()
             groups = self.groups
             k = len(groups.living)
-            told = as_evidence(events, self.question, groups)
+            told = as_evidence(events, self.plain_question, groups)
             every = settled = with_models(Answers.of(renumbered(told), k), state.models, groups)
             if len(some) < len(events):
-                settled = Answers.of(as_evidence(some, self.question, groups), k)
+                settled = Answers.of(as_evidence(some, self.plain_question, groups), k)
             self._table = _Evidence(
                 n_changes=state.n_changes,
                 n_rewrites=state.n_rewrites,
@@ -526,7 +571,7 @@ class Runtime:
             twice = any(state.count(event.asked) != 1 for event in new)
             if twice or state.wants_several or table.settled is not table.all:
                 return None  # it wants the answers of a question together
-        told = as_evidence(new, self.question, groups)
+        told = as_evidence(new, self.plain_question, groups)
         if any(answer.repeat for answer in told):  # it may replace another
             return None
         every = table.all.extended(told, len(groups.living))

@@ -80,12 +80,13 @@ class Session(SessionOwner):
     def ask(self, n: int = 1, *, annotator: str = ME) -> list[Question]:
         """Questions for somebody, leased to them for a while.
 
-        Asking again returns one's own open questions and renews their leases.
+        Asking again returns one's own open questions and renews their leases. Where nothing else is
+        left, one is taken over from somebody who holds several: the one leased first.
 
         Parameters
         ----------
         n : int, default=1
-            How many at most.
+            How many at most; nobody holds more than 48.
         annotator : str, default="me"
             Who will answer.
 

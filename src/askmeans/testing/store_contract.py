@@ -203,6 +203,11 @@ class StoreContract:
         assert (first.digest, second.digest) == ("a", "b")
         assert (first.name, first.role, first.until, first.used) == ("Ada", "annotator", 1e12, None)
         assert other.invites(mine, "b")[1] == [second]
+        with other.write(mine) as transaction:
+            assert transaction.invites() == [first, second]
+            assert transaction.invites(second.id) == [second]
+        with other.write(theirs) as transaction:
+            assert transaction.invites(second.id) == []
         assert other.invites(mine, "c")[1] == other.invites(theirs, "a")[1] == []
         with other.write(theirs) as transaction:  # somebody else's number ends nothing
             transaction.revoke(first.id)

@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-from askmeans.exceptions import AskmeansError, QueryError, StoreError
+from askmeans.exceptions import AskmeansError, InvitationError, QueryError, StoreError
 from askmeans.sessions import Question, Receipt, Session, Status
 from askmeans.web.cards import Card, Cards
 from askmeans.web.errors import explain
@@ -57,7 +57,7 @@ class Assignments:
         try:
             seconds = _LEASE if by_script else None
             row = session.ask_row(annotator=annotator, lease_seconds=seconds)
-        except StoreError:
+        except (StoreError, InvitationError):
             raise
         except AskmeansError as error:  # the answers do not allow to go on: say so, offer undo
             trouble = explain(error)

@@ -85,10 +85,7 @@ def make_api(context: AppContext) -> APIRouter:
     def status(person: _Person, annotator: Annotated[Annotator | None, Query()] = None) -> Status:
         """Where the session stands, for somebody or, where an owner asks, for anybody."""
         found = session.status(annotator=_may_see(person, annotator))
-        if person.role == "owner":
-            return found
-        # How many answers are known is not for those who are tested by them.
-        return replace(found, annotators=found.people, held=0)
+        return found if person.role == "owner" else found.without_gold()
 
     @router.post(
         "/ask", response_model=QuestionsOut, dependencies=_CHANGES,

@@ -15,14 +15,20 @@ from starlette.staticfiles import StaticFiles
 
 from askmeans import __version__
 from askmeans.checks import check_number
-from askmeans.exceptions import AskmeansError, ParameterError, StoreError
+from askmeans.exceptions import (
+    AskmeansError,
+    InvitationError,
+    ParameterError,
+    StoreError,
+    StoreLostError,
+)
 from askmeans.sessions import open as open_session
 from askmeans.web.api import make_api
 from askmeans.web.context import STATIC, AppContext
 from askmeans.web.guard import HEADERS, Forwarded, Guard, as_networks
 from askmeans.web.logs import RequestLog
 from askmeans.web.pages import make_router
-from askmeans.web.signin import SignIn
+from askmeans.web.signin import SignIn, ended
 
 __all__ = ["create_app"]
 
@@ -136,15 +142,17 @@ def _as_hosts(public_hosts: Sequence[str]) -> frozenset[str]:
 
 
 def _add_health(app: FastAPI, context: AppContext) -> None:
-    """Whether the page can serve: 200 where the database answers, 503 where it does not."""
+    """Whether the page can serve: 200 where an answer would be saved, 503 where it would not."""
 
     @app.get("/healthz", include_in_schema=False)
     def healthz() -> Response:
         try:
-            context.session.last_event  # noqa: B018 - it is read from the database
+            context.session.check_writable()
         except StoreError as error:
             _log.error("/healthz %s", error)
-            return JSONResponse({"status": "the database does not answer"}, 503)
+            lost = isinstance(error, StoreLostError)
+            why = "does not answer" if lost else "cannot be written to"
+            return JSONResponse({"status": f"the database {why}"}, 503)
         return JSONResponse({"status": "ok"})
 
 
@@ -170,6 +178,8 @@ def _add_handlers(app: FastAPI, context: AppContext) -> None:
 
     @app.exception_handler(AskmeansError)
     def ours(request: Request, error: AskmeansError) -> Response:
+        if isinstance(error, InvitationError):
+            return ended(context, request, str(error))
         return context.failure(request, error)
 
     @app.exception_handler(Exception)

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import replace
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any, TypeVar
@@ -21,7 +22,7 @@ from starlette.responses import (
     Response,
 )
 
-from askmeans.exceptions import AskmeansError, StoreError
+from askmeans.exceptions import AskmeansError, InvitationError, StoreError
 from askmeans.sessions import Session
 from askmeans.web.ahead import Ahead
 from askmeans.web.answering import Assignments, QuestionView
@@ -105,6 +106,8 @@ class AppContext:
     ) -> Response:
         """The answering page, or the part of it that changes."""
         self.ahead.look(view.annotator)
+        if not self.is_owner(request):
+            view = replace(view, status=view.status.without_gold())
         told: dict[str, Any] = {}  # by the cookie, where nothing is said here
         if said:
             told = {"said": said, "failed": status >= 400}
@@ -125,6 +128,8 @@ class AppContext:
         """What work says, or what went wrong, and the status that tells which."""
         try:
             return work(), 200
+        except InvitationError:  # there is no next question for them either
+            raise
         except AskmeansError as error:
             return explain(error), status_of(error)
 

@@ -13,6 +13,7 @@ from askmeans.exceptions import (
     AskmeansError,
     BudgetError,
     DataError,
+    InvitationError,
     KeyConflictError,
     ParameterError,
     QueryError,
@@ -63,6 +64,7 @@ _SENTENCES: list[tuple[type[AskmeansError], str]] = [  # the first that fits
     ),
 ]
 _STATUS: list[tuple[type[AskmeansError], int]] = [  # the first that fits
+    (InvitationError, 401),
     (QueryError, 404),
     (KeyConflictError, 409),
     (BudgetError, 409),
@@ -70,9 +72,7 @@ _STATUS: list[tuple[type[AskmeansError], int]] = [  # the first that fits
     (ParameterError, 422),
     (DataError, 422),
     (SessionError, 409),
-    (StoreBusyError, 503),
-    (StoreLostError, 503),
-    (StoreFullError, 503),  # until there is room
+    (StoreError, 503),  # until whoever looks after the database has done so
 ]
 
 

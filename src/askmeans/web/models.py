@@ -111,7 +111,7 @@ EstimateOut = _out(
 )  # fmt: skip
 HoldingOut = _out(Holding, "Who has an open question, and for how many seconds at most.")
 StatusOut = _out(
-    Status, "Where the session stands.", "contradictions", state=str, left=EstimateOut,
+    Status, "Where the session stands.", "contradictions", "checked", state=str, left=EstimateOut,
     held=Annotated[int, Field(description="Answers known before; 0 for annotators.")],
     holding=GenericAlias(list, (HoldingOut,)),
 )  # fmt: skip

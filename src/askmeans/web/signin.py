@@ -5,11 +5,13 @@ Rules of this file:
   whether the server is well.
 - A token in an address is taken once: the reply sets a cookie and leads to the address without it.
 - Annotators may do what is listed here; what is not listed, and what will be added, is for owners.
-- The token is looked up with every request, so that a revoked one is out at once.
+- The token is looked up with every request, so that a revoked one is out at once; the invitation is
+  checked again where something is written (`Session.acting_as`), since a request may take its time.
 """
 
 import hashlib
 import re
+from contextlib import ExitStack
 from urllib.parse import quote, urlencode
 
 from fastapi import APIRouter, Request
@@ -24,7 +26,7 @@ from askmeans.web.forms import SentForm
 from askmeans.web.guard import cookie_name, set_cookie
 from askmeans.web.limits import RateLimit, neighbourhood
 
-__all__ = ["SignIn", "add_signin", "cookie_of"]
+__all__ = ["SignIn", "add_signin", "cookie_of", "ended"]
 
 OPEN = frozenset({"/signin", "/healthz"})
 ANNOTATORS = frozenset({
@@ -71,7 +73,11 @@ class SignIn:
             refusal = await self._refusal(request)
         except AskmeansError as error:  # the database is out of reach
             refusal = self._context.failure(request, error)
-        with self._context.session.reading_once():
+        with ExitStack() as held:
+            held.enter_context(self._context.session.reading_once())
+            person = getattr(request.state, "person", None)
+            if person is not None:
+                held.enter_context(self._context.session.acting_as(person))
             await (refusal or self._app)(scope, receive, send)
 
     async def _refusal(self, request: Request) -> Response | None:
@@ -161,6 +167,13 @@ def add_signin(router: APIRouter, context: AppContext) -> None:
         gone = set_cookie(cookie, "", secure=request.state.secure, seconds=0)
         response.headers.append("set-cookie", gone)
         return response
+
+
+def ended(context: AppContext, request: Request, text: str) -> Response:
+    """For whoever's invitation ended while their request was under way."""
+    if _is_api(request) or request.headers.get("x-askmeans"):
+        return _told(request, 401, text)
+    return _page(context, request, text, 401)
 
 
 def _first_place(session: Session, person: Person) -> str:

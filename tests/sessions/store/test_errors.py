@@ -19,7 +19,7 @@ from askmeans.exceptions import (
     StoreFullError,
     StoreMovedError,
 )
-from askmeans.sessions.store import upgrade_store
+from askmeans.sessions.store import backup_store, upgrade_store
 
 
 @pytest.fixture
@@ -180,6 +180,110 @@ def test_no_answer_is_confirmed_once_its_database_is_not_where_it_was(change, tm
         # What was answered before can still be had from here.
         assert [receipt.value for receipt in session.history()] == [0.5]
         assert session.result().n_queries == 1
+
+
+def overwrite(path, content):
+    """Write over a file in its place, as `cp` does; the file system's clock may tick slowly."""
+    before = path.stat().st_mtime_ns
+    while path.stat().st_mtime_ns == before:
+        path.write_bytes(content)
+
+
+IN_PLACE = {
+    "an older copy": lambda path: path.with_name("older.db").read_bytes(),
+    "nothing": lambda _: b"",
+    "half of it": lambda path: path.read_bytes()[: path.stat().st_size // 8192 * 4096],
+    "something else": lambda path: b"no database " * (path.stat().st_size // 12),
+    "another session": lambda path: path.with_name("another.db").read_bytes(),
+    "zeros in the middle": lambda path: (
+        path.read_bytes()[:8192] + bytes(path.stat().st_size - 8192)
+    ),
+}
+
+
+@pytest.mark.parametrize("content", IN_PLACE)
+@pytest.mark.parametrize("since", [6, 30])
+def test_no_answer_is_confirmed_once_its_database_was_overwritten_in_its_place(
+    content, since, tmp_path, kit
+):
+    path = tmp_path / "s.db"
+    sessions.create(tmp_path / "another.db", [[0.0], [1.0], [2.0]], n_clusters=2).close()
+    with sessions.create(path, kit.X, n_clusters=3, ask="group", random_state=0) as session:
+        kit.answer(session, 8)
+        backup_store(path, tmp_path / "older.db")
+        kit.answer(session, since)
+        (question,) = session.ask()
+        overwrite(path, IN_PLACE[content](path))
+        for attempt in (
+            lambda: session.tell(question.id, 0),
+            session.pause,
+            session.check_writable,
+            lambda: session.invite("Ada"),
+        ):
+            with pytest.raises(StoreMovedError, match=r"s\.db must .* start again.*not confirmed"):
+                attempt()
+        assert len(session.history()) == 8 + since
+
+
+@pytest.mark.parametrize("content", IN_PLACE)
+@pytest.mark.parametrize("since", [0, 1, 2])
+def test_what_is_confirmed_on_an_overwritten_database_can_be_read_by_others(
+    content, since, tmp_path, kit
+):
+    path = tmp_path / "s.db"
+    sessions.create(tmp_path / "another.db", [[0.0], [1.0], [2.0]], n_clusters=2).close()
+    with sessions.create(path, kit.X, n_clusters=3, ask="group", random_state=0) as session:
+        kit.answer(session, 8)
+        backup_store(path, tmp_path / "older.db")
+        kit.answer(session, since)
+        overwrite(path, IN_PLACE[content](path))
+        with suppress(StoreMovedError):  # the log may have all that the file lacks
+            kit.answer(session, 20)
+            with sessions.open(path) as other:
+                assert len(other.history()) == 28 + since
+
+
+@pytest.mark.parametrize("answers", [3, 20])
+def test_an_overwritten_database_that_is_put_back_takes_answers_again(make, again, kit, answers):
+    session = make(strategy="auto", ask="group")
+    path = Path(session.url)
+    kit.answer(session, answers)
+    (question,) = session.ask()
+    whole = path.read_bytes()
+    overwrite(path, b"")
+    with pytest.raises(StoreMovedError):
+        session.tell(question.id, 0)
+    overwrite(path, whole)
+    assert session.tell(question.id, 0).question == question.id
+    assert len(again(session).history()) == answers + 1
+
+
+def test_checkpoints_of_others_are_no_harm(make, again, kit):
+    session = make(strategy="auto", ask="group")
+    other = again(session)
+    for _ in range(10):
+        kit.answer(session, 1)
+        kit.answer(other, 1, annotator="you")
+        with sqlite3.connect(session.url) as connection:
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        connection.close()
+    assert len(session.history()) == 20
+
+
+def test_a_state_that_was_restored_by_the_database_itself_is_noticed(database_at, kit):
+    place = database_at("s")
+    with sessions.create(place, kit.X, n_clusters=3, ask="group", random_state=0) as session:
+        kit.answer(session, 4)
+        (question,) = session.ask()
+        lost = "DELETE FROM askmeans_events WHERE id > 2"
+        with session._store._backend.engine.begin() as connection:
+            connection.exec_driver_sql(lost)
+        for attempt in (lambda: session.tell(question.id, 0), session.check_writable):
+            with pytest.raises(StoreMovedError, match="an older state was restored"):
+                attempt()
+    with sessions.open(place) as session:
+        assert len(session.history()) == 2
+        kit.answer(session, 1)
 
 
 def test_a_database_put_back_takes_answers_again(small, again):

@@ -188,3 +188,33 @@ def test_text_must_be_kept_as_utf8(postgres):
     with pytest.raises(StoreError, match=r"must keep text as UTF8\. Got SQL_ASCII"):
         open_store(postgres.url("plain"), make=True)
     postgres.drop(postgres.url("plain"))
+
+
+@pytest.fixture
+def lazy(postgres):
+    """The server, which writes to its disk as late as it may."""
+    with psycopg.connect(postgres.url("postgres"), autocommit=True) as connection:
+        for setting in ("wal_writer_delay = '10s'", "wal_writer_flush_after = '1GB'"):
+            connection.execute(f"ALTER SYSTEM SET {setting}")
+        connection.execute("SELECT pg_reload_conf()")
+    yield postgres
+    with psycopg.connect(postgres.url("postgres"), autocommit=True) as connection:
+        connection.execute("ALTER SYSTEM RESET ALL")
+        connection.execute("SELECT pg_reload_conf()")
+
+
+def test_what_somebody_was_asked_is_theirs_to_answer_after_a_crash(lazy, postgres_url):
+    X = [[float(row)] for row in range(20)]
+    made = sessions.create(
+        postgres_url, X, n_clusters=2, ask="group", annotations=2, random_state=0
+    )
+    with made as session:
+        (question,) = session.ask(annotator="Ada")
+        session.leave(annotator="Ada")  # somebody waits for the disk once more
+        assert session.ask(annotator="Bo") == [question]  # which has a number already
+        lazy.stop("immediate")
+        lazy.start()
+        assert session.asked_of("Bo") == {question.id}
+        assert not session.tell(question.id, 0, annotator="Bo").late
+    with sessions.open(postgres_url) as session:
+        assert [receipt.annotator for receipt in session.history()] == ["Bo"]

@@ -90,7 +90,8 @@ def test_the_database_of_every_schema_tells_all_that_happened(tmp_path, number):
         assert session.tell(
             session.history()[1].question, 0.75, annotator="ann", key="key-1"
         ).repeated
-        assert session.ask(annotator="cy")
+        (question,) = session.ask(annotator="cy")
+        assert not session.tell(question.id, 0.5, annotator="cy", key="key-1").repeated
         invited = [(invite.name, invite.role) for invite in session.invites()]
         assert invited == ([("bob", "owner")] if number >= 3 else [])
 
@@ -155,12 +156,12 @@ def next_schema(folder, body):
         """A later schema."""
         import sqlalchemy as sa
         from alembic import op
-        revision, down_revision = "4", "3"
+        revision, down_revision = "5", "4"
         def upgrade():
             op.add_column("askmeans_sessions", sa.Column("motto", sa.String(50)))
             {body}
         '''
-    (migrations / "versions" / "schema_4.py").write_text(textwrap.dedent(step))
+    (migrations / "versions" / "schema_5.py").write_text(textwrap.dedent(step))
     return migrations
 
 
@@ -168,34 +169,34 @@ def test_an_upgrade_backs_the_file_up_first_and_keeps_every_answer(tmp_path, old
     with sessions.open(old_database) as session:
         history = session.history()
     migrations = next_schema(tmp_path, "pass")
-    backup = versions.upgrade(old_database, migrations=migrations, to="4")
-    assert backup == old_database.with_name("schema-3.db.schema-3.backup")
+    backup = versions.upgrade(old_database, migrations=migrations, to="5")
+    assert backup == old_database.with_name("schema-4.db.schema-4.backup")
     with sessions.open(backup) as session:
         assert session.history() == history
     with sqlite3.connect(old_database) as connection:
-        assert connection.execute("SELECT version_num FROM askmeans_version").fetchone() == ("4",)
+        assert connection.execute("SELECT version_num FROM askmeans_version").fetchone() == ("5",)
         assert connection.execute("SELECT motto FROM askmeans_sessions").fetchone() == (None,)
         count = connection.execute("SELECT count(*) FROM askmeans_events").fetchone()[0]
     connection.close()
     assert count > len(history)
-    assert versions.upgrade(old_database, migrations=migrations, to="4") is None
+    assert versions.upgrade(old_database, migrations=migrations, to="5") is None
 
 
 def test_an_upgrade_that_fails_leaves_the_database_as_it_was(tmp_path, old_database):
     migrations = next_schema(tmp_path, "raise ZeroDivisionError")
     with pytest.raises(ZeroDivisionError):
-        versions.upgrade(old_database, migrations=migrations, to="4")
+        versions.upgrade(old_database, migrations=migrations, to="5")
     with sessions.open(old_database) as session:
         assert session.status().answered == 2
 
 
 def test_a_second_backup_does_not_overwrite_the_first(tmp_path, old_database):
     migrations = next_schema(tmp_path, "pass")
-    first = old_database.with_name("schema-3.db.schema-3.backup")
+    first = old_database.with_name("schema-4.db.schema-4.backup")
     first.write_text("precious")
-    second = versions.upgrade(old_database, migrations=migrations, to="4")
+    second = versions.upgrade(old_database, migrations=migrations, to="5")
     assert first.read_text() == "precious"
-    assert second.name == "schema-3.db.schema-3.backup-2"
+    assert second.name == "schema-4.db.schema-4.backup-2"
 
 
 def test_there_is_nothing_to_upgrade_where_nothing_is(tmp_path):

@@ -49,6 +49,9 @@ class Backend(ABC):
     def begin_tables(self, connection: Connection) -> AbstractContextManager[Connection]:
         """A transaction, the only one that makes or changes tables."""
 
+    def check_room(self) -> None:  # noqa: B027 - a server looks after its own disk
+        """Refuse where the disk has no room for an answer."""
+
     def close(self) -> None:
         """Close all connections; what was told is safe without them."""
         self.engine.dispose()

@@ -8,8 +8,9 @@ A store keeps sessions. It knows nothing of policies, budgets or who may answer 
   ask for.
 - **Durable.** When `write` is left without an exception, what was done in it survives the death of
   the process and of the machine. When it is left with one, nothing of it is there, or nobody was
-  told of it: a file that is not at its place any more confirms nothing. Leases alone
-  may be written with `durable=False`: they survive the process, and need not survive the machine.
+  told of it: a file that is not at its place any more confirms nothing. Leases that
+  are renewed may be written with `durable=False`: they survive the process, and need not survive
+  the machine.
 - **One writer.** Inside `write(session)` nobody else writes to that session; its events get
   numbers that only grow, in the order of the commits. So whoever has read events up to a number
   has read all that will ever be below it. Readers are not held up.
@@ -132,6 +133,9 @@ class Transaction(Protocol):
     def note_use(self, invite: int) -> None:
         """An invitation is used now."""
 
+    def invites(self, invite: int | None = None) -> list[InviteRecord]:
+        """Every invitation in the order made, or that of a number; as they are now."""
+
     def questions(self, after: int) -> list[tuple[int, Question]]:
         """Questions with a number above this, in order."""
 
@@ -143,6 +147,9 @@ class Transaction(Protocol):
         `after` says that the caller has read the questions up to this number, and that they are
         all there are, and none of these.
         """
+
+    def check_room(self) -> None:
+        """Refuse, as a write would, where there is no room for what is written next."""
 
     def add_part(self, part: DataPart, chunks: Iterator[bytes]) -> None:
         """Keep more rows."""

@@ -1,4 +1,4 @@
-"""The tables, schema version 3; `migrations/` makes them, and a test compares the two."""
+"""The tables, schema version 4; `migrations/` makes them, and a test compares the two."""
 
 from sqlalchemy import (
     JSON,
@@ -80,7 +80,7 @@ events = Table(
     Column("late", Boolean, nullable=False),
     Column("at", Float(53), nullable=False),
     Column("client", String(200), nullable=True),
-    UniqueConstraint("session_id", "key", name="askmeans_events_once"),
+    UniqueConstraint("session_id", "annotator", "key", name="askmeans_events_once"),
     Index("askmeans_events_order", "session_id", "id"),
     sqlite_autoincrement=True,  # numbers are never used again
 )

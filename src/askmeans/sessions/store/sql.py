@@ -74,6 +74,7 @@ class _Statements:
             .order_by(invites.c.id)
         )
         self.invite = self.invites.where(invites.c.digest == bindparam("digest"))
+        self.invitation = self.invites.where(invites.c.id == bindparam("id"))
         now = backend.now.subquery()  # one row: the time is told where there are no leases, too
         self.leases = select(*now.c, leases.c.question, leases.c.annotator, leases.c.until)
         self.leases = self.leases.select_from(
@@ -179,11 +180,7 @@ class SqlStore:
         def both(connection: Connection) -> tuple[float, list[InviteRecord]]:
             query = self._statements.invites if digest is None else self._statements.invite
             rows = connection.execute(query, {"session": session, "digest": digest}).all()
-            names = InviteRecord.__slots__
-            found = [InviteRecord(**{name: row._mapping[name] for name in names}) for row in rows]
-            for each in found:
-                times = each.at, each.until, each.used or 0.0, each.revoked or 0.0
-                check(all(map(is_number, times)), f"invitation {each.id}")
+            found = [_as_invite(row) for row in rows]
             return (rows[0].now if rows else _now(connection, self._backend)), found
 
         return self._read(both)
@@ -350,6 +347,15 @@ class SqlTransaction:
     def note_use(self, invite: int) -> None:
         self._set_invite(invite, {"used": self.now()})
 
+    def invites(self, invite: int | None = None) -> list[InviteRecord]:
+        statements = self._statements
+        query = statements.invites if invite is None else statements.invitation
+        told = {"session": self._session, "id": invite}
+        rows = self._connection.execute(query, told).all()
+        if rows and self._now is None:
+            self._now = float(rows[0].now)
+        return [_as_invite(row) for row in rows]
+
     def _set_invite(self, invite: int, values: dict[str, Any]) -> None:
         """Change an invitation of this session."""
         table = models.invites
@@ -391,6 +397,9 @@ class SqlTransaction:
         last = self._connection.execute(select(func.max(table.c.number)).where(here)).scalar()
         return numbers, last or 0
 
+    def check_room(self) -> None:
+        self._backend.check_room()
+
     def add_part(self, part: DataPart, chunks: Iterator[bytes]) -> None:
         done = self._connection.execute(
             insert(models.parts).values(
@@ -428,6 +437,14 @@ def _value(row: Any) -> Value | None:
         return tuple(json.loads(row.text))
     value: float | None = row.value
     return value
+
+
+def _as_invite(row: Any) -> InviteRecord:
+    """A row of the table as an invitation."""
+    invite = InviteRecord(**{name: row._mapping[name] for name in InviteRecord.__slots__})
+    times = invite.at, invite.until, invite.used or 0.0, invite.revoked or 0.0
+    check(all(map(is_number, times)), f"invitation {invite.id}")
+    return invite
 
 
 def _as_question(row: Any) -> Question:

@@ -3,18 +3,31 @@
 A file that was removed or replaced can be written to as long as it is open, and all of that is gone
 afterwards. So every connection remembers which files it has open (device and inode), and
 `_check_files` compares them with what is at their place now.
+
+A file that is overwritten, truncated or restored in its place stays the same file, and SQLite does
+not look: it goes on from its cache and the write-ahead log. But only checkpoints write to the file,
+and ours come at known moments. Where size or time of the file are others than after the last one,
+another program made a checkpoint or somebody wrote over the file: then a new connection, without a
+cache, must find every row that is known to be there, and in the file alone every row that was there
+after the last checkpoint (`_check_content`).
+
+None of the files is ever opened here but by SQLite: closing one would end the locks that SQLite has
+on it in this process.
 """
 
+import errno
 import os
 import random
 import sqlite3
+import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Float, event, literal_column, select
+from sqlalchemy import Connection, Float, event, literal_column, select
 from sqlalchemy.dialects.sqlite import insert
 
 from askmeans.exceptions import (
@@ -29,9 +42,12 @@ from askmeans.sessions.store.patience import busy_seconds
 
 __all__ = ["SqliteBackend", "connect", "translated"]
 
-# Pages in the write-ahead log after which it is moved into the database: an answer takes about
-# seven, so a copy of the database file alone lacks a handful of answers at most.
-CHECKPOINT_PAGES = 50
+# Writes after which the write-ahead log is moved into the database: a copy of the database file
+# alone lacks a handful of answers at most.
+CHECKPOINT_WRITES = 8
+_ROOM = 64 * 1024  # bytes that the disk must have: an answer takes about seven pages of 4 KiB
+_TRIES, _PAUSE = 5, 0.02  # looks at a file to which somebody writes, and seconds between them
+_APPENDED = ("askmeans_events", "askmeans_questions")  # whose rows never go away
 # What a writer waits for when it commits: the disk, or, for what is about now, nothing.
 DURABLE, PASSING = "FULL", "NORMAL"
 # What writing on a full disk may say instead of SQLITE_FULL.
@@ -42,6 +58,14 @@ _NO_ROOM = (
     sqlite3.SQLITE_IOERR_TRUNCATE,
 )
 FileId = tuple[int, int] | None  # device and inode; None where there is no file
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Content:
+    """What is known to be in a database: its sessions, how many rows of a table, and the last."""
+
+    sessions: frozenset[tuple[Any, ...]] = frozenset()
+    rows: tuple[tuple[int, int], ...] = ((0, 0),) * len(_APPENDED)
 
 
 class Opened(sqlite3.Connection):
@@ -59,7 +83,7 @@ class SqliteBackend(Backend):
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        opened = _files(path)[0]
+        self._opened = opened = _files(path)[0]
 
         def make() -> Opened:
             _check_same(path, _files(path)[0], opened)  # before another file is touched
@@ -73,6 +97,9 @@ class SqliteBackend(Backend):
                 raise
             return connection
 
+        self._marks: _Marks | None = None  # as after our last checkpoint
+        self._content = self._in_file = _Content()  # in all, and in the file without its log
+        self._writes = 0
         super().__init__(str(path), "sqlite://", make)
         event.listen(self.engine, "begin", _begin)  # transactions are begun by us, not the driver
 
@@ -85,14 +112,24 @@ class SqliteBackend(Backend):
     ) -> Iterator[Connection]:  # fmt: skip
         """A transaction, the only one that writes; left well, it is in the database.
 
-        In the one at its place, that is: a file removed or replaced is noticed before the commit,
-        or before anybody is told of it.
+        In the one at its place, that is: a file removed, replaced or overwritten is noticed before
+        the commit, or before anybody is told of it.
         """
         writing = connection.execution_options(askmeans_write=DURABLE if durable else PASSING)
+        raw: Any = connection.connection.dbapi_connection
         with writing.begin():
+            self._check_content()
+            if self._writes % CHECKPOINT_WRITES == 0:
+                self._checkpoint(raw)
+            self._writes += 1
             yield writing
             _check_files(writing, self._path)
+            content = _read_content(raw, self._content)
         _check_files(writing, self._path)
+        self._content = content
+        if self._is_written():  # since the transaction began
+            with writing.begin():
+                self._check_content()
 
     @contextmanager
     def begin_tables(self, connection: Connection) -> Iterator[Connection]:
@@ -100,9 +137,62 @@ class SqliteBackend(Backend):
         with writing.begin():  # a new file has no write-ahead log yet to be recognised by
             yield writing
 
+    def check_room(self) -> None:
+        try:
+            with tempfile.TemporaryFile(dir=self._path.parent, buffering=0) as file:
+                file.write(bytes(_ROOM))
+        except OSError as error:
+            if error.errno in (errno.ENOSPC, errno.EDQUOT):
+                raise no_room(self.url, str(error)) from error
+            raise _read_only(self.url, str(error)) from error
+
     def close(self) -> None:
-        _checkpoint(self.engine)
+        if self.engine.pool.checkedin():  # type: ignore[attr-defined]  # of QueuePool, ours
+            lent = self.engine.raw_connection()  # else nothing was done here, or somebody is at it
+            raw: Any = lent.dbapi_connection
+            # Where somebody writes just now, the log stays, and is safe.
+            with suppress(StoreError, sqlite3.Error, OSError):
+                raw.execute("PRAGMA busy_timeout = 1000")
+                raw.execute("BEGIN IMMEDIATE")
+                self._check_content()
+                self._checkpoint(raw)
+            with suppress(sqlite3.Error):
+                raw.execute("ROLLBACK")
+            lent.close()
         super().close()
+
+    def _checkpoint(self, raw: Any) -> None:
+        """Move what is in the write-ahead log into the database, as far as nobody reads it.
+
+        In the turn of the one writer: so nobody of ours looks at the file meanwhile.
+        """
+        content = _read_content(raw, self._content)
+        with closing(connect(self._path)) as other, suppress(sqlite3.Error):
+            busy, in_log, moved = other.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+            if not busy and in_log == moved:
+                self._in_file = content
+        self._marks = _marks(self._path)
+
+    def _is_written(self) -> bool:
+        """Whether somebody wrote to the file since the last look, or shortened its log."""
+        known = self._marks
+        try:
+            now = _marks(self._path)
+        except OSError:  # it was removed just now
+            return True
+        return known is not None and (now.file != known.file or now.log < known.log)
+
+    def _check_content(self) -> None:
+        """Refuse a file that somebody overwrote, truncated or restored; in a writer's turn."""
+        _check_same(self._path, _files(self._path)[0], self._opened)
+        try:
+            now = _marks(self._path)
+            if self._is_written():
+                _check_whole(self._path, self._content, self._in_file)
+        except OSError:  # it was removed just now
+            _check_same(self._path, None, self._opened)
+            raise
+        self._marks = now
 
 
 def connect(path: Path) -> Opened:
@@ -127,16 +217,71 @@ def _check_files(connection: Connection, path: Path) -> None:
         )
 
 
-def _checkpoint(engine: Engine) -> None:
-    """Move what is in the write-ahead log into the database, as far as nobody else reads it."""
-    if engine.pool.checkedin() == 0:  # type: ignore[attr-defined]  # of QueuePool, ours
-        return  # nothing was done here, or somebody is at it
-    lent = engine.raw_connection()
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Marks:
+    """By which it is noticed that a database was written to, or its log shortened."""
+
+    file: tuple[int, int]  # size, and time of the last change
+    log: int  # its size, which only grows while it is open
+
+
+def _marks(path: Path) -> _Marks:
+    """Those of a database."""
+    real, log = os.path.realpath(path), 0
+    with suppress(FileNotFoundError):
+        log = os.stat(f"{real}-wal").st_size
+    found = os.stat(real)
+    return _Marks(file=(found.st_size, found.st_mtime_ns), log=log)
+
+
+def _read_content(raw: sqlite3.Connection, known: _Content) -> _Content:
+    """What is in a database, of which some is known."""
+    rows = []
+    for table, (n, last) in zip(_APPENDED, known.rows, strict=True):
+        query = f"SELECT count(*), max(rowid) FROM {table} WHERE rowid > ?"
+        more, newest = raw.execute(query, (last,)).fetchone()
+        rows.append((n + more, newest or last))
+    return _Content(sessions=_sessions(raw), rows=tuple(rows))
+
+
+def _sessions(raw: sqlite3.Connection) -> frozenset[tuple[Any, ...]]:
+    """The sessions of a database, by what never changes."""
+    return frozenset(raw.execute("SELECT id, name, fingerprint, at FROM askmeans_sessions"))
+
+
+def _has(raw: sqlite3.Connection, content: _Content) -> bool:
+    """Whether a database is sound and has all of this."""
     try:
-        with suppress(sqlite3.Error):  # what is in the log stays there, and is safe
-            lent.cursor().execute("PRAGMA wal_checkpoint(PASSIVE)")
-    finally:
-        lent.close()
+        for table, (n, last) in zip(_APPENDED, content.rows, strict=True):
+            query = f"SELECT count(*) FROM {table} NOT INDEXED WHERE rowid <= ?"
+            if raw.execute(query, (last,)).fetchone() != (n,):
+                return False
+        if not content.sessions <= _sessions(raw):
+            return False
+        return bool(raw.execute("PRAGMA quick_check(1)").fetchone() == ("ok",))
+    except sqlite3.DatabaseError as error:
+        if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY:
+            raise
+        return False
+
+
+def _check_whole(path: Path, content: _Content, in_file: _Content) -> None:
+    """Refuse a database that was written over, by connections that have nothing in memory."""
+    alone = f"{path.as_uri()}?mode=ro&immutable=1"  # without its log
+    for _ in range(_TRIES):  # a program that is not ours may be at a checkpoint
+        if os.stat(path).st_size == 0:  # of an empty file SQLite would remove the log
+            break
+        with closing(connect(path)) as fresh, closing(sqlite3.connect(alone, uri=True)) as raw:
+            if _has(fresh, content) and _has(raw, in_file):
+                return
+        time.sleep(_PAUSE)
+    raise StoreMovedError(
+        f"{path} must not be written to by others while it is open. Got a file that was "
+        "overwritten, truncated or restored in its place; stop every program that has it open, "
+        f"put the backup there once more, without {path.name}-wal and {path.name}-shm beside it "
+        "(keep these where nothing was restored), and start again. The last answer was not "
+        "confirmed."
+    )
 
 
 def _files(path: Path) -> tuple[FileId, FileId]:
@@ -176,7 +321,7 @@ def _prepare(connection: sqlite3.Connection) -> None:
             raise
     connection.execute("PRAGMA synchronous = FULL")
     connection.execute("PRAGMA foreign_keys = ON")
-    connection.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}")
+    connection.execute("PRAGMA wal_autocheckpoint = 0")  # see CHECKPOINT_WRITES
 
 
 def _begin(connection: Connection) -> None:
@@ -228,10 +373,7 @@ def _typed(path: str, cause: BaseException) -> StoreError:
     if code == sqlite3.SQLITE_FULL or whole in _NO_ROOM:
         return no_room(path, says)
     if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
-        return StoreReadOnlyError(
-            f"{path} and its folder must be writable. Got '{says}'; allow writing to both (chmod "
-            "u+w), or copy the database elsewhere, and try again. Nothing was changed."
-        )
+        return _read_only(path, says)
     if code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
         return StoreDamagedError(
             f"{path} must be an SQLite database. Got '{says}'; name another file, or go back to a "
@@ -240,4 +382,12 @@ def _typed(path: str, cause: BaseException) -> StoreError:
     return StoreError(
         f"{path} must be on a disk that can be read and written. Got '{says}'; look after the "
         "disk, and try again."
+    )
+
+
+def _read_only(path: str, says: str) -> StoreReadOnlyError:
+    """The file or its folder may not be written to."""
+    return StoreReadOnlyError(
+        f"{path} and its folder must be writable. Got '{says}'; allow writing to both (chmod u+w), "
+        "or copy the database elsewhere, and try again. Nothing was changed."
     )

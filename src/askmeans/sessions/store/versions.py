@@ -37,7 +37,7 @@ from askmeans.sessions.store.urls import file_of, is_postgresql, shown, stem_of
 __all__ = ["SCHEMA", "backup", "check_version", "copy_database", "find_version", "make_backend",
            "make_schema", "migrate", "upgrade"]  # fmt: skip
 
-SCHEMA = "3"
+SCHEMA = "4"
 _ROWS = 500  # that are in memory at once
 _CHUNKS = 4  # these are megabytes
 MIGRATIONS = Path(__file__).parent / "migrations"
