@@ -180,6 +180,21 @@ def test_the_first_group_may_be_merged_away(session):
     assert session.exemplars(0)[0] in (first.items[0], second.items[0])
 
 
+@pytest.mark.parametrize("count", [0, 12])
+def test_one_group_is_a_legal_state(session, again, count):
+    told(session, count, 2)
+    session.merge_groups("small", "middle")
+    for seen in (session, again(session)):
+        result, status = seen.result(), seen.status(estimate=True)
+        assert result.cluster_names == ("small",)
+        assert_allclose(result.memberships, 1.0)
+        assert all(0.0 <= estimate.error <= 1.0 for estimate in seen.error_curve())
+        assert status.state.value == "all done"
+        assert seen.ask() == []
+    assert session.add_group("large") == 2  # and there may be several again
+    assert session.ask()
+
+
 def test_groups_are_taken_back_like_answers(session, again):
     (first,) = session.ask()
     session.tell(first.id, "small")

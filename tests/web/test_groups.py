@@ -123,3 +123,20 @@ def test_a_group_is_added_on_the_page(client, database, tools):
     page = client.get("/").text
     assert 'value="group-2" data-key="3"' in page
     assert ">huge<" in client.get("/results").text
+
+
+@pytest.mark.parametrize("values", [(), ("group-0", "group-1", "none"), ("group-0", "group-1")])
+def test_every_page_shows_one_group(client, database, tools, values):
+    for value in values:
+        assert send(client, value=value).status_code == 303
+    mark = re.search(r'data-session="([^"]+)"', client.get("/").text)[1]
+    fields = {"token": tools.token_of(client), "session": mark, "into": 0, "group": 1}
+    assert client.post("/merge", data=fields).status_code == 303
+    for page in ("", "results", "results/part", "groups", "items/0", "welcome", "history", "help"):
+        reply = client.get(f"/{page}")
+        assert reply.status_code == 200, page
+    assert "No newer result" not in client.get("/results").text
+    for file in ("memberships.csv", "centers.csv", "answers.csv", "all.json"):
+        assert client.get(f"/export/{file}").status_code == 200
+    with sessions.open(database) as session:
+        assert session.result().memberships.shape == (6, 1)

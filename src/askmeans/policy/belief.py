@@ -119,6 +119,8 @@ class Belief:
 
     def _learn(self, ensemble: Ensemble) -> Training | None:
         """Fit every model to the answers, and weigh them; what they learnt from."""
+        if self.k == 1:  # nothing to tell apart
+            return None
         training = self._training()
         if training is None:
             return None
@@ -254,6 +256,8 @@ class Belief:
         not mean that there is none. Both constants by the coverage in benchmarks/labels.py.
         """
         error = self._expected_error
+        if self.k == 1:
+            return 0.0, 0.0
         if self.stack is None:
             return 0.0, min(1.0, 2.0 / self.k)
         unseen = (
