@@ -119,6 +119,8 @@ def test_groups_are_listed_added_merged_renamed_and_taken_back(askmeans, made):
     assert groups("--undo") == [*first[:2], (2, "black"), (3, "green")]
     assert "2  black: about " in askmeans("groups", "s.db", cwd=made).stdout
     assert "The group is gone again." in askmeans("undo", "s.db", cwd=made).stdout
+    assert groups("--remove", "blue") == [(0, "red"), (2, "black")]
+    assert "The group is there again." in askmeans("groups", "s.db", "--undo", cwd=made).stdout
     refused = askmeans("groups", "s.db", "--merge", "blue", "kale", cwd=made, ok=False)
     assert "two different groups among 0 red, 1 blue, 2 black" in refused.stderr
 

@@ -140,3 +140,34 @@ def test_every_page_shows_one_group(client, database, tools, values):
         assert client.get(f"/export/{file}").status_code == 200
     with sessions.open(database) as session:
         assert session.result().memberships.shape == (6, 1)
+
+
+def test_a_group_that_was_added_for_an_item_is_gone_when_that_is_taken_back(client, database):
+    assert send(client, value="new", name="huge").status_code == 303
+    with sessions.open(database) as session:
+        assert session.cluster_names == ["small", "large", "huge"]
+    page = client.get("/").text
+    form = page[page.index('action="/undo"') :]
+    hidden = dict(re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)">', form)[:4])
+    assert client.post("/undo", data=hidden).status_code == 303
+    assert "the new group huge" in client.get("/").text
+    with sessions.open(database) as session:
+        assert session.cluster_names == ["small", "large"]
+
+
+def test_a_group_is_removed_on_the_page_and_brought_back_with_one_click(client, database):
+    send(client, value="group-1")
+    page = client.get("/groups").text
+    form = page[page.index('action="/remove"') :]
+    hidden = dict(re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)">', form)[:4])
+    assert client.post("/remove", data=hidden | {"group": 1}).status_code == 303
+    page = client.get("/groups").text
+    assert "The group large is removed" in page
+    assert 'action="/remove"' not in page  # the last one stays
+    for path in ("", "results", "history", "items/0"):
+        assert client.get(f"/{path}").status_code == 200
+    form = page[page.index('action="/take-back"') :]
+    hidden = dict(re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)">', form)[:4])
+    assert client.post("/take-back", data=hidden).status_code == 303
+    with sessions.open(database) as session:
+        assert session.cluster_names == ["small", "large"]

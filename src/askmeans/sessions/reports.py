@@ -113,7 +113,7 @@ class Change:
     event : int
         Its number in the log.
     kind : str
-        "rename", "describe", "group", "merge", "pin" or "option".
+        "rename", "describe", "group", "merge", "remove", "pin" or "option".
     text : str
         What was done, in a few words.
     annotator : str
@@ -238,7 +238,7 @@ class Undone:
         The question; None where it was about a group.
     kind : str
         What was taken back: "answer", "unsure" or "skip"; "group" for one added, "merge" for two
-        that were merged.
+        that were merged, "remove" for one removed.
     value : float, tuple of float or None
         The answer taken back; None for an unsure or a skip.
     void : tuple of Question
@@ -248,6 +248,8 @@ class Undone:
         Whether the question is open again; if not, an answer that had come later moved up.
     value_now : float, tuple of float or None
         The answer that counts now; None where there is none, or where nobody could say.
+    group : str or None
+        The name of the group that was added for the answer and went with it.
 
     Examples
     --------
@@ -262,6 +264,7 @@ class Undone:
     void: tuple[Question, ...]
     reopened: bool = True
     value_now: float | tuple[float, ...] | None = None
+    group: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

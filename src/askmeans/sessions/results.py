@@ -300,10 +300,18 @@ class Results:
         return unique_names(given, self._runtime.groups.n)[number]
 
     def group_names(self) -> list[str]:
-        """What the groups are called by their numbers; a merged one as what it is part of."""
+        """What the groups are called by their numbers; a merged one as what it is part of.
+
+        One that is gone has the name that it had, unless another has it now.
+        """
         groups, names = self._runtime.groups, self._all_names(self._memberships)
-        into = [groups.resolve(number) for number in range(groups.n)]
-        return [names[j if group is None else group] for j, group in enumerate(into)]
+        for number in range(groups.n):
+            group = groups.resolve(number)
+            if group is not None:
+                names[number] = names[group]
+            elif self.first_name(number) not in names:
+                names[number] = self.first_name(number)
+        return names
 
     def _names(self, memberships: Floats | None) -> list[str]:
         """What the living groups are called."""

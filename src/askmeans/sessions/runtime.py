@@ -186,11 +186,14 @@ class Runtime:
     def groups(self) -> Groups:
         """The groups there are, as far as events were folded in."""
         into: dict[int, int] = {}
+        gone = set(self.state.withdrawn)
         for event in self.state.regroupings:
             if event.kind is EventKind.MERGE:
                 into[event.whole] = event.aim
+            elif event.kind is EventKind.REMOVE:
+                gone.add(event.aim)
         n = self.config.n_clusters + self.state.n_added
-        return Groups(n=n, into=into, gone=frozenset(self.state.withdrawn))
+        return Groups(n=n, into=into, gone=frozenset(gone))
 
     @property
     def policy(self) -> PlanPolicy | StratifiedPolicy:
@@ -373,8 +376,10 @@ class Runtime:
         """Whether a question wants an answer: it is not settled, and of a plan's open round."""
         if self.state.is_settled(number):
             return False
-        policy = self.policy
-        return not isinstance(policy, PlanPolicy) or self.question(number) in policy.open
+        question, policy = self.question(number), self.policy
+        if question.cluster is not None and self.groups.resolve(question.cluster) is None:
+            return False  # its group is gone
+        return not isinstance(policy, PlanPolicy) or question in policy.open
 
     def wanting(self) -> list[int]:
         """Questions that somebody has answered and that want another opinion."""
@@ -389,7 +394,7 @@ class Runtime:
         """How many questions want an answer: of a plan's round, or of those handed out."""
         policy, unsettled = self.policy, self._not_settled()
         if not isinstance(policy, PlanPolicy):
-            return len(unsettled)
+            return len(unsettled) if self.groups.is_plain else len(self.open())
         done = self._numbers.keys() - {self._questions[number] for number in unsettled}
         return len(policy.open) - len(policy.open.keys() & done)
 

@@ -364,10 +364,11 @@ class Session(SessionOwner):
         key: str | None = None,
         event: int | None = None,
     ) -> Undone:
-        """Take back one's last answer or skip, or the group that one added or merged after it.
+        """Take back one's last answer or skip, or what one did to the groups after it.
 
         Its question is open again, and one's own; unless somebody else had answered it later, whose
-        answer counts then. Answering again takes the old place in either case.
+        answer counts then. Answering again takes the old place in either case. A group that was
+        added for the answer (`answer_with_new_group`) goes with it, if nothing else is in it.
 
         Parameters
         ----------
