@@ -296,9 +296,12 @@ def groups(which: Which, move: Regroup, annotator: str) -> None:
                     "suggestion": status.suggestion}  # fmt: skip
             show_json(session, {"groups": listed, **told})
             return
+        if result.without_answers:
+            say(result.without_answers)
         for group, size in zip(session.groups, sizes, strict=True):
+            count = "" if result.basis == "nothing" else f": about {size:.0f} items"
             what = f"; {group.description}" if group.description else ""
-            say(f"  {group.number}  {group.name}: about {size:.0f} items{what}")
+            say(f"  {group.number}  {group.name}{count}{what}")
         if status.suggestion:
             say(f"{status.suggestion} Add one: askmeans groups {named(which.database)} --add NAME")
 

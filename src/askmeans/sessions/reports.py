@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,12 @@ __all__ = ["Change", "Estimate", "Group", "Held", "Holding", "Question", "Receip
 
 
 _NAMED = 5  # questions of one person that are listed by number
+_WITHOUT_ANSWERS = {
+    "answers": "",
+    "data": "No answers yet: the groups are those of an unsupervised fit.",
+    "nothing": "No answers yet: the groups have only names, so every item belongs to each of them "
+    "alike.",
+}
 
 
 class SessionState(StrEnum):
@@ -420,6 +426,10 @@ class SessionResult:
         What the items are called.
     notes : tuple of str
         Warnings that the result comes with.
+    basis : {"answers", "data", "nothing"}
+        What the memberships follow from: answers; the data alone, an unsupervised fit whose groups
+        nobody named; or nothing yet. Groups that have only names have no members before an answer
+        places an item: every item belongs to each of the k groups with 1/k.
 
     Examples
     --------
@@ -438,6 +448,12 @@ class SessionResult:
     cluster_names: tuple[str, ...]
     ids: Sequence[str]
     notes: tuple[str, ...] = ()
+    basis: Literal["answers", "data", "nothing"] = "answers"
+
+    @property
+    def without_answers(self) -> str:
+        """What to know of a result without answers, in a sentence; "" where there are some."""
+        return _WITHOUT_ANSWERS[self.basis]
 
     def __repr__(self) -> str:
         n_items, n_clusters = self.memberships.shape

@@ -18,13 +18,15 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeVar
 
+import numpy as np
+
 from askmeans.exceptions import AskmeansError, QueryError
 from askmeans.policy.adapter import PlanPolicy
 from askmeans.policy.models.forest import load as load_forest
 from askmeans.policy.panel import without_models
 from askmeans.policy.regrouped import renumbered, to_ask_again
 from askmeans.policy.stratified import StratifiedPolicy
-from askmeans.queries import Answers, Question
+from askmeans.queries import AnswerBatch, Answers, Question
 from askmeans.results import ErrorEstimate, Result
 from askmeans.sessions.config import Config
 from askmeans.sessions.groups import Groups, as_evidence, with_models
@@ -56,6 +58,7 @@ class Found:
     answers: Answers
     policy: PlanPolicy | StratifiedPolicy
     notes: tuple[str, ...]
+    has_evidence: bool  # whether an answer places an item
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -293,8 +296,9 @@ class Runtime:
                 if self.failure is not None:
                     notes = [*notes, str(self.failure)]
                 self.found = found = Found(
-                    result=result, answers=answers, policy=policy, notes=tuple(notes)
-                )
+                    result=result, answers=answers, policy=policy, notes=tuple(notes),
+                    has_evidence=any(map(_places_items, answers.batches)),
+                )  # fmt: skip
             return found
 
     @property
@@ -520,6 +524,13 @@ class Runtime:
             changed = (old is None) != (now is None)
         config = replace(self.config, n_clusters=len(self.groups.living))
         return replace(config, budget=now) if changed else config
+
+
+def _places_items(batch: AnswerBatch) -> bool:
+    """Whether answers say more than "cannot say" and "none of these"."""
+    if batch.queries.kind == "group":
+        return bool((batch.values > 0.0).any())
+    return bool(np.isfinite(batch.values).any())
 
 
 def _result(policy: PlanPolicy | StratifiedPolicy, answers: Answers) -> Result:

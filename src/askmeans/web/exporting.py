@@ -68,7 +68,7 @@ def export(session: Session, file: str) -> bytes:
         "answers": answers_table(session),
     }
     if file == "all.json":
-        account = {"complete": result.complete, "state": str(result.state)}
+        account = {"complete": result.complete, "state": str(result.state), "basis": result.basis}
         whole = {name: table.records() for name, table in tables.items()}
         return f"{json.dumps({**account, **whole}, indent=1)}\n".encode()
     return tables[file.removesuffix(".csv")].to_csv().encode()
