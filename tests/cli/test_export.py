@@ -93,8 +93,8 @@ def test_memberships_below_a_millionth_are_written_as_zero(askmeans, tmp_path):
     np.testing.assert_array_equal(written, np.where(found < 1e-6, 0.0, found))
 
 
-WORDS = ["none", "None", "?", "1", "2", "3", "0:1", "a:1,b", '"none"', "Group B", "skip", "cluster_1",
-         "=1+1", "'a", "a;b", "33%"]  # fmt: skip
+WORDS = ["none", "None", "?", "1", "2", "3", "0:1", "a:1,b", '"none"', "Group B", "skip",
+         "cluster_1", "=1+1", "'a", "a;b", "33%"]  # fmt: skip
 NAME = st.one_of(st.sampled_from(WORDS), st.text(min_size=1, max_size=5)).map(
     lambda text: unicodedata.normalize("NFC", text).strip()
 )
@@ -156,7 +156,7 @@ def test_a_file_of_ones_own_names_groups_without_doubt(tmp_path, value, row):
     with sessions.create(tmp_path / "s.db", [[0.0], [1.0], [2.0]], n_clusters=3, ids=list("abc"),
                          cluster_names=names, random_state=0) as session:  # fmt: skip
         if row is None:
-            with pytest.raises(AnswerError, match="line 2: .* Write names in quotes"):
+            with pytest.raises(AnswerError, match=r"line 2: .* Write names in quotes"):
                 answers_in(session, tmp_path / "a.csv")
         else:
             session.hold(answers_in(session, tmp_path / "a.csv"))

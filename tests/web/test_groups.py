@@ -176,7 +176,7 @@ def test_a_group_is_removed_on_the_page_and_brought_back_with_one_click(client, 
 def test_named_groups_have_no_members_on_the_page_before_an_answer(client):
     page = client.get("/results").text
     assert "No answers yet: the groups have only names" in page
-    assert "<svg class=\"scatter\"" not in page
+    assert '<svg class="scatter"' not in page
     assert "Expected error" not in page
     assert "No answers yet" in client.get("/items/0").text
     rows = client.get("/export/memberships.csv").text.splitlines()[1:]
@@ -185,4 +185,4 @@ def test_named_groups_have_no_members_on_the_page_before_an_answer(client):
     assert send(client, value="group-1").status_code == 303
     page = client.get("/results").text
     assert "No answers yet" not in page
-    assert "<svg class=\"scatter\"" in page
+    assert '<svg class="scatter"' in page

@@ -101,9 +101,7 @@ def explain_item(
         for j, name in enumerate(result.cluster_names)
     )
     return Why(
-        summary=_summary(
-            len(asked), any(asked), distances, result.cluster_names, result.basis
-        ),
+        summary=_summary(len(asked), any(asked), distances, result.cluster_names, result.basis),
         reasons=tuple(sorted(reasons, key=lambda reason: -reason.value)),
         similar=(*own, *similar),
         n_answers=len(asked),
