@@ -403,6 +403,7 @@ class SessionOwner(Invitations):
         --------
         >>> open("fruit.db").close()
         """
+        self._runtime.close()
         self._store.close()
 
     def __enter__(self) -> Self:

@@ -10,8 +10,11 @@ Rules of this file:
   made anew only where something was taken back or decided.
 """
 
+import math
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
@@ -41,6 +44,10 @@ from askmeans.spec import SIMILARITIES
 __all__ = ["AUDIT_SHARE", "WAY_OUT", "Found", "Runtime"]
 
 T = TypeVar("T")
+
+# Where so many people wanted questions in the last seconds, they come before all else: models that
+# take long to learn rest so many times as long.
+_CROWD, _LATELY, _REST = 5, 10.0, 3.0
 
 AUDIT_SHARE = "audit_share"  # the option: part of people's questions that are random
 
@@ -78,6 +85,7 @@ class _Moment:
     """Within one, the log is read once."""
 
     is_read: bool = False
+    is_taught: bool = False  # the policy knows what was read
     leases: tuple[float, list[Lease]] | None = None
 
 
@@ -105,6 +113,11 @@ class Runtime:
         self._moment: ContextVar[_Moment | None] = ContextVar("moment", default=None)
         self._unsettled: set[int] = set()  # questions, as far as events were looked at
         self._looked: tuple[State, int] = (self.state, 0)
+        self._learner: ThreadPoolExecutor | None = None  # where models are learnt, if aside
+        self._lesson: Future[None] | None = None  # what it does
+        self._taken = 0.0  # seconds that it took to learn last
+        self._learnt_at = -math.inf
+        self._asked_at: dict[str, float] = {}  # when everybody wanted questions last
         self.know(store.questions(record.id))
         self.refresh()
 
@@ -150,6 +163,7 @@ class Runtime:
                 moment = self._moment.get()
                 if moment is not None:
                     moment.leases = None
+                    moment.is_taught = moment.is_taught and not transaction.appended
                 self.take(transaction.appended)
                 return done
 
@@ -205,9 +219,11 @@ class Runtime:
 
     def catch_up(self) -> PlanPolicy | StratifiedPolicy:
         """Take in what happened since, and let the policy know."""
+        moment = self._moment.get()
+        if moment is not None and moment.is_taught and self._policy is not None:
+            return self._policy
         with self._teaching:
             with self.lock:
-                moment = self._moment.get()
                 if moment is None or not moment.is_read:
                     self.refresh()
                     self.know(self.store.questions(self.record.id, self.n_questions))
@@ -229,6 +245,8 @@ class Runtime:
                 self._teach(policy, answers)
             # Only now: whoever asks meanwhile waits, and is not asked what was answered long ago.
             self._policy, self._made_with = policy, made_with
+            if moment is not None:
+                moment.is_taught = True
             return policy
 
     def warm_up(self) -> None:
@@ -254,6 +272,9 @@ class Runtime:
             If the answers do not allow a plan to go on.
         """
         policy = self.policy  # taught: what is to be asked again is known
+        self._asked_at[annotator] = time.monotonic()
+        if self._learner is not None and isinstance(policy, StratifiedPolicy):
+            self._learn_aside(policy, self._learner)
         with self.lock:
             free = [q for q in self.again if q not in pending]
             first = [q for q in free if not self.state.count(self._numbers.get(q, 0))][:n]
@@ -266,6 +287,51 @@ class Runtime:
         columns = {q for q in map(groups.to_columns, busy) if q is not None}
         found = quietly(lambda: policy.propose(more, columns, annotator))[0]
         return first + [groups.to_numbers(question) for question in found]
+
+    def learn_aside(self) -> None:
+        """Learn models in a thread of their own from now on."""
+        self._learner = self._learner or ThreadPoolExecutor(1, thread_name_prefix="models")
+
+    def close(self) -> None:
+        """End the thread that learns."""
+        learner, self._learner = self._learner, None
+        if learner is not None:
+            learner.shutdown(wait=True)
+
+    def _learn_aside(self, policy: StratifiedPolicy, learner: ThreadPoolExecutor) -> None:
+        """Have models learnt if it is time; in a crowd nobody waits for them, and they rest.
+
+        One thread takes all the memory that learning needs for a moment: what each of many threads
+        takes, the allocator keeps for that thread.
+        """
+        policy.learns_aside = True
+        policy.propose(0)  # up to date where no models are to be learnt
+        if not policy.is_behind:
+            return
+        with self.lock:
+            is_busy = self.is_busy
+            lesson = self._lesson
+            if lesson is None or lesson.done():
+                if is_busy and time.monotonic() - self._learnt_at < _REST * self._taken:
+                    return
+                lesson = self._lesson = learner.submit(self._lesson_of, policy)
+        if not is_busy:
+            lesson.result()
+
+    def _lesson_of(self, policy: StratifiedPolicy) -> None:
+        """Let the policy learn models, and note how long that took."""
+        began = time.monotonic()
+        try:
+            quietly(policy.catch_up)
+        finally:
+            self._learnt_at = time.monotonic()
+            self._taken = self._learnt_at - began
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether many people answer at once."""
+        now = time.monotonic()
+        return sum(now - at < _LATELY for at in list(self._asked_at.values())) >= _CROWD
 
     @property
     def again(self) -> tuple[Question, ...]:

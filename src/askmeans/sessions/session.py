@@ -77,6 +77,27 @@ class Session(SessionOwner):
         """
         self._runtime.warm_up()
 
+    def learn_aside(self) -> None:
+        """Learn models in a thread of their own from now on, for a process that serves many people.
+
+        Who asks waits for them, as ever; but where many people answer at once nobody does: what was
+        learnt before decides, until the newer models are there.
+
+        Examples
+        --------
+        >>> session = open("fruit.db")
+        >>> session.learn_aside()
+        >>> len(session.ask())
+        1
+        >>> session.close()
+        """
+        self._runtime.learn_aside()
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether many people wanted questions of this process in the last seconds."""
+        return self._runtime.is_busy
+
     def ask(self, n: int = 1, *, annotator: str = ME) -> list[Question]:
         """Questions for somebody, leased to them for a while.
 
