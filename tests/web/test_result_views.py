@@ -1,6 +1,7 @@
 """The result aside: at most once for every event, never a refit by a request; what does not fit."""
 
 import threading
+from types import SimpleNamespace
 
 import pytest
 
@@ -41,6 +42,30 @@ def test_a_picture_is_made_once_for_every_event(session, monkeypatch):
     second = views.latest(60.0)
     assert second.tag != first.tag
     assert second.result.n_queries == 1
+    views.close()
+
+
+def test_results_rest_while_many_people_answer(session, monkeypatch):
+    runs = counted(session, monkeypatch)
+    now = iter(range(10**9))  # every look at the clock is a second later
+    clock = SimpleNamespace(monotonic=lambda: float(next(now)))
+    monkeypatch.setattr("askmeans.web.result_views.time", clock)
+    views = ResultViews(session)
+    first, made = views.latest(60.0), len(runs)
+    (question,) = session.ask()
+    session.tell(question.id, 0.5)
+    monkeypatch.setattr(type(session), "is_busy", True)
+    assert views.latest(60.0) is first
+    assert len(runs) == made
+    monkeypatch.setattr(type(session), "is_busy", False)
+    second, made = views.latest(60.0), len(runs)
+    assert second.result.n_queries == 1
+    session.undo()
+    monkeypatch.setattr(type(session), "is_busy", True)
+    for _ in range(20):  # a rest ends: it is a few times what the last view took
+        views.latest(60.0)
+    assert len(runs) > made
+    assert views.latest(60.0).result.n_queries == 0
     views.close()
 
 
