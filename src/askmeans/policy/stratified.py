@@ -481,6 +481,8 @@ class Ranking:
 
     def _elsewhere(self, row: int) -> Question:
         """The question about an item outside the pool, with its likeliest cluster."""
+        if self.settings.ask == "group":  # it names none
+            return self._about(row, 0)
         likely = self.belief.predictor(self.belief.pool.items.take(np.array([row])))[0]
         return self._about(row, int(without_last_bits(likely).argmax()))
 

@@ -37,7 +37,7 @@ _FAILED_RATE, _FAILED_BURST = 0.5, 30.0  # wrong tokens from one address
 _EXAMPLES = 12  # of each group: those of a card, and those that were before others answered
 _DEEPEST = 6  # of HTML's headings
 _TURNS = 2  # answers taken at once: one is written to the disk while the other is checked
-_TURN_SECONDS = 10.0  # after which somebody no longer waits for their turn
+_TURN_SECONDS = 30.0  # after which somebody no longer waits for their turn
 _markdown = MarkdownIt("commonmark", {"html": False}).disable("image")
 STATIC = Path(__file__).parent / "static"
 
