@@ -5,10 +5,12 @@
 `--results` shows the results of 100,000 items. `--load` lets 20 annotators answer for 60 seconds,
 as the page's script does, and compares what was confirmed to them with what the database holds.
 `--team` lets 50 annotators do so who think for two seconds over each question, in a file and in
-PostgreSQL.
+PostgreSQL. `--annotators N` lets N of them answer group questions about 20,000 items for two
+minutes, while an owner reads the results, and prints the server's memory, too.
 """
 
 import argparse
+import itertools
 import math
 import os
 import re
@@ -34,6 +36,8 @@ FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage
          "--disable-sync"]  # fmt: skip
 ANNOTATORS = 20
 TEAM, THINKING = 50, 2.0  # people, seconds over a question
+LONG = 120.0  # seconds that `--annotators` takes
+READING = 2.0  # seconds between an owner's looks at the results
 HELPERS = Path(__file__).parent.parent / "tests" / "helpers"
 SECONDS = 60.0
 CARDS = 60
@@ -55,6 +59,13 @@ new MutationObserver(() => requestAnimationFrame(() => {
 @contextmanager
 def serving(*arguments: str) -> Iterator[str]:
     """An `askmeans` command that serves a page; gives the link to it."""
+    with process_of(*arguments) as (link, _):
+        yield link
+
+
+@contextmanager
+def process_of(*arguments: str) -> Iterator[tuple[str, int]]:
+    """The same, with the number of its process."""
     command = [sys.executable, "-c", "from askmeans.cli import main; main()", *arguments]
     process = subprocess.Popen([*command, "--port", "0", "--no-browser"], stdout=subprocess.PIPE,
                                text=True)  # fmt: skip
@@ -62,7 +73,7 @@ def serving(*arguments: str) -> Iterator[str]:
     try:
         for line in process.stdout:
             if found := re.search(r"http://\S+token=\S+", line):
-                yield found[0]
+                yield found[0], process.pid
                 break
     finally:
         process.terminate()
@@ -364,13 +375,84 @@ def people_at_once(
     )
 
 
+class Reader(threading.Thread):
+    """An owner who looks at the results again and again, and exports them now and then."""
+
+    def __init__(self, link: str, until: float) -> None:
+        super().__init__(daemon=True)
+        self.until = until
+        self.times: dict[str, list[float]] = {}
+        self._link = link
+
+    def run(self) -> None:
+        """Read until the time is over."""
+        import httpx
+
+        address = self._link.partition("/?")[0]
+        with httpx.Client(follow_redirects=True, timeout=60.0) as client:
+            client.get(self._link)
+            for place in itertools.count():
+                if time.monotonic() > self.until:
+                    return
+                path = "export/memberships.csv" if place % 8 == 7 else (
+                    "results" if place % 4 == 3 else "results/part")  # fmt: skip
+                began = time.perf_counter()
+                client.get(f"{address}/{path}").raise_for_status()
+                self.times.setdefault(path, []).append(time.perf_counter() - began)
+                time.sleep(READING)
+
+
+def megabytes(pid: int) -> float:
+    """What of a process is in memory."""
+    with Path(f"/proc/{pid}/statm").open() as told:
+        return int(told.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+
+def many_people(folder: Path, annotators: int) -> None:
+    """Print how so many annotators fare while an owner reads results, and the server's memory."""
+    path = folder / "many_people.db"
+    rng = np.random.default_rng(0)
+    X = 3.0 * np.eye(8)[rng.integers(4, size=ROWS)] + rng.normal(size=(ROWS, 8))
+    sessions.create(path, X, n_clusters=4, random_state=0).close()
+    with process_of("serve", str(path)) as (link, pid):
+        links = invited(str(path), link, annotators)
+        until = time.monotonic() + LONG
+        people = [Grouper(*each, until, THINKING) for each in links]
+        reader = Reader(link, until)
+        used = [megabytes(pid)]
+        for person in (*people, reader):
+            person.start()
+        while time.monotonic() < until:
+            time.sleep(LONG / 8)
+            used.append(megabytes(pid))
+        for person in (*people, reader):
+            person.join()
+    times = np.array([t for person in people for t in person.times]) * 1000.0
+    errors = [error for person in people for error in person.errors]
+    assert not errors, errors[:3]
+    middle, high = np.percentile(times, [50, 95])
+    print(
+        f"{annotators} annotators for {LONG:.0f} s, {THINKING:.0f} s of thinking, {ROWS:,} items, "
+        f"results read: {len(times)} answers, answer and next question median {middle:.0f} ms, "
+        f"p95 {high:.0f} ms, most {times.max():.0f} ms"
+    )
+    print("memory, MB, every 15 s: " + ", ".join(f"{each:.0f}" for each in used))
+    for path_read, each in sorted(reader.times.items()):
+        print(f"/{path_read}: {len(each)} times, median {1000 * np.median(each):.0f} ms")
+
+
 def main() -> None:
     """Run what was asked for; everything, where nothing was."""
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--annotators", type=int, metavar="N", help=many_people.__doc__)
     parts = (keys, pictures, crowd, results, load, team)
     for part in parts:
         parser.add_argument(f"--{part.__name__}", action="store_true", help=part.__doc__)
     chosen = vars(parser.parse_args())
+    if chosen["annotators"]:
+        with tempfile.TemporaryDirectory() as folder:
+            many_people(Path(folder), chosen["annotators"])
+        return
     for part in parts:
         if chosen[part.__name__] or not any(chosen.values()):
             with tempfile.TemporaryDirectory() as folder:

@@ -15,7 +15,8 @@ from askmeans.checks import whole_number
 from askmeans.exceptions import AnswerError
 
 __all__ = ["NONE", "SHARES_EXCEED_1", "Row", "as_row", "difference", "group_of",
-           "largest_difference", "mean_row", "numbered_text", "parse_row", "row_text"]  # fmt: skip
+           "largest_difference", "mean_row", "numbered_text", "parse_numbered", "parse_row",
+           "row_text"]  # fmt: skip
 
 NONE = "none"  # of these
 SHARES_EXCEED_1 = (
@@ -25,9 +26,14 @@ SHARES_EXCEED_1 = (
 Row = tuple[float, ...]
 
 _SLACK = 1e-6  # by which shares may exceed 1 together: they were rounded
+_LAST_BITS = 1e-12  # by which they may after they were divided by their sum
 _ROUNDED = 0.02  # by which shares that people typed may: 33%, 33% and 34.5%
 _NUMBER = r"(?:\d+\.?\d*|\.\d+)(?:e-?\d+)?"
-_PART = re.compile(rf"\s*(.+?)\s*[:=]\s*({_NUMBER})\s*(%?)\s*(?:,|;|$)", re.DOTALL)
+_QUOTED = r'"(?:[^"]|"")*"'
+_PART = re.compile(
+    rf"\s*({_QUOTED}|.+?)\s*[:=]\s*({_NUMBER})\s*(%?)\s*(?:,|;|$)", re.DOTALL
+)  # fmt: skip
+_NUMBERED = re.compile(rf"(\d+):({_NUMBER})", re.ASCII)
 
 
 def as_row(value: Any, n_clusters: int, names: Sequence[str] = ()) -> Row:
@@ -70,39 +76,57 @@ def as_row(value: Any, n_clusters: int, names: Sequence[str] = ()) -> Row:
             "instead; divide them by their sum.",
             user_message=SHARES_EXCEED_1,
         )
-    return tuple(share / max(total, 1.0) for share in row)
+    return _scaled(row)
 
 
 def parse_row(text: str, names: Sequence[str], first: int = 0) -> Row | None:
     """The row that somebody typed: ``2``, a name, ``A:.7,B:.3``, ``none`` or ``?``; or None.
 
     `first` is the number of the first group: 0 in files, 1 where people type, whose 0 is "none".
+    ``none`` and ``?`` are reserved: a group that is called so is named in quotes, as any may be
+    (``"none"``; a quote in a name is doubled).
 
     >>> names = ["Group A", "Group B"]
     >>> parse_row("1", names), parse_row("group b", names), parse_row("A:.7,B:.3", names)
     ((0.0, 1.0), (0.0, 1.0), (0.7, 0.3))
     >>> parse_row("none", names), parse_row("?", names), parse_row("what", names)
     ((0.0, 0.0), (nan, nan), None)
+    >>> parse_row('"none"', ["none", "some"]), parse_row("none", ["none", "some"])
+    ((1.0, 0.0), (0.0, 0.0))
     """
     k, text = len(names), text.strip()
-    one = group_of(text, names, first)
-    if one is not None:
-        return as_row(one, k)
     if text == "?":
         return as_row(None, k)
     if text.lower() == NONE or (first == 1 and text == "0"):  # as on the page
         return as_row((), k)
+    one = _typed(text, names, first)
+    if one is not None:
+        return as_row(one, k)
     shares, end = [0.0] * k, 0
     while found := _PART.match(text, end):
-        group = group_of(found[1], names, first)
+        group = _typed(found[1], names, first)
         if group is None:
             return None
         shares[group] += float(found[2]) / (100.0 if found[3] else 1.0)
         end = found.end()
-    total = sum(shares)
-    if end != len(text) or not end or total > 1.0 + _ROUNDED:
+    if end != len(text) or not end or sum(shares) > 1.0 + _ROUNDED:
         return None
-    return tuple(share / max(total, 1.0) for share in shares)
+    return _scaled(shares)
+
+
+def parse_numbered(text: str, n_clusters: int) -> Row | None:
+    """The row that `numbered_text` wrote, whatever groups are called; None for another text.
+
+    >>> parse_numbered("0:0.75,1:0.25", 2), parse_numbered("none", 2), parse_numbered("2", 2)
+    ((0.75, 0.25), (0.0, 0.0), None)
+    """
+    shares = [0.0] * n_clusters
+    for part in text.split(",") if text != NONE else ():
+        found = _NUMBERED.fullmatch(part)
+        if found is None or int(found[1]) >= n_clusters:
+            return None
+        shares[int(found[1])] += float(found[2])
+    return None if sum(shares) > 1.0 + _ROUNDED else _scaled(shares)
 
 
 def row_text(row: Sequence[float], names: Sequence[str]) -> str:
@@ -152,6 +176,12 @@ def mean_row(rows: Sequence[Sequence[float]], n_clusters: int) -> Row:
     return tuple(found)
 
 
+def _scaled(shares: Sequence[float]) -> Row:
+    """Shares that exceed 1 together divided by their sum; done twice, it is as done once."""
+    total = math.fsum(shares)
+    return tuple(shares) if total <= 1.0 + _LAST_BITS else tuple(s / total for s in shares)
+
+
 def _digits(share: float) -> str:
     """A share in as many digits as it takes, and no more."""
     return f"{share:.6g}" if float(f"{share:.6g}") == share else repr(share)
@@ -181,6 +211,15 @@ def _share(share: Any) -> float:
             "whole answer says that one cannot say."
         )
     return float(share) + 0.0  # -0.0 is 0.0
+
+
+def _typed(text: str, names: Sequence[str], first: int) -> int | None:
+    """The group that somebody typed: a name in quotes, or as `group_of` has it."""
+    if re.fullmatch(_QUOTED, text):
+        name = text[1:-1].replace('""', '"')
+        if name in names:
+            return names.index(name)
+    return group_of(text, names, first)
 
 
 def group_of(text: str, names: Sequence[str], first: int = 0) -> int | None:

@@ -1,12 +1,19 @@
 """Exports: ids to the letter, harmless in a spreadsheet, and read back as they were."""
 
 import csv
+import unicodedata
 
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 from askmeans import TwoPhase, sessions
+from askmeans.cli.sessions import answers_in
+from askmeans.exceptions import AnswerError
+from askmeans.sessions.tables import answers_table
+from askmeans.text import is_clean
 
 IDS = ["a", " a", "a ", "a\nb", "a\r\nb", "ab", "a\rb", "=1+1", "'=1+1", "-2", "'-2", 'x,"y"']
 
@@ -84,3 +91,73 @@ def test_memberships_below_a_millionth_are_written_as_zero(askmeans, tmp_path):
     written = pd.read_csv(tmp_path / "s.memberships.csv").iloc[:, 1:].to_numpy()
     assert ((found > 0.0) & (found < 1e-6)).any()
     np.testing.assert_array_equal(written, np.where(found < 1e-6, 0.0, found))
+
+
+WORDS = ["none", "None", "?", "1", "2", "3", "0:1", "a:1,b", '"none"', "Group B", "skip",
+         "cluster_1", "=1+1", "'a", "a;b", "33%"]  # fmt: skip
+NAME = st.one_of(st.sampled_from(WORDS), st.text(min_size=1, max_size=5)).map(
+    lambda text: unicodedata.normalize("NFC", text).strip()
+)
+NAMES = st.lists(NAME.filter(lambda name: name and is_clean(name) and name != "id"),
+                 min_size=2, max_size=4, unique=True)  # fmt: skip
+ID = st.text(st.characters(exclude_categories=["Cs"]), max_size=5)
+SHARES = st.lists(st.integers(0, 7) | st.floats(0.0, 1.0), min_size=4, max_size=4)
+
+
+@settings(max_examples=40, deadline=None)
+@given(ask=st.sampled_from(["group", "membership"]), names=NAMES,
+       ids=st.lists(ID, min_size=5, max_size=5, unique=True),
+       told=st.lists(SHARES | st.none() | st.just(()), min_size=5, max_size=5))  # fmt: skip
+@example(ask="group", names=["none", "some"], ids=list("abcde"),
+         told=[[1, 0, 0, 0], (), [3, 1, 0, 0], None, [0, 1, 0, 0]])  # fmt: skip
+@example(ask="group", names=["1", "2", "3"], ids=["1", "2", "3", " 1", "none"],
+         told=[[1, 0, 0, 0], (), [3, 1, 1, 0], [0, 0, 1, 0], [0, 1, 0, 0]])  # fmt: skip
+def test_an_export_taken_into_a_fresh_session_is_the_same_answers(
+    tmp_path_factory, ask, names, ids, told
+):
+    folder = tmp_path_factory.mktemp("round")
+    X = np.arange(5.0)[:, None]
+    options = {"n_clusters": len(names), "cluster_names": names, "ids": ids, "ask": ask}
+    with sessions.create(folder / "s.db", X, random_state=0, **options) as session:
+        for row, shares in enumerate(told):
+            cluster = None if ask == "group" else row % len(names)
+            question = session.add_question(ask, (row,), cluster)
+            if shares is None:
+                session.unsure(question.id)
+            elif ask == "membership":
+                session.tell(question.id, min(1.0, shares[0] / 7) if shares else 0.0)
+            else:
+                some = list(shares[: len(names)])
+                total = sum(some)
+                session.tell(question.id, [share / total for share in some] if total > 1 else some)
+        before = answered(session)
+        (folder / "a.csv").write_bytes(answers_table(session).to_csv().encode())
+    with sessions.create(folder / "t.db", X, random_state=0, **options) as session:
+        session.hold(answers_in(session, folder / "a.csv"))
+        assert answered(session) == before
+        assert session.hold(answers_in(session, folder / "a.csv")) == 0
+
+
+@pytest.mark.parametrize(
+    ("value", "row"),
+    [
+        ("none", (0.0, 0.0, 0.0)),
+        ('"none"', (1.0, 0.0, 0.0)),
+        ("1", (0.0, 0.0, 1.0)),  # the name
+        ('"1":0.75,"2":0.25', (0.0, 0.25, 0.75)),
+        ("1:0.75,2:0.25", None),  # names, or numbers?
+        ("0:0.75,1:0.25", None),
+        ("0:1", (1.0, 0.0, 0.0)),  # no name
+    ],
+)
+def test_a_file_of_ones_own_names_groups_without_doubt(tmp_path, value, row):
+    (tmp_path / "a.csv").write_text(f'item,value\na,"{value.replace(chr(34), chr(34) * 2)}"\n')
+    names = ["none", "2", "1"]
+    with sessions.create(tmp_path / "s.db", [[0.0], [1.0], [2.0]], n_clusters=3, ids=list("abc"),
+                         cluster_names=names, random_state=0) as session:  # fmt: skip
+        if row is None:
+            with pytest.raises(AnswerError, match=r"line 2: .* Write names in quotes"):
+                answers_in(session, tmp_path / "a.csv")
+        else:
+            session.hold(answers_in(session, tmp_path / "a.csv"))
+            assert [receipt.value for receipt in session.history()] == [row]

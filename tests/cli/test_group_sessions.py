@@ -119,8 +119,10 @@ def test_groups_are_listed_added_merged_renamed_and_taken_back(askmeans, made):
     assert groups("--merge", "blue", "4") == first
     assert groups("--rename", "Group C", "black") == [*first[:2], (3, "black")]
     assert groups("--undo") == [*first[:2], (3, "black"), (4, "green")]
-    assert "3  black: about " in askmeans("groups", "s.db", cwd=made).stdout
+    assert "3  black\n" in askmeans("groups", "s.db", cwd=made).stdout
     assert "The group is gone again." in askmeans("undo", "s.db", cwd=made).stdout
+    assert groups("--remove", "blue") == [(1, "red"), (2, "black")]
+    assert "The group is there again." in askmeans("groups", "s.db", "--undo", cwd=made).stdout
     refused = askmeans("groups", "s.db", "--merge", "blue", "kale", cwd=made, ok=False)
     assert "by number or name: 1 red, 2 blue, 3 black. Got 'kale'" in refused.stderr
     refused = askmeans("groups", "s.db", "--merge", "blue", "2", cwd=made, ok=False)
@@ -187,3 +189,15 @@ def test_init_may_start_from_two_groups(askmeans, folder):
     wrong = askmeans("init", "t.db", "iris.csv", "-k", "many", cwd=folder, ok=False)
     assert wrong.returncode == 2
     assert "'many' is no whole number, nor 'auto'" in wrong.stderr
+
+
+def test_an_export_without_answers_says_so(askmeans, made):
+    done = askmeans("export", "s.db", cwd=made)
+    assert "No answers yet: the groups have only names" in done.stdout
+    table = pd.read_csv(made / "s.memberships.csv")
+    assert table[["red", "blue", "Group C"]].to_numpy() == pytest.approx(1 / 3)
+    assert "1  blue\n" in askmeans("groups", "s.db", cwd=made).stdout
+    question = asked(askmeans, made)
+    askmeans("tell", "s.db", question["id"], "blue", cwd=made)
+    assert "1  blue: about " in askmeans("groups", "s.db", cwd=made).stdout
+    assert "No answers yet" not in askmeans("export", "s.db", "--force", cwd=made).stdout

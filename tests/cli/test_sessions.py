@@ -264,7 +264,7 @@ def test_results_are_exported_by_id_in_every_format(run, made):
     )
     report = json.loads(run("export", "s.db", "--format", "json", "--json")[1])
     whole = json.loads(Path(report["files"]["all"]).read_text())
-    assert set(whole) == {"complete", "state", "memberships", "centers", "answers"}
+    assert set(whole) == {"complete", "state", "basis", "memberships", "centers", "answers"}
     assert whole["state"] == "budget spent"
 
 

@@ -43,6 +43,8 @@ STEP = st.one_of(
     st.tuples(st.just("crash"), WHO, st.none()),
     st.tuples(st.just("add group"), WHO, st.none()),
     st.tuples(st.just("merge"), WHO, st.integers(0, 3)),
+    st.tuples(st.just("remove"), WHO, st.integers(0, 3)),
+    st.tuples(st.just("tell new group"), WHO, st.none()),
     st.tuples(st.just("undo groups"), WHO, st.none()),
     st.tuples(st.just("adjudicate"), WHO, st.one_of(VALUE, st.none())),
     st.tuples(st.just("opinions"), WHO, st.integers(1, 3)),
@@ -123,6 +125,11 @@ class Team:
             numbers = [group.number for group in session.groups]
             into, other = numbers[detail % 2], numbers[-1]
             session.merge_groups(into, other, annotator=who)
+        elif what == "remove":
+            numbers = [group.number for group in session.groups]
+            session.remove_group(numbers[detail % len(numbers)], annotator=who)
+        elif what == "tell new group" and self.held[who]:
+            self.give(who, self.with_new_group, self.held[who].pop(0), None)
         elif what == "undo groups":
             session.undo(event=session.last_regrouping(), annotator=who)
         elif what == "adjudicate":
@@ -138,6 +145,11 @@ class Team:
         elif what == "crash":
             session.close()
             self.open[who] = sessions.open(self.path)
+
+    def with_new_group(self, number, _, annotator):
+        session = self.open[annotator]
+        name = f"group {len(session.group_names)}"
+        return session.answer_with_new_group(number, name, annotator=annotator)
 
     def give(self, who, how, number, value):
         before = self.open[who].history()

@@ -175,3 +175,43 @@ def test_a_forecast_counts_items_and_not_entries(make):
 def test_nobody_gets_an_item_that_another_holds(session):
     held = [session.ask(annotator=f"t{number}")[0].items for number in range(30)]
     assert len(set(held)) == 30
+
+
+# ---- before the first answer --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ask", ["group", "membership"])
+def test_groups_that_have_only_names_have_no_members_before_an_answer(make, again, kit, ask):
+    named = make(strategy="auto", ask=ask, cluster_names=["a", "b", "c"])
+    for seen in (named, again(named)):
+        result = seen.result()
+        assert (result.basis, result.without_answers[:15]) == ("nothing", "No answers yet:")
+        assert_allclose(result.memberships, 1 / 3)
+        assert_allclose(result.clustering.memberships, 1 / 3)
+        assert_allclose(result.clustering.predictor(kit.X[:4]), 1 / 3)
+        assert result.without_answers in seen.status(estimate=True).notes
+    (question,) = named.ask()
+    named.unsure(question.id)
+    assert named.result().basis == "nothing"  # nobody could say
+    (question,) = named.ask()
+    named.tell(question.id, kit.knows(question))
+    assert (named.result().basis, named.result().without_answers) == ("answers", "")
+    assert named.result().memberships.max() > 0.5
+
+
+def test_none_of_these_places_no_item(make):
+    session = make(strategy="auto", cluster_names=["a", "b", "c"])
+    session.tell(session.ask()[0].id, ())
+    assert session.result().basis == "nothing"
+    session.undo()
+    session.add_model_answers("m", {0: "b"})
+    assert session.result().basis == "answers"  # a language model's are evidence, too
+
+
+def test_clusters_that_nobody_named_are_shown_as_what_they_are(make):
+    session = make(strategy="auto")
+    result = session.result()
+    assert (result.basis, result.memberships.max() > 0.5) == ("data", True)
+    assert "unsupervised fit" in result.without_answers
+    session.add_group("another")  # which has only a name
+    assert session.result().basis == "nothing"

@@ -98,6 +98,18 @@ def test_two_answers_held_to_one_question_must_agree(make):
     assert session.hold([one, same]) == 1
 
 
+def test_several_peoples_answers_to_one_question_are_refused_with_what_to_do(make):
+    session = make()
+    fields = {"round": 0, "kind": "membership", "items": (1,), "cluster": 0, "repeat": 0}
+    several = [Answer(**fields, value=value, annotator=who)
+               for who, value in (("ann", 0.25), ("bob", 0.75))]  # fmt: skip
+    with pytest.raises(KeyConflictError) as refused:
+        session.hold(several)
+    assert "the membership of 1 in cluster 0. Got 0.25 by ann and 0.75 by bob" in str(refused.value)
+    assert "`askmeans import` takes the mean of rows, or the median" in str(refused.value)
+    assert session.history() == []
+
+
 def test_a_similarity_held_in_another_order_is_not_asked(make, kit):
     whole, session = make("one.db", ask="pairwise"), make("two.db", ask="pairwise")
     asked = kit.answer(whole, 5)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from askmeans.exceptions import AnswerError, ParameterError, SessionError
+from askmeans.exceptions import AnswerError, KeyConflictError, ParameterError, SessionError
 from askmeans.policy.regrouped import renumbered, to_ask_again
 from askmeans.queries import Question
 from askmeans.sessions.groups import Groups, as_evidence
@@ -180,6 +180,21 @@ def test_the_first_group_may_be_merged_away(session):
     assert session.exemplars(0)[0] in (first.items[0], second.items[0])
 
 
+@pytest.mark.parametrize("count", [0, 12])
+def test_one_group_is_a_legal_state(session, again, count):
+    told(session, count, 2)
+    session.merge_groups("small", "middle")
+    for seen in (session, again(session)):
+        result, status = seen.result(), seen.status(estimate=True)
+        assert result.cluster_names == ("small",)
+        assert_allclose(result.memberships, 1.0)
+        assert all(0.0 <= estimate.error <= 1.0 for estimate in seen.error_curve())
+        assert status.state.value == "all done"
+        assert seen.ask() == []
+    assert session.add_group("large") == 2  # and there may be several again
+    assert session.ask()
+
+
 def test_groups_are_taken_back_like_answers(session, again):
     (first,) = session.ask()
     session.tell(first.id, "small")
@@ -213,6 +228,95 @@ def test_groups_are_taken_back_in_turn(session):
     assert session.undo(event=first).kind == "group"
     with pytest.raises(SessionError, match="Got none"):
         session.last_regrouping()
+
+
+def test_what_was_put_into_a_removed_group_is_in_none(session, again):
+    number = session.add_group("large")
+    asked = told(session, 12, 3)
+    before = session.history()
+    receipt = session.remove_group("large")
+    for seen in (session, again(session)):
+        assert seen.cluster_names == NAMES
+        assert seen.result().memberships.shape == (24, 2)
+        assert seen.history() == before
+        for question in asked:
+            row = np.eye(3)[LABELS[question.items[0]], :2]
+            assert_allclose(seen.result().memberships[question.items[0]] * row.sum(), row)
+        assert seen.group_number(number) is None
+    assert session.add_group("tiny") == 3  # numbers are not given again
+    session.take_back(receipt.event)  # also after something else was done to groups
+    assert session.cluster_names == [*NAMES, "large", "tiny"]
+    placed = next(q.items[0] for q in asked if LABELS[q.items[0]] == 2)
+    assert_allclose(session.result().memberships[placed], [0.0, 0.0, 1.0, 0.0], atol=1e-9)
+
+
+def test_a_removed_group_is_taken_back_by_the_next_undo(session):
+    receipt = session.remove_group(0)
+    assert [change.text for change in session.changes()] == ["removed small"]
+    undone = session.undo()
+    assert (undone.kind, undone.question, session.cluster_names) == ("remove", None, NAMES)
+    assert session.changes()[0].event == receipt.event
+    assert session.changes()[0].undone
+
+
+def test_the_last_group_and_one_that_is_not_there_are_not_removed(session):
+    for group in ("kale", 7, None):
+        with pytest.raises(ParameterError, match="one of the groups 0 small, 1 middle"):
+            session.remove_group(group)
+    session.remove_group("small")
+    with pytest.raises(ParameterError, match="not the only one"):
+        session.remove_group("middle")
+    assert session.cluster_names == ["middle"]
+
+
+def test_memberships_of_a_removed_group_are_not_asked(make):
+    session = make(X=X, n_clusters=3, strategy="auto", ask="membership", cluster_names=list("abc"))
+    held = session.ask(6)
+    for question in held[3:]:
+        session.tell(question.id, float(LABELS[question.items[0]] == question.cluster))
+    session.remove_group(held[0].cluster)
+    assert held[0].cluster not in {question.cluster for question in session.ask(6)}
+    assert session.result().memberships.shape == (24, 2)
+    assert session.status(estimate=True).state.value == "asking"
+
+
+def test_undo_takes_back_the_group_that_was_added_for_the_answer(session, again):
+    (question,) = session.ask(annotator="ann")
+    receipt = session.answer_with_new_group(question.id, "large", annotator="ann", key="k")
+    assert receipt.value == (0.0, 0.0, 1.0)
+    repeated = session.answer_with_new_group(question.id, "large", annotator="ann", key="k")
+    assert (repeated.event, session.cluster_names) == (receipt.event, [*NAMES, "large"])
+    undone = session.undo(annotator="ann", key="u")
+    assert (undone.group, undone.reopened) == ("large", True)
+    for seen in (session, again(session)):
+        assert seen.cluster_names == NAMES
+        assert seen.result().memberships.shape == (24, 2)
+        assert seen.undo(annotator="ann", key="u").group == "large"  # the same undo again
+    assert session.ask(annotator="ann") == [question]
+    with pytest.raises(KeyConflictError, match="still stands"):
+        session.answer_with_new_group(question.id, "large", annotator="ann", key="k")
+
+
+@pytest.mark.parametrize("use", ["answer", "pin", "merge"])
+def test_a_group_that_something_else_is_in_stays_when_its_first_answer_is_undone(session, use):
+    (question,) = session.ask(annotator="ann")
+    session.answer_with_new_group(question.id, "large", annotator="ann")
+    if use == "answer":
+        session.tell(session.ask(annotator="bob")[0].id, "large", annotator="bob")
+    elif use == "pin":
+        session.pin("large", 20)
+    else:
+        session.merge_groups("large", "small")
+    assert session.undo(question.id, annotator="ann").group is None
+    assert "large" in session.cluster_names
+
+
+def test_only_a_question_about_groups_is_answered_with_a_new_one(make):
+    session = make(X=X, n_clusters=2, strategy="auto", ask="membership")
+    (question,) = session.ask()
+    with pytest.raises(SessionError, match="question about groups"):
+        session.answer_with_new_group(question.id, "large")
+    assert len(session.groups) == 2
 
 
 @pytest.mark.parametrize("name", ["small", "id", "", "a\nb"])

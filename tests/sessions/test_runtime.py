@@ -4,6 +4,7 @@ import dataclasses
 import sqlite3
 import threading
 from contextlib import contextmanager
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -434,3 +435,52 @@ def test_who_asks_while_a_session_is_being_opened_waits_for_what_was_learnt(
     opened.warm_up()
     other.join()
     assert asked == [expected]
+
+
+# ---- models that are learnt aside ---------------------------------------------------------------
+
+
+def asked_in_a_row(session, count):
+    """The items that one person is asked about, who answers by the expert."""
+    found = []
+    for place in range(count):
+        (question,) = session.ask()
+        session.tell(question.id, place % 3)
+        found.append(question.items)
+    return found
+
+
+def test_who_answers_alone_is_asked_the_same_where_models_are_learnt_aside(make):
+    one, other = make("one.db", strategy="auto"), make("other.db", strategy="auto")
+    other.learn_aside()
+    assert asked_in_a_row(other, 12) == asked_in_a_row(one, 12)
+
+
+def test_in_a_crowd_nobody_waits_for_models(make, monkeypatch):
+    session = make(strategy="auto")
+    session.learn_aside()
+    clock = SimpleNamespace(monotonic=lambda: 0.0)  # all happens at once
+    monkeypatch.setattr("askmeans.sessions.runtime.time", clock)
+    people = [f"person {place}" for place in range(8)]
+    for who in people:
+        assert session.ask(annotator=who)
+    assert session.is_busy
+    go_on = threading.Event()
+    learnt = []
+
+    def slow(policy):
+        assert go_on.wait(60.0)
+        learnt.append(policy)
+
+    monkeypatch.setattr("askmeans.policy.stratified.StratifiedPolicy.catch_up", slow)
+    asked = set()
+    for place in range(24):  # more than one milestone
+        who = people[place % 8]
+        (question,) = session.ask(annotator=who)
+        session.tell(question.id, place % 3, annotator=who)
+        asked.add(question.items)
+    assert len(asked) == 24
+    assert not learnt
+    go_on.set()
+    session.close()
+    assert learnt

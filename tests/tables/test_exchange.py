@@ -2,6 +2,7 @@
 
 import json
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 
 import argilla
 import datasets
@@ -56,6 +57,12 @@ def test_tasks_of_label_studio_have_the_published_form_and_come_back(tmp_path):
     assert second["annotations"] == []
     labels = read_labels(written(tmp_path / "t.json", [first, second]), GROUPS)
     assert labels == [Label(id="a", shares=ITEMS[0].answers["ann"])]
+
+
+def test_a_column_called_as_ours_does_not_take_the_place_of_the_id(tmp_path):
+    item = replace(ITEMS[0], data={"text": "a pea", "item_id": "order 7"})
+    tasks = label_studio_tasks([item])
+    assert [label.id for label in read_labels(written(tmp_path / "t.json", tasks), GROUPS)] == ["a"]
 
 
 def test_what_label_studio_writes_itself_is_read(tmp_path):

@@ -1,5 +1,6 @@
 """Results never hold up answers: they have threads of their own, and are made once for all."""
 
+import asyncio
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -94,3 +95,28 @@ def test_the_result_is_sent_in_pieces_whole(tmp_path, tools):
     assert len(reply.content) == int(reply.headers["content-length"]) > 2**16
     assert reply.json()["memberships"] == found.memberships.tolist()
     assert ResultOut.model_validate(reply.json()).ids == list(found.ids)
+
+
+def test_answers_are_taken_in_turn_a_few_at_a_time(tmp_path, tools):
+    path = tmp_path / "fruit.db"
+    tools.make_fruit(path).close()
+    context = create_app(path).state.context
+    begun, together, most = [], [], []
+
+    def route(place):
+        begun.append(place)
+        together.append(place)
+        most.append(len(together))
+        threading.Event().wait(0.002)  # the others could begin meanwhile
+        together.remove(place)
+        return place
+
+    async def all_at_once():
+        work = context.in_turn(route)
+        return await asyncio.gather(*(work(place) for place in range(40)))
+
+    assert asyncio.run(all_at_once()) == list(range(40))
+    assert max(most) <= 2
+    ahead = [place - min(begun[turn:]) for turn, place in enumerate(begun)]
+    assert max(ahead) <= 2  # nobody is overtaken by more than those whose turn it is
+    context.close()

@@ -123,3 +123,66 @@ def test_a_group_is_added_on_the_page(client, database, tools):
     page = client.get("/").text
     assert 'value="group-2" data-key="3"' in page
     assert ">huge<" in client.get("/results").text
+
+
+@pytest.mark.parametrize("values", [(), ("group-0", "group-1", "none"), ("group-0", "group-1")])
+def test_every_page_shows_one_group(client, database, tools, values):
+    for value in values:
+        assert send(client, value=value).status_code == 303
+    mark = re.search(r'data-session="([^"]+)"', client.get("/").text)[1]
+    fields = {"token": tools.token_of(client), "session": mark, "into": 0, "group": 1}
+    assert client.post("/merge", data=fields).status_code == 303
+    for page in ("", "results", "results/part", "groups", "items/0", "welcome", "history", "help"):
+        reply = client.get(f"/{page}")
+        assert reply.status_code == 200, page
+    assert "No newer result" not in client.get("/results").text
+    for file in ("memberships.csv", "centers.csv", "answers.csv", "all.json"):
+        assert client.get(f"/export/{file}").status_code == 200
+    with sessions.open(database) as session:
+        assert session.result().memberships.shape == (6, 1)
+
+
+def test_a_group_that_was_added_for_an_item_is_gone_when_that_is_taken_back(client, database):
+    assert send(client, value="new", name="huge").status_code == 303
+    with sessions.open(database) as session:
+        assert session.cluster_names == ["small", "large", "huge"]
+    page = client.get("/").text
+    form = page[page.index('action="/undo"') :]
+    hidden = dict(re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)">', form)[:4])
+    assert client.post("/undo", data=hidden).status_code == 303
+    assert "the new group huge" in client.get("/").text
+    with sessions.open(database) as session:
+        assert session.cluster_names == ["small", "large"]
+
+
+def test_a_group_is_removed_on_the_page_and_brought_back_with_one_click(client, database):
+    send(client, value="group-1")
+    page = client.get("/groups").text
+    form = page[page.index('action="/remove"') :]
+    hidden = dict(re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)">', form)[:4])
+    assert client.post("/remove", data=hidden | {"group": 1}).status_code == 303
+    page = client.get("/groups").text
+    assert "The group large is removed" in page
+    assert 'action="/remove"' not in page  # the last one stays
+    for path in ("", "results", "history", "items/0"):
+        assert client.get(f"/{path}").status_code == 200
+    form = page[page.index('action="/take-back"') :]
+    hidden = dict(re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)">', form)[:4])
+    assert client.post("/take-back", data=hidden).status_code == 303
+    with sessions.open(database) as session:
+        assert session.cluster_names == ["small", "large"]
+
+
+def test_named_groups_have_no_members_on_the_page_before_an_answer(client):
+    page = client.get("/results").text
+    assert "No answers yet: the groups have only names" in page
+    assert '<svg class="scatter"' not in page
+    assert "Expected error" not in page
+    assert "No answers yet" in client.get("/items/0").text
+    rows = client.get("/export/memberships.csv").text.splitlines()[1:]
+    assert {row.partition(",")[2] for row in rows} == {"0.5,0.5"}
+    assert client.get("/export/all.json").json()["basis"] == "nothing"
+    assert send(client, value="group-1").status_code == 303
+    page = client.get("/results").text
+    assert "No answers yet" not in page
+    assert '<svg class="scatter"' in page

@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from askmeans import sessions
 from askmeans.queries import Answer
 from askmeans.web import create_app
 from askmeans.web.people import disputes_of, people_of
@@ -104,6 +105,19 @@ def test_typical_items_are_links_only_for_those_who_may_follow_them(tmp_path, to
         page = client.get("/").text
         assert 'class="typical"' in page
         assert ('href="/items/' in page) == sees
+
+
+def test_of_a_crowd_the_page_names_some(tmp_path, tools):
+    path = tmp_path / "fruit.db"
+    with sessions.create(
+        path, [[float(n)] for n in range(60)], n_clusters=2, random_state=0
+    ) as made:
+        for place in range(50):
+            made.ask(annotator=f"person {place:02}")
+    with tools.using(create_app(path), "bob", "annotator") as client:
+        page = " ".join(client.get("/").text.split())
+        assert page.count("person ") < 25
+        assert "and 31 more." in page  # of 51
 
 
 def test_everybody_sees_who_is_here_and_how_much_each_did(tmp_path, tools):

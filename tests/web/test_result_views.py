@@ -2,6 +2,7 @@
 
 import re
 import threading
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -48,6 +49,30 @@ def test_a_picture_is_made_once_for_every_event(session, monkeypatch):
     views.close()
 
 
+def test_results_rest_while_many_people_answer(session, monkeypatch):
+    runs = counted(session, monkeypatch)
+    now = iter(range(10**9))  # every look at the clock is a second later
+    clock = SimpleNamespace(monotonic=lambda: float(next(now)))
+    monkeypatch.setattr("askmeans.web.result_views.time", clock)
+    views = ResultViews(session)
+    first, made = views.latest(60.0), len(runs)
+    (question,) = session.ask()
+    session.tell(question.id, 0.5)
+    monkeypatch.setattr(type(session), "is_busy", True)
+    assert views.latest(60.0) is first
+    assert len(runs) == made
+    monkeypatch.setattr(type(session), "is_busy", False)
+    second, made = views.latest(60.0), len(runs)
+    assert second.result.n_queries == 1
+    session.undo()
+    monkeypatch.setattr(type(session), "is_busy", True)
+    for _ in range(20):  # a rest ends: it is a few times what the last view took
+        views.latest(60.0)
+    assert len(runs) > made
+    assert views.latest(60.0).result.n_queries == 0
+    views.close()
+
+
 def test_nobody_waits_for_a_picture_that_takes_long(session, monkeypatch):
     views = ResultViews(session)
     first = views.latest(60.0)
@@ -79,6 +104,8 @@ def test_where_there_is_no_result_people_answer_on_and_are_told_why(session, mon
 
 
 def test_groups_have_typical_items_and_sizes(session):
+    (question,) = session.ask()  # before an answer, groups that have names have no members
+    session.tell(question.id, 1.0)
     views = ResultViews(session)
     view = views.latest(60.0)
     views.close()

@@ -2,7 +2,9 @@
 
 One row an answer: kind, the ids of the items, the cluster and its name, the number of clusters, the
 repeat, the value (empty for "cannot say") and a note. The value of a group question has its shares
-by the groups' numbers (1:1, 0:0.75,1:0.25, none), the name of the cluster has them by name. Rows
+by the groups' numbers (1:1, 0:0.75,1:0.25; none for none of these), whatever groups are called; the
+name of the cluster has them by name. In a row without that, a value may name groups, where need be
+in quotes ("none", "1":0.75); what could be a number or another group's name is refused. Rows
 are only ever appended; an undone answer is a row of its own. Of several rows about one question the
 last counts; with a column annotator, the median of what each said last (of rows of shares the
 mean), but for rows whose column counts says no. A file of one's own needs the columns item, cluster
@@ -34,7 +36,14 @@ from askmeans.queries import (
     Question,
     ordered,
 )
-from askmeans.shares import group_of, mean_row, numbered_text, parse_row, row_text
+from askmeans.shares import (
+    group_of,
+    mean_row,
+    numbered_text,
+    parse_numbered,
+    parse_row,
+    row_text,
+)
 from askmeans.text import as_csv, csv_value
 
 __all__ = ["AnswerFile"]
@@ -193,13 +202,21 @@ class AnswerFile:
                 f"{where}: the answers must be about {k} clusters. Got {row['clusters']} instead; "
                 f"use -k {row['clusters']}, or another --answers."
             )
-        told = parse_row(row.get("value") or "?", self.names[:n])
+        named, value = row.get("cluster_name", ""), row.get("value") or "?"
+        told, by_number = parse_row(value, self.names[:n]), parse_numbered(value, n)
+        if by_number is not None:
+            if told not in (None, by_number) and not named:
+                raise AnswerError(
+                    f"{where}: {value!r:.60} may be numbers of groups, from 0, or their names. "
+                    f'Write names in quotes: "{self.names[0]}":1.'
+                )
+            told = by_number
         if told is None:
             raise AnswerError(
                 f"{where}: an answer must be one of the groups ({', '.join(self.names[:n])}), "
                 f"shares of them that sum to at most 1, or none. Got {row['value']!r:.60} instead."
             )
-        named, name = row.get("cluster_name", ""), row_text(told, self.names).strip()
+        name = row_text(told, self.names).strip()
         parts = _SHARE.sub("\n", named).strip("\n").split("\n")
         defaults = all(_NOBODYS.fullmatch(p) and p not in self.names for p in parts)
         if named not in ("", name) and not defaults:

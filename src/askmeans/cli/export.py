@@ -47,7 +47,8 @@ def run(which: Which, out: Path | None, format: str, *, force: bool) -> None:  #
         }
         if format == "json":
             whole = {key: table.records() for key, table in tables.items()}
-            account = {"complete": result.complete, "state": str(result.state)}
+            account = {"complete": result.complete, "state": str(result.state),
+                       "basis": result.basis}  # fmt: skip
             write_text(json.dumps({**account, **whole}, indent=1) + "\n", files["all"])
         else:
             for key, table in tables.items():
@@ -59,12 +60,14 @@ def _say(session: Session, result: SessionResult, files: dict[str, Path], *, as_
     """What was written, and how far the session is."""
     if as_json:
         paths = {key: str(path.absolute()) for key, path in files.items()}
-        show_json(session, {"complete": result.complete, "files": paths})
+        show_json(session, {"complete": result.complete, "basis": result.basis, "files": paths})
         return
     say(
         f"{len(result.memberships)} items, {result.n_queries} answers; {result.state}, "
         f"{result.missing.low} to {result.missing.high} questions left."
     )
+    if result.without_answers:
+        say(result.without_answers)
     for key, path in files.items():
         say(f"{key}: {path.absolute()}")
 

@@ -166,7 +166,7 @@ def _predicted(
 ) -> Predicted:
     """What the answers so far say of rows."""
     result = session.result()
-    for note in result.notes:
+    for note in filter(None, (result.without_answers, *result.notes)):
         complain(f"warning: {note}")
     return Predicted(
         recipe=recipe,

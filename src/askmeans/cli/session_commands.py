@@ -392,14 +392,18 @@ class Regroup:
         tuple[str, str] | None,
         typer.Option(help="A group, by number or name, and a line on what belongs there."),
     ] = None
+    remove: Annotated[
+        str | None,
+        typer.Option(help="Remove a group, by number or name: what was put there is in none."),
+    ] = None
     undo: Annotated[
-        bool, typer.Option("--undo", help="Take back the last group added or merged.")
+        bool, typer.Option("--undo", help="Take back the last group added, merged or removed.")
     ] = False
 
 
 @command
 def groups(move: Regroup, annotator: Annotator = "me", *, which: Which) -> None:
-    """List the groups; add, merge, rename and describe them at any time: no answer is lost."""
+    """List the groups; add, merge, remove, rename, describe them at any time: no answer is lost."""
     from askmeans.cli import sessions
 
     sessions.groups(which, move, annotator)

@@ -44,6 +44,11 @@ __all__ = ["after_undo", "answers_in", "ask", "backup", "budget", "copy", "descr
            "show_json", "status", "take_in", "tell", "undo", "upgrade", "whole"]  # fmt: skip
 
 _CONFLICTS = 10  # shown at most
+_REGROUPED = {  # what an undo did to the groups
+    "group": "The group is gone again.",
+    "merge": "The groups are two again.",
+    "remove": "The group is there again.",
+}
 
 
 @contextmanager
@@ -259,7 +264,7 @@ def rename(which: Which, group: str, text: str) -> None:
 
 
 def groups(which: Which, move: Regroup, annotator: str) -> None:
-    """List the groups, after one was added, merged, renamed, described or taken back."""
+    """List the groups, after one was added, merged, removed, renamed, described or taken back."""
     with opened(which) as session:
         if move.add is not None:
             session.add_group(move.add, annotator=annotator)
@@ -270,6 +275,8 @@ def groups(which: Which, move: Regroup, annotator: str) -> None:
         if move.describe is not None:
             number = named_group(session, move.describe[0])
             session.describe(number, move.describe[1], annotator=annotator)
+        if move.remove is not None:
+            session.remove_group(named_group(session, move.remove), annotator=annotator)
         if move.undo:
             undone = session.undo(event=session.last_regrouping(), annotator=annotator)
             if not which.as_json:
@@ -285,9 +292,12 @@ def groups(which: Which, move: Regroup, annotator: str) -> None:
                     "suggestion": status.suggestion}  # fmt: skip
             show_json(session, {"groups": listed, **told})
             return
+        if result.without_answers:
+            say(result.without_answers)
         for (number, group), size in zip(numbered(session), sizes, strict=True):
+            count = "" if result.basis == "nothing" else f": about {size:.0f} items"
             what = f"; {group.description}" if group.description else ""
-            say(f"  {number}  {group.name}: about {size:.0f} items{what}")
+            say(f"  {number}  {group.name}{count}{what}")
         if status.suggestion:
             say(f"{status.suggestion} Add one: askmeans groups {named(which.database)} --add NAME")
 
@@ -381,7 +391,9 @@ def _kept(receipt: Receipt, names: list[str]) -> str:
 def after_undo(undone: Undone, names: list[str]) -> str:
     """What became of the question of an undo."""
     if undone.question is None:
-        return "The group is gone again." if undone.kind == "group" else "The groups are two again."
+        return _REGROUPED[undone.kind]
+    if undone.group is not None:
+        return f"The group {undone.group} is gone again, and its question is open."
     if undone.reopened:
         return f"Question {undone.question.id} is open again."
     now = _text(undone.value_now, names)

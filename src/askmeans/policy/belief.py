@@ -130,6 +130,8 @@ class Belief:
 
     def _learn(self, ensemble: Ensemble) -> Training | None:
         """Fit every model to the answers, and weigh them; what they learnt from."""
+        if self.k == 1:  # nothing to tell apart
+            return None
         training = self._training()
         if training is None:
             return None
@@ -245,6 +247,8 @@ class Belief:
     def error_band(self) -> tuple[float, float]:
         """The 80 % interval of the mean error of a membership."""
         error = self.estimated_error
+        if self.k == 1:
+            return 0.0, 0.0
         if self.stack is None:
             return 0.0, min(1.0, 2.0 / self.k)
         if self.stack.answers_are_hard and self.expected_wrong:  # as that of the wrong items

@@ -79,6 +79,9 @@ class StratifiedPolicy:
         self._errors: dict[bytes, tuple[float, float, float]] = {}  # with a band, by answers
         self._learning = threading.Lock()  # of models: one thread learns, others do not wait
         self._grounds: dict[tuple[bytes, tuple[int, ...]], tuple[Ensemble, Strata]] = {}
+        # Whether models are learnt by `catch_up` alone, after the first time.
+        self.learns_aside = False
+        self._unlearnt: Answers | None = None  # whose last milestone waits for `catch_up`
 
     def learn(self, answers: Answers) -> None:
         """Take note of all answers that stand; models are learnt when they are needed.
@@ -327,12 +330,24 @@ class StratifiedPolicy:
             ensemble = Ensemble(pool, np.array(clusters) if some else None)
             return ensemble, Strata(pool.Z, np.random.default_rng([self.settings.seed, 2]))
 
-    def _current(self) -> "Ranking":
+    @property
+    def is_behind(self) -> bool:
+        """Whether there are answers that a milestone's models may be learnt from."""
+        return self._ranked is not self._answers
+
+    @default_float_errors()
+    def catch_up(self) -> None:
+        """Learn models now if it is time, unless another thread learns."""
+        self._current(learn=True)
+
+    def _current(self, *, learn: bool | None = None) -> "Ranking":
         """The ranking at the last milestone; the one before while another thread learns."""
+        learn = not self.learns_aside if learn is None else learn
         if self._learning.acquire(blocking=self._ranking is None):
             try:
                 answers = self._answers
-                if self._ranked is not answers:
+                now = learn or self._ranking is None
+                if self._ranked is not answers and (now or self._is_learnt(answers)):
                     reached = self._milestones(len(answers))[-1]
                     ranking = self._learn_from(answers.first(reached))
                     if self._is_spent(ranking) and reached < len(answers):
@@ -342,6 +357,15 @@ class StratifiedPolicy:
                 self._learning.release()
         assert self._ranking is not None
         return self._ranking
+
+    def _is_learnt(self, answers: Answers) -> bool:
+        """Whether there are models of the last milestone of these answers."""
+        if self._unlearnt is answers:
+            return False
+        first = answers.first(self._milestones(len(answers))[-1])
+        known = self._key(first) in self._beliefs
+        self._unlearnt = None if known else answers
+        return known
 
     def _is_spent(self, ranking: "Ranking") -> bool:  # noqa: ARG002 - comparisons have a say
         """Whether to learn before the next milestone."""
@@ -483,6 +507,8 @@ class Ranking:
 
     def _elsewhere(self, row: int) -> Question:
         """The question about an item outside the pool, with its likeliest cluster."""
+        if self.settings.ask == "group":  # it names none
+            return self._about(row, 0)
         likely = self.belief.predictor(self.belief.pool.items.take(np.array([row])))[0]
         return self._about(row, int(without_last_bits(likely).argmax()))
 

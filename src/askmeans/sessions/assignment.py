@@ -35,6 +35,7 @@ from askmeans.sessions.log import (
     Value,
     as_key,
     check_annotator,
+    key_of_group,
 )
 from askmeans.sessions.reports import Question, Receipt, SessionState, Undone
 from askmeans.sessions.runtime import GOLD_COPY, Runtime
@@ -335,7 +336,16 @@ class Assignment:
                 new = NewEvent(kind=EventKind.REGROUP, key=key, annotator=annotator, target=last.id)
                 return transaction.append(new), False
             taken = self._to_undo(number, annotator, event)
+            made = runtime.state.group_made_with(taken)
             undo = transaction.append(self._undo_event(taken, key))
+            if made is not None:
+                new = NewEvent(
+                    kind=EventKind.REGROUP,
+                    key=key_of_group(key),
+                    annotator=annotator,
+                    target=made.id,
+                )
+                transaction.append(new)
             self._lease_back(transaction, taken)
             return undo, False
 
@@ -641,20 +651,21 @@ class Assignment:
         return event
 
     def _regrouping(self, number: int | None, annotator: str, meant: int | None) -> Event | None:
-        """The group added or merged that an undo is about; None where it is about an answer."""
+        """What was done to groups that an undo is about; None where it is about an answer."""
         done = self.runtime.state.regroupings
         if number is not None or not done:
             return None
         last, answer = done[-1], self.runtime.state.last_of(annotator)
         if meant is not None:
-            if meant in {event.id for event in done[:-1]}:
+            event = next((each for each in done if each.id == meant), None)
+            if event is not None and event != last and event.kind is not EventKind.REMOVE:
                 raise SessionError(
-                    f"Groups that were added or merged must be taken back in turn, the last first "
+                    f"What was done to groups must be taken back in turn, the last first "
                     f"(event {last.id}). Got event {meant} instead.",
                     user_message="Groups were added or merged after this one. Take those back "
                     "first, the last one before the others.",
                 )
-            return last if last.id == meant else None
+            return event
         theirs = last.annotator == annotator and (answer is None or answer.id < last.id)
         return last if theirs else None
 
@@ -689,8 +700,11 @@ class Assignment:
         receipt = self.receipt(undo, repeated=repeated)
         if undo.kind is EventKind.REGROUP:
             return Undone(receipt=receipt, question=None, kind=str(taken.kind), value=None, void=())
-        settled = self.runtime.state.is_settled(undo.asked)
-        value = self.runtime.state.value(undo.asked)
+        state = self.runtime.state
+        settled, value = state.is_settled(undo.asked), state.value(undo.asked)
+        made = None  # the group that went with the answer
+        if (undo.annotator, key_of_group(undo.key)) in state.by_key:
+            made = state.by_key.get((taken.annotator, key_of_group(taken.key)))
         silent = isinstance(value, float) and math.isnan(value)
         return Undone(
             receipt=receipt,
@@ -700,6 +714,7 @@ class Assignment:
             void=tuple(self.question(number) for number in json.loads(undo.text or "[]")),
             reopened=not settled,
             value_now=value if settled and not silent else None,
+            group=None if made is None else made.text,
         )
 
 

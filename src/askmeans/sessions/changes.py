@@ -15,7 +15,14 @@ from askmeans.exceptions import ParameterError, SessionError
 from askmeans.queries import KINDS, ME, ordered
 from askmeans.queries import Question as Asked
 from askmeans.sessions.groups import NO_SUCH_GROUP
-from askmeans.sessions.log import Event, EventKind, NewEvent, Value, check_annotator
+from askmeans.sessions.log import (
+    REGROUPINGS,
+    Event,
+    EventKind,
+    NewEvent,
+    Value,
+    check_annotator,
+)
 from askmeans.sessions.regrouping import Regrouping
 from askmeans.sessions.reports import Change, Question, Receipt
 from askmeans.sessions.runtime import AUDIT_SHARE
@@ -328,7 +335,7 @@ class Changes(Regrouping):
                     "since. The newest change is the one to take back.",
                 )
             before = self._before(found)
-        if found.kind in (EventKind.GROUP, EventKind.MERGE):
+        if found.kind in REGROUPINGS:
             receipt = self._assignment.undo(None, annotator, None, event).receipt
             self._put_back()
             return receipt
@@ -363,6 +370,8 @@ class Changes(Regrouping):
             return f"added {event.text}"
         if event.kind is EventKind.MERGE:
             return f"merged {self._results.first_name(event.whole)} into {target}"
+        if event.kind is EventKind.REMOVE:
+            return f"removed {self._results.first_name(event.aim)}"
         if event.kind is EventKind.PIN:
             item = self.rows.item(event.whole).label
             return f"{'unpinned' if event.text == 'off' else 'pinned'} {item} in {target}"

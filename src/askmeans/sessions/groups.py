@@ -1,8 +1,9 @@
 """The groups of a session: numbers that never shift, and answers as the groups of now see them.
 
 Rules of this file:
-- A group keeps its number for ever. A merged one redirects to another; one whose adding was taken
-  back is gone, and its number is not given again. The columns of a result are the living groups.
+- A group keeps its number for ever. A merged one redirects to another; one that was removed, or
+  whose adding was taken back, is gone, and its number is not given again. The columns of a result
+  are the living groups.
 - A row of shares has one number for each group there was when it was given. What it says of groups
   that came later, and what is asked again, `askmeans.policy.regrouped` has.
 """
@@ -40,7 +41,7 @@ class Groups:
 
     n: int  # numbers that were given
     into: Mapping[int, int] = field(default_factory=dict)  # a merged group -> what it is part of
-    gone: frozenset[int] = frozenset()  # added, and taken back
+    gone: frozenset[int] = frozenset()  # removed, or added and taken back
 
     @property
     def living(self) -> list[int]:

@@ -30,9 +30,9 @@ from askmeans.queries import MODEL, is_model
 from askmeans.shares import largest_difference, mean_row
 from askmeans.text import is_clean
 
-__all__ = ["ANSWERS", "CHANGES", "GOLD", "IMPORTED", "ITSELF", "KNOWN", "MOVES", "Event",
-           "EventKind", "NewEvent", "Standing", "State", "Value", "as_key",
-           "check_annotator"]  # fmt: skip
+__all__ = ["ANSWERS", "CHANGES", "GOLD", "IMPORTED", "ITSELF", "KNOWN", "MOVES",
+           "REGROUPINGS", "Event", "EventKind", "NewEvent", "Standing", "State", "Value", "as_key",
+           "check_annotator", "key_of_group"]  # fmt: skip
 
 # How far answers must be apart to want another: more than half of an item is put elsewhere.
 DISAGREEING = 0.5
@@ -62,7 +62,8 @@ class EventKind(StrEnum):
     BUDGET = "budget"  # another number of questions may be answered
     GROUP = "group"  # there is a group more
     MERGE = "merge"  # a group is part of another from now on
-    REGROUP = "regroup"  # takes back that a group was added or merged
+    REMOVE = "remove"  # a group is there no more; what was put into it is in none of the groups
+    REGROUP = "regroup"  # takes back that a group was added, merged or removed
     PIN = "pin"  # an item shall be shown as an example of a group, or no longer
     OPTION = "option"  # the owner decided something about the page
     ADJUDICATE = "adjudicate"  # an answer in the place of people's, or that one taken back
@@ -75,8 +76,9 @@ class EventKind(StrEnum):
 
 KNOWN = frozenset({EventKind.HELD, EventKind.GOLD})  # from elsewhere
 ANSWERS = frozenset({EventKind.ANSWER, EventKind.UNSURE}) | KNOWN
+REGROUPINGS = frozenset({EventKind.GROUP, EventKind.MERGE, EventKind.REMOVE})
 CHANGES = frozenset({EventKind.RENAME, EventKind.DESCRIBE, EventKind.GROUP, EventKind.MERGE,
-                     EventKind.PIN, EventKind.OPTION})  # fmt: skip
+                     EventKind.REMOVE, EventKind.PIN, EventKind.OPTION})  # fmt: skip
 
 
 class Standing(StrEnum):
@@ -114,8 +116,8 @@ class NewEvent:
     # name goes with where clusters are found anew by every result; the group that a merge ends.
     value: Value | None = None
     # The event that an undo takes back; the cluster renamed; the part of the data added; the number
-    # of questions or opinions; a new group, or the one that goes on after a merge, or of a pin; the
-    # number of an invitation; the gold question that one handed out is a copy of.
+    # of questions or opinions; a group that is new, is removed or goes on after a merge, or that of
+    # a pin; the number of an invitation; the gold question that one handed out is a copy of.
     target: int | None = None
     # A name, pseudonym or role; "off" for a pin that ends; as JSON an option's name and value, or
     # what a model says: pairs of a row and its shares, or null.
@@ -168,7 +170,8 @@ class State:
         self.changes: list[Event] = []  # of groups and options, in order
         self.anchors: dict[int, tuple[int, str]] = {}  # typical row -> cluster as named, name
         self.n_parts = 1
-        self.regroupings: list[Event] = []  # groups added and merged that were not taken back
+        # Groups added, merged and removed that were not taken back.
+        self.regroupings: list[Event] = []
         self.n_added = 0  # groups, those taken back among them
         self.withdrawn: set[int] = set()  # their numbers
         self.by_key: dict[tuple[str, str], Event] = {}  # (annotator, key)
@@ -227,7 +230,7 @@ class State:
                 self.n_parts += 1
             elif event.kind is EventKind.BUDGET:
                 self.budget = event.target
-            elif event.kind in (EventKind.GROUP, EventKind.MERGE, EventKind.REGROUP):
+            elif event.kind in REGROUPINGS or event.kind is EventKind.REGROUP:
                 self._regroup(event)
             elif event.kind is EventKind.PIN:
                 self._pin(event)
@@ -363,6 +366,22 @@ class State:
             return mean_row(rows, max(map(len, rows)))
         return float(np.median(told)) if told else math.nan
 
+    def group_made_with(self, answer: Event) -> Event | None:
+        """The group that was added for this answer, if nothing but the answer is in it."""
+        made = self.by_key.get((answer.annotator, key_of_group(answer.key)))
+        if made is None or made not in self.regroupings or made.annotator != answer.annotator:
+            return None
+        group = made.aim
+        used = self.pins.get(group) or any(
+            group in (event.target, event.value) for event in self.regroupings if event != made
+        )
+        given = [e for events in self._answers.values() for e in events]
+        others = [e for e in (*given, *self._decided.values()) if e != answer]
+        if used or any(_has_some_in(event.value, group) for event in others):
+            return None
+        models = (row for rows in self.models.values() for row in rows.values())
+        return None if any(_has_some_in(row, group) for row in models) else made
+
     @property
     def answered(self) -> list[int]:
         """Questions that anybody has answered, in the order of their first answers."""
@@ -483,6 +502,16 @@ class State:
             self._spent.add(question)
         else:
             self._spent.discard(question)
+
+
+def key_of_group(key: str) -> str:
+    """The key of the group that is added for the answer with this key."""
+    return f"{key}-group"
+
+
+def _has_some_in(value: Value | None, group: int) -> bool:
+    """Whether a row has a share in a group."""
+    return isinstance(value, tuple) and len(value) > group and value[group] > 0.0
 
 
 def as_key(key: str | None) -> str:

@@ -422,6 +422,7 @@ class SessionOwner(Invitations):
         --------
         >>> open("fruit.db").close()
         """
+        self._runtime.close()
         self._store.close()
 
     def __enter__(self) -> Self:
@@ -439,13 +440,20 @@ def _checked_answers(
 ) -> dict[Question, Value | None]:
     """What is told to each question; refused where that is nothing here, or two things."""
     told: dict[Question, Value | None] = {}
+    first: dict[Question, str] = {}  # who gave them
     for answer in answers:
         asked = _question(answer, n_items, n_clusters)
         value = _value(answer, n_clusters)
+        who = first.setdefault(asked, answer.annotator)
         if told.setdefault(asked, value) != value:
+            one, other = f"{told[asked]}", f"{value}"
+            if who != answer.annotator:
+                one, other = f"{one} by {who}", f"{other} by {answer.annotator}"
             raise KeyConflictError(
-                f"The answer held to {_told(asked)} must be one. Got {told[asked]} and {value}; "
-                "nothing was taken in."
+                f"Imported answers must be one to each question, here {_told(asked)}. "
+                f"Got {one} and {other}; nothing was taken in. Where several people answered, "
+                "import what they say together: `askmeans import` takes the mean of rows, or the "
+                "median of numbers, of a CSV with the column annotator."
             )
     return told
 

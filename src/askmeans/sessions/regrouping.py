@@ -1,4 +1,4 @@
-"""Groups that nobody thought of at first: added, merged, split off and described at any time."""
+"""Groups that nobody thought of at first: added, merged, removed, split off, described any time."""
 
 from collections.abc import Collection
 from contextlib import suppress
@@ -13,7 +13,15 @@ from askmeans.sessions.assignment import Assignment
 from askmeans.sessions.config import Config
 from askmeans.sessions.display import unique_names
 from askmeans.sessions.groups import NO_SUCH_GROUP, taken_name
-from askmeans.sessions.log import ITSELF, Event, EventKind, NewEvent, check_annotator
+from askmeans.sessions.log import (
+    ITSELF,
+    Event,
+    EventKind,
+    NewEvent,
+    as_key,
+    check_annotator,
+    key_of_group,
+)
 from askmeans.sessions.reports import Group, Receipt
 from askmeans.sessions.results import Results
 from askmeans.sessions.rows import Rows
@@ -180,6 +188,108 @@ class Regrouping:
 
         return self._assignment.log(merged)
 
+    def remove_group(self, group: int | str, *, annotator: str = ME) -> Receipt:
+        """Remove a group: what people put into it is in none of the groups, as after "none".
+
+        Its number is not given again. Nothing is lost: `undo` and `take_back` bring the group back
+        with all that was put into it.
+
+        Parameters
+        ----------
+        group : int or str
+            The group, by number or name; those that were merged into it go with it.
+        annotator : str, default="me"
+            Who removes it.
+
+        Returns
+        -------
+        Receipt
+            What was kept.
+
+        Raises
+        ------
+        ParameterError
+            If there is no such group, or no other.
+        SessionError
+            If the session's strategy is one of the paper's, or asks for similarities.
+
+        Examples
+        --------
+        >>> session = open("pets.db")
+        >>> number = session.add_group("birds")
+        >>> receipt = session.remove_group("birds")
+        >>> session.cluster_names
+        ['cats', 'dogs']
+        >>> session.take_back(receipt.event).kind, session.cluster_names
+        ('regroup', ['cats', 'dogs', 'birds'])
+        """
+        self._check_growing("remove_group")
+
+        def removed() -> NewEvent:
+            number = self.group_number(group)
+            if number is None or len(self._runtime.groups.living) == 1:
+                raise ParameterError(
+                    "The 'group' parameter of Session.remove_group must be one of the groups "
+                    f"{self._listed()}, and not the only one. Got {group!r:.60} instead."
+                )
+            return NewEvent(kind=EventKind.REMOVE, annotator=annotator, target=number)
+
+        return self._assignment.log(removed)
+
+    def answer_with_new_group(
+        self, question_id: int, name: str, *, annotator: str = ME, key: str | None = None
+    ) -> Receipt:
+        """Add a group, and put the item of a question into it.
+
+        To `undo` the answer takes the group back, too, unless something else is in it by then.
+
+        Parameters
+        ----------
+        question_id : int
+            The group question's `id`.
+        name : str
+            What the new group is called, as in `add_group`.
+        annotator : str, default="me"
+            Whose answer, and group.
+        key : str or None, default=None
+            As in `tell`: the same key again adds no other group.
+
+        Returns
+        -------
+        Receipt
+            The stored answer.
+
+        Raises
+        ------
+        ParameterError, KeyConflictError, SessionError
+            As in `add_group`.
+        QueryError, BudgetError
+            As in `tell`.
+
+        Examples
+        --------
+        >>> session = open("pets.db")
+        >>> question, = session.ask()
+        >>> session.answer_with_new_group(question.id, "birds").value, session.cluster_names
+        ((0.0, 0.0, 1.0), ['cats', 'dogs', 'birds'])
+        >>> undone = session.undo()
+        >>> undone.group, session.cluster_names
+        ('birds', ['cats', 'dogs'])
+        """
+        annotator, key = check_annotator(annotator, person=True), as_key(key)
+        kind = self._assignment.question(question_id).kind
+        if kind != "group":
+            raise SessionError(
+                "Session.answer_with_new_group needs a question about groups. "
+                f"Got a {kind} question."
+            )
+        group = self.add_group(name, annotator=annotator, key=key_of_group(key))
+        with self._runtime.lock:
+            row = tuple(float(j == group) for j in range(self._runtime.groups.n))
+        return self._assignment.give(
+            EventKind.ANSWER, question_id, row[: group + 1], annotator, key, instead=True
+        )
+
     def describe(self, group: int | str, text: str, *, annotator: str = ME) -> Receipt:
         """Say in a line what belongs to a group; language models are told it, too.
 
@@ -265,7 +375,7 @@ class Regrouping:
             return groups.resolve(int(group)) if whole else None
 
     def last_regrouping(self) -> int:
-        """The event of the last group that was added or merged, for `undo`.
+        """The event of the last group that was added, merged or removed, for `undo`.
 
         Returns
         -------
@@ -287,7 +397,7 @@ class Regrouping:
         with self._runtime.up_to_date() as state:
             done = state.regroupings
         if not done:
-            raise SessionError("There must be a group that was added or merged. Got none.")
+            raise SessionError("There must be a group that was added, merged or removed. Got none.")
         return done[-1].id
 
     def _log(self, kind: EventKind, annotator: str, **values: Any) -> Receipt:
@@ -297,15 +407,15 @@ class Regrouping:
     def _grow(self) -> None:
         """Add a group where the number of groups follows from the answers, and they speak of more.
 
-        Not after somebody took a group back.
+        Not after somebody took a group back, or removed one.
         """
         if not self.config.grows:
             return
         self._runtime.catch_up()
         wanted, _ = self._runtime.suggestion
         with self._runtime.lock:
-            state, groups = self._runtime.state, self._runtime.groups
-            enough = wanted is None or wanted <= len(groups.living) or state.withdrawn
+            groups = self._runtime.groups
+            enough = wanted is None or wanted <= len(groups.living) or groups.gone
             if enough or len(groups.living) >= len(self.rows):
                 return
 

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,12 @@ __all__ = ["Change", "Estimate", "Group", "Held", "Holding", "Question", "Receip
 
 
 _NAMED = 5  # questions of one person that are listed by number
+_WITHOUT_ANSWERS = {
+    "answers": "",
+    "data": "No answers yet: the groups are those of an unsupervised fit.",
+    "nothing": "No answers yet: the groups have only names, so every item belongs to each of them "
+    "alike.",
+}
 
 
 class SessionState(StrEnum):
@@ -113,7 +119,7 @@ class Change:
     event : int
         Its number in the log.
     kind : str
-        "rename", "describe", "group", "merge", "pin" or "option".
+        "rename", "describe", "group", "merge", "remove", "pin" or "option".
     text : str
         What was done, in a few words.
     annotator : str
@@ -238,7 +244,7 @@ class Undone:
         The question; None where it was about a group.
     kind : str
         What was taken back: "answer", "unsure" or "skip"; "group" for one added, "merge" for two
-        that were merged.
+        that were merged, "remove" for one removed.
     value : float, tuple of float or None
         The answer taken back; None for an unsure or a skip.
     void : tuple of Question
@@ -248,6 +254,8 @@ class Undone:
         Whether the question is open again; if not, an answer that had come later moved up.
     value_now : float, tuple of float or None
         The answer that counts now; None where there is none, or where nobody could say.
+    group : str or None
+        The name of the group that was added for the answer and went with it.
 
     Examples
     --------
@@ -262,6 +270,7 @@ class Undone:
     void: tuple[Question, ...]
     reopened: bool = True
     value_now: float | tuple[float, ...] | None = None
+    group: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -439,6 +448,10 @@ class SessionResult:
         What the items are called.
     notes : tuple of str
         Warnings that the result comes with.
+    basis : {"answers", "data", "nothing"}
+        What the memberships follow from: answers; the data alone, an unsupervised fit whose groups
+        nobody named; or nothing yet. Groups that have only names have no members before an answer
+        places an item: every item belongs to each of the k groups with 1/k.
 
     Examples
     --------
@@ -457,6 +470,12 @@ class SessionResult:
     cluster_names: tuple[str, ...]
     ids: Sequence[str]
     notes: tuple[str, ...] = ()
+    basis: Literal["answers", "data", "nothing"] = "answers"
+
+    @property
+    def without_answers(self) -> str:
+        """What to know of a result without answers, in a sentence; "" where there are some."""
+        return _WITHOUT_ANSWERS[self.basis]
 
     def __repr__(self) -> str:
         n_items, n_clusters = self.memberships.shape

@@ -5,6 +5,7 @@ import statistics
 from bisect import bisect_left, insort
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from functools import partial
 from heapq import merge
 from itertools import pairwise
 from typing import Any, Literal
@@ -15,7 +16,7 @@ from scipy.optimize import linear_sum_assignment
 
 from askmeans.budgets import Forecast, forecast
 from askmeans.exceptions import AskmeansError
-from askmeans.results import with_names
+from askmeans.results import Clustering, with_names
 from askmeans.sessions.display import RESERVED, unique_names
 from askmeans.sessions.log import EventKind, State
 from askmeans.sessions.reports import Estimate, Holding, SessionResult, SessionState, Status
@@ -129,7 +130,12 @@ class Results:
         """The result of all that stands; computed anew only where answers or rows changed."""
         runtime = self._runtime
         found = runtime.compute()
-        clustering = found.result.clustering
+        clustering, notes = found.result.clustering, list(found.notes)
+        basis: Literal["answers", "data", "nothing"] = "answers"
+        if not found.has_evidence:
+            basis = "nothing" if self._has_only_names else "data"
+        if basis == "nothing":  # the clusters of an unsupervised fit are not these groups
+            clustering, notes = _even(clustering), []
         if state is SessionState.SPENT:
             diagnostics = replace(clustering.diagnostics, stopped="budget")
             clustering = replace(clustering, diagnostics=diagnostics)
@@ -150,8 +156,17 @@ class Results:
                 missing=self.left(state),
                 cluster_names=names,
                 ids=runtime.rows.ids()[: len(memberships)],
-                notes=_notes([*runtime.notes, *found.notes], names),
+                notes=_notes([*runtime.notes, *notes], names),
+                basis=basis,
             )
+
+    @property
+    def _has_only_names(self) -> bool:
+        """Whether the groups are those that people named, and no clusters of a fit."""
+        config, groups = self._runtime.config, self._runtime.groups
+        if config.ask in SIMILARITIES:
+            return False
+        return config.cluster_names is not None or groups.living[-1] >= config.n_clusters
 
     def status(self, state: SessionState, held: list[Lease], now: float) -> Status:
         """Where the session stands, without computing a result."""
@@ -199,7 +214,7 @@ class Results:
         diagnostics = result.clustering.diagnostics
         similarity = diagnostics.similarity or {}
         error, basis = report.estimated_error, report.error_basis
-        if diagnostics.estimated_error is not None:
+        if result.basis == "answers" and diagnostics.estimated_error is not None:
             error, basis = diagnostics.estimated_error, "the answers so far"
         elif similarity.get("predicted_rmse") is not None:
             error, basis = similarity["predicted_rmse"], "how well the answers so far fit together"
@@ -207,7 +222,9 @@ class Results:
             report,
             estimated_error=None if error is None else float(error),
             error_basis=basis,
-            notes=tuple(dict.fromkeys([*report.notes, *result.notes])),
+            notes=tuple(
+                dict.fromkeys(filter(None, [result.without_answers, *report.notes, *result.notes]))
+            ),
         )
 
     def left(self, state: SessionState) -> Estimate:
@@ -306,10 +323,18 @@ class Results:
         return unique_names(given, self._runtime.groups.n)[number]
 
     def group_names(self) -> list[str]:
-        """What the groups are called by their numbers; a merged one as what it is part of."""
+        """What the groups are called by their numbers; a merged one as what it is part of.
+
+        One that is gone has the name that it had, unless another has it now.
+        """
         groups, names = self._runtime.groups, self._all_names(self._memberships)
-        into = [groups.resolve(number) for number in range(groups.n)]
-        return [names[j if group is None else group] for j, group in enumerate(into)]
+        for number in range(groups.n):
+            group = groups.resolve(number)
+            if group is not None:
+                names[number] = names[group]
+            elif self.first_name(number) not in names:
+                names[number] = self.first_name(number)
+        return names
 
     def _names(self, memberships: Floats | None) -> list[str]:
         """What the living groups are called."""
@@ -328,6 +353,22 @@ class Results:
         groups = self._runtime.groups
         living = {j: name for j, name in named.items() if groups.resolve(j) == j}
         return unique_names(living, groups.n)
+
+
+def _even(clustering: Clustering) -> Clustering:
+    """A clustering in which every item belongs to each cluster alike."""
+    n, k = clustering.memberships.shape
+    return replace(
+        clustering,
+        centers=np.tile(clustering.centers.mean(axis=0), (k, 1)),
+        memberships=np.full((n, k), 1.0 / k),
+        predictor=partial(_even_rows, k),
+    )
+
+
+def _even_rows(k: int, X: NDArray[np.floating]) -> Floats:
+    """A row of 1/k for each item; travels to other processes."""
+    return np.full((len(X), k), 1.0 / k)
 
 
 def _notes(notes: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:

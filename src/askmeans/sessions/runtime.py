@@ -12,13 +12,18 @@ Rules of this file:
   made anew only where something was taken back or decided.
 """
 
+import math
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeVar
+
+import numpy as np
 
 from askmeans.exceptions import AskmeansError, QueryError, StoreMovedError
 from askmeans.policy.adapter import PlanPolicy
@@ -26,7 +31,7 @@ from askmeans.policy.models.forest import load as load_forest
 from askmeans.policy.panel import without_models
 from askmeans.policy.regrouped import renumbered, to_ask_again
 from askmeans.policy.stratified import StratifiedPolicy
-from askmeans.queries import Answers, Question
+from askmeans.queries import AnswerBatch, Answers, Question
 from askmeans.results import ErrorEstimate, Result
 from askmeans.sessions.config import Config
 from askmeans.sessions.groups import Groups, as_evidence, with_models
@@ -47,6 +52,10 @@ Check = Callable[[Transaction], None]  # raises where whoever acts may not write
 # The repeat of a gold question that is to be copied; copies, which make everybody's gold questions
 # as new as their others, have that and their number.
 GOLD_COPY = 1 << 30
+# Where so many people wanted questions in the last seconds, they come before all else: models that
+# take long to learn rest so many times as long.
+_CROWD, _LATELY, _REST = 5, 10.0, 3.0
+
 AUDIT_SHARE = "audit_share"  # the option: part of people's questions that are random
 
 WAY_OUT = (
@@ -63,6 +72,7 @@ class Found:
     answers: Answers
     policy: PlanPolicy | StratifiedPolicy
     notes: tuple[str, ...]
+    has_evidence: bool  # whether an answer places an item
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,6 +92,7 @@ class _Moment:
     """Within one, the log is read once."""
 
     is_read: bool = False
+    is_taught: bool = False  # the policy knows what was read
     leases: tuple[float, list[Lease]] | None = None
 
 
@@ -110,6 +121,11 @@ class Runtime:
         self._permission: ContextVar[Check | None] = ContextVar("check", default=None)
         self._unsettled: set[int] = set()  # questions, as far as events were looked at
         self._looked: tuple[State, int] = (self.state, 0)
+        self._learner: ThreadPoolExecutor | None = None  # where models are learnt, if aside
+        self._lesson: Future[None] | None = None  # what it does
+        self._taken = 0.0  # seconds that it took to learn last
+        self._learnt_at = -math.inf
+        self._asked_at: dict[str, float] = {}  # when everybody wanted questions last
         self.know(store.questions(record.id))
         self.refresh()
 
@@ -172,6 +188,7 @@ class Runtime:
                 moment = self._moment.get()
                 if moment is not None:
                     moment.leases = None
+                    moment.is_taught = moment.is_taught and not transaction.appended
                 self.take(transaction.appended)
                 return done
 
@@ -255,11 +272,14 @@ class Runtime:
     def groups(self) -> Groups:
         """The groups there are, as far as events were folded in."""
         into: dict[int, int] = {}
+        gone = set(self.state.withdrawn)
         for event in self.state.regroupings:
             if event.kind is EventKind.MERGE:
                 into[event.whole] = event.aim
+            elif event.kind is EventKind.REMOVE:
+                gone.add(event.aim)
         n = self.config.n_clusters + self.state.n_added
-        return Groups(n=n, into=into, gone=frozenset(self.state.withdrawn))
+        return Groups(n=n, into=into, gone=frozenset(gone))
 
     @property
     def policy(self) -> PlanPolicy | StratifiedPolicy:
@@ -268,9 +288,11 @@ class Runtime:
 
     def catch_up(self) -> PlanPolicy | StratifiedPolicy:
         """Take in what happened since, and let the policy know."""
+        moment = self._moment.get()
+        if moment is not None and moment.is_taught and self._policy is not None:
+            return self._policy
         with self._teaching:
             with self.lock:
-                moment = self._moment.get()
                 if moment is None or not moment.is_read:
                     self.refresh()
                     self.know(self.store.questions(self.record.id, self.n_questions))
@@ -292,6 +314,8 @@ class Runtime:
                 self._teach(policy, answers)
             # Only now: whoever asks meanwhile waits, and is not asked what was answered long ago.
             self._policy, self._made_with = policy, made_with
+            if moment is not None:
+                moment.is_taught = True
             return policy
 
     def warm_up(self) -> None:
@@ -317,6 +341,9 @@ class Runtime:
             If the answers do not allow a plan to go on.
         """
         policy = self.policy  # taught: what is to be asked again is known
+        self._asked_at[annotator] = time.monotonic()
+        if self._learner is not None and isinstance(policy, StratifiedPolicy):
+            self._learn_aside(policy, self._learner)
         with self.lock:
             free = [q for q in self.again if q not in pending]
             first = [q for q in free if not self.state.count(self._numbers.get(q, 0))][:n]
@@ -329,6 +356,51 @@ class Runtime:
         columns = {q for q in map(groups.to_columns, busy) if q is not None}
         found = quietly(lambda: policy.propose(more, columns, annotator))[0]
         return first + [groups.to_numbers(question) for question in found]
+
+    def learn_aside(self) -> None:
+        """Learn models in a thread of their own from now on."""
+        self._learner = self._learner or ThreadPoolExecutor(1, thread_name_prefix="models")
+
+    def close(self) -> None:
+        """End the thread that learns."""
+        learner, self._learner = self._learner, None
+        if learner is not None:
+            learner.shutdown(wait=True)
+
+    def _learn_aside(self, policy: StratifiedPolicy, learner: ThreadPoolExecutor) -> None:
+        """Have models learnt if it is time; in a crowd nobody waits for them, and they rest.
+
+        One thread takes all the memory that learning needs for a moment: what each of many threads
+        takes, the allocator keeps for that thread.
+        """
+        policy.learns_aside = True
+        policy.propose(0)  # up to date where no models are to be learnt
+        if not policy.is_behind:
+            return
+        with self.lock:
+            is_busy = self.is_busy
+            lesson = self._lesson
+            if lesson is None or lesson.done():
+                if is_busy and time.monotonic() - self._learnt_at < _REST * self._taken:
+                    return
+                lesson = self._lesson = learner.submit(self._lesson_of, policy)
+        if not is_busy:
+            lesson.result()
+
+    def _lesson_of(self, policy: StratifiedPolicy) -> None:
+        """Let the policy learn models, and note how long that took."""
+        began = time.monotonic()
+        try:
+            quietly(policy.catch_up)
+        finally:
+            self._learnt_at = time.monotonic()
+            self._taken = self._learnt_at - began
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether many people answer at once."""
+        now = time.monotonic()
+        return sum(now - at < _LATELY for at in list(self._asked_at.values())) >= _CROWD
 
     @property
     def again(self) -> tuple[Question, ...]:
@@ -359,8 +431,9 @@ class Runtime:
                 if self.failure is not None:
                     notes = [*notes, str(self.failure)]
                 self.found = found = Found(
-                    result=result, answers=answers, policy=policy, notes=tuple(notes)
-                )
+                    result=result, answers=answers, policy=policy, notes=tuple(notes),
+                    has_evidence=any(map(_places_items, answers.batches)),
+                )  # fmt: skip
             return found
 
     @property
@@ -442,8 +515,10 @@ class Runtime:
         """Whether a question wants an answer: it is not settled, and of a plan's open round."""
         if self.state.is_settled(number):
             return False
-        policy = self.policy
-        return not isinstance(policy, PlanPolicy) or self.question(number) in policy.open
+        question, policy = self.question(number), self.policy
+        if question.cluster is not None and self.groups.resolve(question.cluster) is None:
+            return False  # its group is gone
+        return not isinstance(policy, PlanPolicy) or question in policy.open
 
     def wanting(self) -> list[int]:
         """Questions that somebody has answered and that want another opinion."""
@@ -458,7 +533,7 @@ class Runtime:
         """How many questions want an answer: of a plan's round, or of those handed out."""
         policy, unsettled = self.policy, self._not_settled()
         if not isinstance(policy, PlanPolicy):
-            return len(unsettled)
+            return len(unsettled) if self.groups.is_plain else len(self.open())
         done = self._numbers.keys() - {self._questions[number] for number in unsettled}
         return len(policy.open) - len(policy.open.keys() & done)
 
@@ -592,6 +667,13 @@ class Runtime:
             changed = (old is None) != (now is None)
         config = replace(self.config, n_clusters=len(self.groups.living))
         return replace(config, budget=now) if changed else config
+
+
+def _places_items(batch: AnswerBatch) -> bool:
+    """Whether answers say more than "cannot say" and "none of these"."""
+    if batch.queries.kind == "group":
+        return bool((batch.values > 0.0).any())
+    return bool(np.isfinite(batch.values).any())
 
 
 def _result(policy: PlanPolicy | StratifiedPolicy, answers: Answers) -> Result:

@@ -77,6 +77,27 @@ class Session(SessionOwner):
         """
         self._runtime.warm_up()
 
+    def learn_aside(self) -> None:
+        """Learn models in a thread of their own from now on, for a process that serves many people.
+
+        Who asks waits for them, as ever; but where many people answer at once nobody does: what was
+        learnt before decides, until the newer models are there.
+
+        Examples
+        --------
+        >>> session = open("fruit.db")
+        >>> session.learn_aside()
+        >>> len(session.ask())
+        1
+        >>> session.close()
+        """
+        self._runtime.learn_aside()
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether many people wanted questions of this process in the last seconds."""
+        return self._runtime.is_busy
+
     def ask(self, n: int = 1, *, annotator: str = ME) -> list[Question]:
         """Questions for somebody, leased to them for a while.
 
@@ -365,10 +386,11 @@ class Session(SessionOwner):
         key: str | None = None,
         event: int | None = None,
     ) -> Undone:
-        """Take back one's last answer or skip, or the group that one added or merged after it.
+        """Take back one's last answer or skip, or what one did to the groups after it.
 
         Its question is open again, and one's own; unless somebody else had answered it later, whose
-        answer counts then. Answering again takes the old place in either case.
+        answer counts then. Answering again takes the old place in either case. A group that was
+        added for the answer (`answer_with_new_group`) goes with it, if nothing else is in it.
 
         Parameters
         ----------

@@ -66,7 +66,7 @@ def label_studio_tasks(items: Iterable[LabelledItem]) -> list[dict[str, Any]]:
     tasks = []
     for item in items:
         best = _strongest(item.memberships)
-        data = {_ITEM: item.id, "memberships": dict(item.memberships), **item.data}
+        data = {"memberships": dict(item.memberships), **item.data, _ITEM: item.id}
         if "image" not in data:
             data.setdefault("text", _in_words(item.data) or item.id)
         tasks.append(

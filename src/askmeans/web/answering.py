@@ -17,6 +17,7 @@ __all__ = ["Assignments", "QuestionView"]
 # Seconds that an open page holds its question without a word. Pages say every 25 that they are open
 # (page.js), hidden ones at least every 60, as browsers have it.
 _LEASE = 90.0
+_REGROUPED = {"group": "the new group", "merge": "the merging", "remove": "the removal"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,8 +115,7 @@ class Assignments:
 
     def into_new_group(self, question: int, annotator: str, key: str, name: str) -> str:
         """Add a group, and put the item of a question into it; the same key again adds no other."""
-        number = self.session.add_group(name, annotator=annotator, key=f"{key}-group")
-        receipt = self.session.change(question, number, annotator=annotator, key=key)
+        receipt = self.session.answer_with_new_group(question, name, annotator=annotator, key=key)
         return f"There is a group {name} now. {self._said(receipt)}"
 
     def change(self, question: int, annotator: str, key: str, value: Any) -> str:
@@ -138,13 +138,15 @@ class Assignments:
         """Take an answer or a skip back, that of the event where one is meant. What it was."""
         undone = self.session.undo(question, annotator=annotator, key=key, event=event)
         if undone.question is None:
-            return f"Taken back: {'the new group' if undone.kind == 'group' else 'the merging'}."
+            return f"Taken back: {_REGROUPED[undone.kind]}."
         what = (
             "the skip"
             if undone.kind == "skip"
             else say_fully(undone.value, self.session.config.ask, self.session.group_names)
         )
         text = f"Taken back: {what} to question {undone.question.id}."
+        if undone.group is not None:
+            text = f"Taken back: the new group {undone.group}, and the item that was put there."
         if undone.void:
             text += f" {_many(len(undone.void))} followed from it and may not come again."
         return text

@@ -91,6 +91,7 @@ def make_api(context: AppContext) -> APIRouter:
         "/ask", response_model=QuestionsOut, dependencies=_CHANGES,
         responses=_errors(400, 403, 409, 413),
     )  # fmt: skip
+    @context.in_turn
     def ask(person: _Person, asked: AskIn) -> list[Question]:
         """Questions for whoever asks, leased to them; empty where `status` says why."""
         return session.ask(asked.n, annotator=_name_of(person, asked.annotator))
@@ -99,6 +100,7 @@ def make_api(context: AppContext) -> APIRouter:
         "/answers", response_model=ReceiptOut, dependencies=_CHANGES,
         responses=_errors(400, 403, 404, 409, 413),
     )  # fmt: skip
+    @context.in_turn
     def answer(request: Request, person: _Person, told: AnswerIn) -> Receipt:
         """Keep an answer, a "cannot say" or a skip; it is on disk when this returns."""
         who = {"annotator": _name_of(person, told.annotator), "key": told.key}
@@ -119,6 +121,7 @@ def make_api(context: AppContext) -> APIRouter:
         "/undo", response_model=UndoneOut, dependencies=_CHANGES,
         responses=_errors(400, 403, 404, 409, 413),
     )  # fmt: skip
+    @context.in_turn
     def undo(person: _Person, told: UndoIn) -> Undone:
         """Take back an answer or a skip."""
         who = _name_of(person, told.annotator)

@@ -1,19 +1,21 @@
 """What all routes share: the session, its assignments, its results, and how a page is drawn."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+import functools
+from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from http import HTTPStatus
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, ParamSpec, TypeVar
 from urllib.parse import quote, unquote
 
 from fastapi import HTTPException, Request
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markdown_it import MarkdownIt
 from markupsafe import Markup
+from starlette.concurrency import run_in_threadpool
 from starlette.responses import (
     HTMLResponse,
     JSONResponse,
@@ -35,11 +37,14 @@ from askmeans.web.scale import points_of, say, say_error, slider_step
 
 __all__ = ["STATIC", "AppContext", "said_at"]
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 _FAILED_RATE, _FAILED_BURST = 0.5, 30.0  # wrong tokens from one address
 _EXAMPLES = 12  # of each group: those of a card, and those that were before others answered
 _DEEPEST = 6  # of HTML's headings
+_TURNS = 2  # answers taken at once: one is written to the disk while the other is checked
+_TURN_SECONDS = 30.0  # after which somebody no longer waits for their turn
 _markdown = MarkdownIt("commonmark", {"html": False}).disable("image")
 STATIC = Path(__file__).parent / "static"
 
@@ -55,6 +60,8 @@ class AppContext:
         self.bodies = Bodies()
         self.failed_signins = RateLimit(_FAILED_RATE, _FAILED_BURST)
         self.assignments.cards.predict = self._predict
+        session.learn_aside()
+        self._turns = asyncio.Semaphore(_TURNS)  # the first to wait is the first to go
         # Answers are taken by the server's own threads: results never hold those up.
         self._results = ThreadPoolExecutor(max_workers=2, thread_name_prefix="results")
 
@@ -206,6 +213,26 @@ class AppContext:
     async def aside(self, work: Callable[[], T]) -> T:
         """Do what concerns results in their own two threads."""
         return await asyncio.get_running_loop().run_in_executor(self._results, work)
+
+    def in_turn(self, route: Callable[P, T]) -> Callable[P, Awaitable[T]]:
+        """A route of those who answer: few at a time, and who comes first is first.
+
+        Many threads at once would wait for each other's locks at every step, some of them long.
+        Where those whose turn it is wait themselves, for a database, others need not.
+        """
+
+        @functools.wraps(route)
+        async def waits(*given: P.args, **named: P.kwargs) -> T:
+            is_in_turn = False
+            with suppress(TimeoutError):
+                is_in_turn = await asyncio.wait_for(self._turns.acquire(), _TURN_SECONDS)
+            try:
+                return await run_in_threadpool(route, *given, **named)
+            finally:
+                if is_in_turn:
+                    self._turns.release()
+
+        return waits
 
     async def newest_result(self, wait: float) -> ResultView | None:
         """The newest result; one of the last event where it is ready within so many seconds."""

@@ -85,7 +85,9 @@ def explain_item(
             others = [session.item(other).label for other in question.items if other != row]
             similar.append(f"With {' and '.join(others)}: {text}.")
     memberships = result.memberships[row]
-    distances = _distances(session, row, result.clustering.centers)
+    distances = None
+    if result.basis != "nothing":
+        distances = _distances(session, row, result.clustering.centers)
     colors = colors_of(len(memberships))
     groups = [group.number for group in session.groups]
     reasons = tuple(
@@ -99,7 +101,7 @@ def explain_item(
         for j, name in enumerate(result.cluster_names)
     )
     return Why(
-        summary=_summary(len(asked), any(asked), distances, result.cluster_names),
+        summary=_summary(len(asked), any(asked), distances, result.cluster_names, result.basis),
         reasons=tuple(sorted(reasons, key=lambda reason: -reason.value)),
         similar=(*own, *similar),
         n_answers=len(asked),
@@ -131,12 +133,16 @@ def _distances(session: Session, row: int, centers: Floats) -> Floats | None:
     return distances
 
 
-def _summary(n_answers: int, is_placed: bool, distances: object, names: tuple[str, ...]) -> str:
+def _summary(
+    n_answers: int, is_placed: bool, distances: object, names: tuple[str, ...], basis: str
+) -> str:
     """Where the memberships come from, in a sentence."""
     if is_placed:
         return "People placed this item themselves; what they answered stands."
     if n_answers:
         return "People compared this item with others; its memberships follow from that."
+    if basis == "nothing":
+        return "No answers yet: the groups have only names."
     if distances is None:
         return "Nobody was asked about this item; it goes where others like it went."
     nearest = names[int(np.argmin(np.asarray(distances)))]

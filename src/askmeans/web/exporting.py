@@ -5,7 +5,7 @@ import threading
 from collections.abc import AsyncIterator, Callable
 
 from askmeans.sessions import Session
-from askmeans.sessions.tables import answers_table, centers_table, memberships_table
+from askmeans.sessions.tables import Table, answers_table, centers_table, memberships_table
 from askmeans.web.result_views import ResultView
 
 __all__ = ["EXPORTS", "Bodies", "export", "pieces", "result_json"]
@@ -62,13 +62,13 @@ def result_json(result_view: ResultView) -> bytes:
 def export(session: Session, file: str) -> bytes:
     """One of the files."""
     result = session.result()
-    tables = {
-        "memberships": memberships_table(result),
-        "centers": centers_table(session, result),
-        "answers": answers_table(session),
+    tables: dict[str, Callable[[], Table]] = {
+        "memberships": lambda: memberships_table(result),
+        "centers": lambda: centers_table(session, result),
+        "answers": lambda: answers_table(session),
     }
     if file == "all.json":
-        account = {"complete": result.complete, "state": str(result.state)}
-        whole = {name: table.records() for name, table in tables.items()}
+        account = {"complete": result.complete, "state": str(result.state), "basis": result.basis}
+        whole = {name: table().records() for name, table in tables.items()}
         return f"{json.dumps({**account, **whole}, indent=1)}\n".encode()
-    return tables[file.removesuffix(".csv")].to_csv().encode()
+    return tables[file.removesuffix(".csv")]().to_csv().encode()

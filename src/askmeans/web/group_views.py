@@ -89,6 +89,7 @@ def group_views(
                 typical=tuple(
                     (session.item(row), float(U[row, j]))
                     for row in _typical(session, result, j, mine)
+                    if result.basis != "nothing"
                 ),
                 suggested=suggested[j],
             )
@@ -101,7 +102,7 @@ def reviews(
 ) -> tuple[Review, ...]:
     """The items that lie most evenly between groups, of those that nobody was asked about."""
     U = result.memberships
-    if U.shape[1] < 2:
+    if U.shape[1] < 2 or result.basis == "nothing":
         return ()
     two = np.sort(U, axis=1)[:, -2:]
     gaps = two[:, 1] - two[:, 0]

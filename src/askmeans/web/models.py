@@ -102,7 +102,7 @@ ReceiptOut = _out(Receipt, "That something was kept.", "counts", "gold", "void")
 ReceiptsOut: Any = GenericAlias(list, (ReceiptOut,))
 UndoneOut = _out(
     Undone, "What was taken back, and which later questions followed from it.",
-    "reopened", "value_now", receipt=ReceiptOut, question=QuestionOut | None,
+    "reopened", "value_now", "group", receipt=ReceiptOut, question=QuestionOut | None,
     void=QuestionsOut,
 )  # fmt: skip
 EstimateOut = _out(

@@ -91,6 +91,17 @@ def _add_groups(router: APIRouter, context: AppContext, does: Does) -> None:
         session.merge_groups(form.whole("into"), form.whole("group"), annotator=who)
         return "The two groups are one now."
 
+    @does("/remove")
+    def removed(form: Form, who: str) -> str:
+        """A group is there no more."""
+        group = form.whole("group")
+        name = next((each.name for each in session.groups if each.number == group), "")
+        session.remove_group(group, annotator=who)
+        return (
+            f"The group {name} is removed: what was put there is in none of the groups now. "
+            "“Take back” under Changes brings it back."
+        )
+
     @does("/split")
     def split(form: Form, who: str) -> str:
         """Some items that were placed in a group become a group of their own."""

@@ -40,12 +40,14 @@ def _add_answering(router: APIRouter, context: AppContext) -> None:
     assignments = context.assignments
 
     @router.get("/")
+    @context.in_turn
     def answer_page(request: Request, question: Number = None) -> Response:
         annotator = annotator_of(request) or "me"
         view = assignments.view(annotator, question, by_script=is_script(request))
         return context.question_page(request, view)
 
     @router.post("/answer")
+    @context.in_turn
     def answer(request: Request, form: SentForm) -> Response:
         annotator = context.annotator_in(form)
         is_new = form.get("value") == "new"
@@ -67,6 +69,7 @@ def _add_answering(router: APIRouter, context: AppContext) -> None:
         return context.go_on(request, annotator, *context.attempt(give))
 
     @router.post("/undo")
+    @context.in_turn
     def undo(request: Request, form: SentForm) -> Response:
         annotator = context.annotator_in(form)
         question = form.whole("question") if form.get("question") else None

@@ -27,6 +27,7 @@ __all__ = ["ResultView", "ResultViews"]
 _NOW_AND_THEN = 10.0  # seconds after which people who answer get a newer estimate
 _LAST_WILL_DO = (TimeoutError, AskmeansError)  # and the page looks again
 _REST = 20.0  # times as long as the last took, so that answering is not slowed down
+_YIELD = 5.0  # the same where many people answer at once, whoever reads the results
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,11 +96,17 @@ class ResultViews:
         """Have a view of the last event made; None where it is there."""
         event = self._session.last_event
         with self._lock:
-            if self._latest is not None and self._latest.event == event:
+            if self._latest is not None and (self._latest.event == event or self._yields):
                 return None
             if self._coming is None or self._coming.done():
                 self._coming = self._worker.submit(self._make)
             return self._coming
+
+    @property
+    def _yields(self) -> bool:
+        """Whether the last view has to do for now, since many people answer."""
+        rests = time.monotonic() - self._made < _YIELD * self._took
+        return rests and self._session.is_busy
 
     def close(self) -> None:
         """Stop the thread."""

@@ -1,5 +1,6 @@
 """Running the page: on a port that is free, with a link that lets its owner in, in a browser."""
 
+import ctypes
 import gc
 import getpass
 import html
@@ -35,6 +36,7 @@ _WEEK = 7 * 24 * 3600.0
 # Seconds for which a thread that computes may keep the others waiting; an answer waits a dozen
 # times, at each statement to the database.
 _SWITCH = 0.0005
+_M_ARENA_MAX, _M_MMAP_THRESHOLD = -8, -3  # of malloc.h
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,6 +116,7 @@ def serve(
     """
     check_number(port, "port", "askmeans serve", integer=True)
     _check_access(host, access)
+    _bound_memory()
     app = create_app(url, name, public_hosts=access.public_hosts, proxies=access.proxies)
     session: Session = app.state.context.session
     try:
@@ -150,6 +153,17 @@ def serve(
             threading.Thread(target=webbrowser.open, args=(file.as_uri(),), daemon=True).start()
         with suppress(KeyboardInterrupt):  # said again by uvicorn after it has shut down
             uvicorn.Server(config).run(sockets=[listening])
+
+
+def _bound_memory() -> None:
+    """Have glibc keep little of what models take for a moment and give back.
+
+    By itself it keeps a heap for each of many threads, and in them what large arrays left.
+    """
+    with suppress(OSError, AttributeError, TypeError):  # another library has no such call
+        mallopt = ctypes.CDLL(None).mallopt
+        mallopt(_M_ARENA_MAX, 2)
+        mallopt(_M_MMAP_THRESHOLD, 2**20)
 
 
 def _settle(session: Session) -> None:

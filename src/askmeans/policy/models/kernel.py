@@ -17,6 +17,7 @@ from askmeans.policy.pool import Pool, Standard, quick_distances
 __all__ = ["best_process", "prior_mean", "ridge", "smooth"]
 
 Floats = NDArray[np.float64]
+_LARGE = 500  # rows from which a factorisation takes more than some hundredths of a second
 _TWINS = 1e-9  # squared distance in the common scale of items that differ by rounding alone
 
 
@@ -60,10 +61,23 @@ class OntoSimplex:
 
 def leave_one_out(C: Floats, Y: Floats) -> tuple[Floats, Floats]:
     """Coefficients of a Gaussian process, and what each row would get from the others."""
-    factor = cho_factor(C, lower=True)
-    inverse = cho_solve(factor, np.eye(len(C)))
+    inverse = _inverse(C)
     coefficients = inverse @ Y
     return coefficients, Y - coefficients / np.diag(inverse)[:, None]
+
+
+def _inverse(C: Floats) -> Floats:
+    """The inverse of a positive definite matrix.
+
+    scipy lets no other thread of Python go on meanwhile; a large one takes seconds, in which a page
+    that is served could answer nobody.
+    """
+    inverse: Floats
+    if len(C) > _LARGE:
+        inverse = np.asarray(np.linalg.inv(C), dtype=np.float64)
+    else:
+        inverse = cho_solve(cho_factor(C, lower=True), np.eye(len(C)))
+    return inverse
 
 
 def best_process(
