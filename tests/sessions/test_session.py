@@ -214,7 +214,7 @@ def test_a_result_is_there_at_any_time_with_what_is_missing(make, kit):
     assert not empty.complete
     assert empty.memberships.shape == (40, 3)
     assert empty.missing.low > 0
-    assert any("unsupervised" in note for note in empty.notes)
+    assert any("belongs to" in note for note in empty.notes)
     errors = []
     for _ in range(3):
         kit.answer(session, 9)
@@ -231,7 +231,7 @@ def test_a_result_is_there_at_any_time_with_what_is_missing(make, kit):
 def test_notes_call_the_groups_by_their_names(make, strategy):
     session = make(strategy=strategy)
     session.rename(1, "the good ones")
-    (note,) = (note for note in session.result().notes if "unsupervised" in note)
+    (note,) = (note for note in session.result().notes if "belongs to" in note)
     assert "belongs to Group A, the good ones, Group C," in note
     assert "the good ones" in " ".join(session.status(estimate=True).notes)
 

@@ -285,7 +285,8 @@ class Belief:
         mean = expected + _UNSEEN * (self.pool.items.n - len(self.asked)) / (self.n_told + 1.0)
         low = int(nbinom.ppf(0.1, shape, shape / (shape + expected)))
         high = int(nbinom.ppf(0.9, shape, shape / (shape + mean)))
-        return low, min(high, max(self.pool.items.n - self.n_told, math.ceil(expected)))
+        most = max(self.pool.items.n - self.n_told, math.ceil(expected))
+        return min(low, int(expected)), max(min(high, most), math.ceil(expected))
 
     def _unasked(self, rows: Floats) -> Floats:
         """Those of the pool's rows that nobody was asked about; all, where that is none."""
