@@ -37,7 +37,7 @@ _UNSEEN = 0.5  # mistakes added to those seen, so that none seen does not mean n
 # How far models may be wrong all alike, as a logarithm: by the coverage of the band, which is 90 %
 # on the 14 tables of benchmarks/labels.py and 75 % on 28 others, with 50 and 100 answers.
 _ALIKE = 0.3
-_TARGET = 0.01  # the share of wrong items from which on asking on is not worth it
+_TARGET = 2.0  # times the precision: the share of wrong items, where answers are hard
 _EIGHTY = 1.28  # standard deviations that hold 80 %
 _MEAN = 0.8  # of a normal error's standard deviation, its mean
 _CHUNK = 100_000
@@ -309,7 +309,7 @@ class Belief:
         # No mistake among so many does not mean that there is none.
         chance = _UNSEEN / (count + 1.0) * (1.0 - count / n)
         wrong = (self.expected_wrong or 0.0) / n
-        return max(wrong, chance) < (_TARGET if target is None else target)
+        return max(wrong, chance) < (_TARGET * precision if target is None else target)
 
     @cached_property
     def predictor(self) -> Predict:
