@@ -46,7 +46,7 @@ _SENTENCES = {
 }
 _MOST = tuple(_SENTENCES)
 TOPICS = _MOST[:4]
-_SHARES = ((0.6, 0.4), (0.7, 0.3), (0.5, 0.5))  # of messages with two topics, in turn
+_SHARES = ((0.6, 0.4), (0.7, 0.3), (0.55, 0.45))  # of two topics in turn; one is the main topic
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +92,7 @@ def make_messages(
     n_topics : int, default=4
         How many topics there are, from 2 to 8.
     mixed : float, default=0.2
-        The share of messages with two topics, in even steps: of .6 and .4, .7 and .3, or half each.
+        The share of messages with two topics: .6 and .4, .7 and .3, or .55 and .45.
 
     Returns
     -------
