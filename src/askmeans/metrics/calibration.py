@@ -104,7 +104,7 @@ def confidence_bins(
     confidence, right = P.max(axis=1), P.argmax(axis=1) == columns
     bins = np.digitize(confidence, np.linspace(0.0, 1.0, n_bins + 1)[1:-1], right=True)
     share, total, correct = (
-        np.bincount(bins, weights=weights * each, minlength=n_bins)
+        np.bincount(bins, weights=weights * each, minlength=n_bins).astype(np.float64)
         for each in (np.ones(len(P)), confidence, right)
     )
     empty = np.full(n_bins, np.nan)

@@ -222,5 +222,5 @@ class ReliabilityDisplay(Display):
         ax.set_ylabel("accuracy (line), share of items (bars)")
         ax.grid(alpha=0.3)
         ax.spines[["top", "right"]].set_visible(False)
-        ax.legend(frameon=False, loc="upper left")
+        ax.legend(frameon=False)
         return self
