@@ -92,7 +92,7 @@ def _frame(table: Table) -> "pd.DataFrame":
     frame = pd.DataFrame(table.rows, columns=pd.Index(table.columns))
     for name in frame.columns:  # shares are text: a Parquet column has one type
         if any(isinstance(value, str) for value in frame[name]):
-            frame[name] = [None if value is None else str(value) for value in frame[name]]
+            frame[name] = [None if pd.isna(value) else str(value) for value in frame[name]]
     return frame
 
 

@@ -372,8 +372,8 @@ def _even(clustering: Clustering) -> Clustering:
         clustering,
         centers=np.tile(clustering.centers.mean(axis=0), (k, 1)),
         memberships=np.full((n, k), 1.0 / k),
-        confidence=np.full(n, 1.0 / k),
-        unassigned=np.zeros(n),
+        confidence=None if clustering.confidence is None else np.full(n, 1.0 / k),
+        unassigned=None if clustering.unassigned is None else np.zeros(n),
         predictor=partial(_even_rows, k),
     )
 
