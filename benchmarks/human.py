@@ -70,7 +70,7 @@ def label_distributions(folder: Path, seeds: int) -> None:
             oracle = oracles.TableOracle(U[order])
             found = {
                 ("askmeans", rows): clustering.memberships
-                for rows, clustering in after_cards(X[order], oracle, seed, ROWS)
+                for rows, _, clustering in after_cards(X[order], oracle, seed, ROWS)
             }
             for rows in ROWS:
                 asked = np.arange(rows)  # of a random order
@@ -97,7 +97,7 @@ def bank_texts(folder: Path, seeds: int) -> None:
     for seed in range(seeds):
         order = np.random.default_rng(seed).permutation(len(X))
         A, z = X[order], y[order]
-        for cards, found in after_cards(A, oracles.TableOracle.from_labels(z), seed, CARDS):
+        for cards, _, found in after_cards(A, oracles.TableOracle.from_labels(z), seed, CARDS):
             labels = found.memberships.argmax(axis=1)
             lines.append((cards, "askmeans", v_measure_score(z, labels)))
         for cards, labels in told_labels(

@@ -15,7 +15,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.semi_supervised import LabelSpreading
 
-__all__ = ["RIVALS", "told_labels", "unsupervised"]
+__all__ = ["RIVALS", "classifier", "probabilities_after", "told_labels", "unsupervised"]
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.intp]
@@ -23,7 +23,7 @@ Predict = Callable[[Floats, Labels, Labels], Floats]  # X, asked rows, their lab
 STEP = 5
 
 
-def _classifier(make: Callable[[], object]) -> Predict:
+def classifier(make: Callable[[], object]) -> Predict:
     """A classifier of scikit-learn as a function of the labels."""
 
     def predict(X: Floats, asked: Labels, told: Labels) -> Floats:
@@ -46,19 +46,18 @@ def _spreading(X: Floats, asked: Labels, told: Labels) -> Floats:
 
 
 RIVALS: dict[str, Predict] = {
-    "logistic": _classifier(lambda: LogisticRegression(C=1.0, max_iter=500)),
-    "LDA": _classifier(lambda: LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto")),
-    "forest": _classifier(lambda: RandomForestClassifier(100, random_state=0)),
+    "logistic": classifier(lambda: LogisticRegression(C=1.0, max_iter=500)),
+    "LDA": classifier(lambda: LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto")),
+    "forest": classifier(lambda: RandomForestClassifier(100, random_state=0)),
     "spreading": _spreading,
 }
 
 
-def told_labels(
-    name: str, X: Floats, y: Labels, *, by_margin: bool, seed: int, budgets: tuple[int, ...]
-) -> Iterator[tuple[int, Labels]]:
-    """Labels of all items after each budget."""
+def probabilities_after(
+    predict: Predict, X: Floats, y: Labels, *, by_margin: bool, seed: int, budgets: tuple[int, ...]
+) -> Iterator[tuple[int, Labels, Floats | None]]:
+    """After each budget: the items asked about, and a rival's probabilities (None: one class)."""
     rng = np.random.default_rng(seed)
-    predict = RIVALS[name]
     asked = list(rng.choice(len(X), size=2, replace=False))
     shares: Floats | None = None
     for budget in sorted(b for b in budgets if b <= len(X)):
@@ -70,9 +69,19 @@ def told_labels(
             else:
                 top = np.sort(np.c_[shares, np.zeros(len(X))], axis=1)[left]
                 asked += left[np.argsort(top[:, -1] - top[:, -2], kind="stable")[:step]].tolist()
-            told = y[asked]
-            if 1 < len(np.unique(told)) < len(told) and (by_margin or len(asked) == budget):
-                shares = predict(X, np.array(asked), told)
+            labels = y[asked]
+            if 1 < len(np.unique(labels)) < len(labels) and (by_margin or len(asked) == budget):
+                shares = predict(X, np.array(asked), labels)
+        yield budget, np.array(asked), shares
+
+
+def told_labels(
+    name: str, X: Floats, y: Labels, *, by_margin: bool, seed: int, budgets: tuple[int, ...]
+) -> Iterator[tuple[int, Labels]]:
+    """Labels of all items after each budget."""
+    for budget, asked, shares in probabilities_after(
+        RIVALS[name], X, y, by_margin=by_margin, seed=seed, budgets=budgets
+    ):
         labels = np.full(len(X), y[asked[0]]) if shares is None else shares.argmax(axis=1)
         labels[asked] = y[asked]
         yield budget, labels

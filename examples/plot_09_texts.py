@@ -7,6 +7,8 @@ Messages to a shop in four topics. Where does clustering alone go wrong, what do
 
 # %%
 # ``askmeans demo --data`` writes these messages; every fifth has two topics.
+from textwrap import fill
+
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.metrics import confusion_matrix
@@ -35,3 +37,19 @@ for ax, model, title in zip(axes, (alone, asked), ("alone", "after 30 answers"),
     ax.set_yticks(range(4), messages.names)
     ax.set_title(f"{title}: {np.mean(labels == truth):.0%} right")
 axes[0].set_ylabel("in truth")
+
+# %%
+# The expert names both topics of a message that has two, and how much it is about each. Those
+# without an answer are mixtures, too: here the six that are nearest to half and half.
+answered = [answer.items[0] for answer in asked.history_]
+two = np.setdiff1d(np.flatnonzero(messages.shares.max(axis=1) < 1.0), answered)
+rows = two[np.argsort(asked.memberships_[two].max(axis=1))[:6]][::-1]
+
+figure, ax = plt.subplots(figsize=(10, 4), layout="constrained")
+left = np.zeros(len(rows))
+for name, shares in zip(messages.names, asked.memberships_[rows].T, strict=True):
+    ax.barh(range(len(rows)), shares, left=left, label=name)
+    left += shares
+ax.set_yticks(range(len(rows)), [fill(messages.texts[row], 60) for row in rows])
+ax.set_xlabel("membership")
+ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=4, frameon=False)

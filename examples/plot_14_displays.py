@@ -8,7 +8,8 @@ Which display answers which question?
 # %%
 # *Which items lie between groups?* ``SoftScatterDisplay`` mixes the groups' colours.
 import matplotlib.pyplot as plt
-from sklearn.datasets import load_wine
+import numpy as np
+from sklearn.datasets import load_digits, load_wine
 from sklearn.preprocessing import StandardScaler
 
 from askmeans import ActiveFuzzyKMeans, FuzzyKMeans, metrics, oracles, plotting
@@ -50,3 +51,13 @@ low, high = map(min, errors), map(max, errors)
 mean = [sum(each) / len(each) for each in errors]
 display = plotting.CurveDisplay(sizes, mean, list(low), list(high)).plot(label="askmeans")
 display.ax_.set(xlabel="answers", ylabel="share of items wrong")
+plt.show()
+
+# %%
+# *Can memberships be believed as probabilities?* ``ReliabilityDisplay`` has how often the strongest
+# one is right, by its size, for items without an answer.
+X, y = load_digits(n_class=5, return_X_y=True)
+expert = oracles.TableOracle.from_labels(y)
+asked = ActiveFuzzyKMeans(5, oracle=expert, ask="group", budget=12, random_state=0).fit(X)
+rest = np.setdiff1d(np.arange(len(X)), [answer.items[0] for answer in asked.history_])
+plotting.ReliabilityDisplay.from_estimator(asked, X[rest], y[rest])

@@ -389,8 +389,8 @@ class Stratified(Strategy):
     precision : float, default=0.005
         Stop when the estimated mean error of a membership is below this, where answers are soft.
     target : float or None, default=None
-        Stop when the expected share of items in the wrong cluster is below this. None is 0.01 where
-        answers are all or nothing, and `precision` where they are soft.
+        Stop when the expected share of items in the wrong cluster is below this. None is twice the
+        precision (0.01) where answers are all or nothing; where they are soft, `precision` decides.
     max_items : int or None, default=100
         Items asked about at most; None for no limit. An item costs one question to n_clusters - 1.
     noise : float or "auto", default=0.0

@@ -1,4 +1,4 @@
-"""Messages to a shop in four topics, made by code."""
+"""Messages to a shop in four to eight topics, made by code; some have two."""
 
 from dataclasses import dataclass
 
@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans.checks import check_number
+from askmeans.exceptions import ParameterError
 
 __all__ = ["TOPICS", "Messages", "make_messages"]
 
@@ -28,8 +29,24 @@ _SENTENCES = {
     "says that my email is unknown|the app crashes when I open my profile|how do I delete my "
     "account|my password is not accepted|the website has forgotten my user name|please change "
     "the email of my account",
+    "stock": "when will the blue bicycle be available again|is the tent still in stock|the size "
+    "that I need is sold out|do you still have the green curtains|will you get more of these "
+    "mugs|is the bookshelf available in oak|the sofa is always sold out|please reserve the last "
+    "tent for me",
+    "advice": "which paint is right for a bathroom|does this lens fit my camera|can I wash the "
+    "blanket at sixty degrees|which mattress do you recommend for a bad back|is the saw suitable"
+    " for beginners|how many tiles do I need for ten square metres|which batteries does the "
+    "torch need|is this cream suitable for children",
+    "praise": "thank you for the friendly staff|I am delighted with the service|you have made my"
+    " daughter very happy|great quality, I will recommend you|the best shop that I know|thanks "
+    "for the quick and kind help|everything was perfect as always|five stars for your team",
+    "stores": "when does the shop in the city open|is there parking near your store|are you open"
+    " on Sunday|where is the nearest branch|the lift in the store is broken|which floor has the "
+    "toys|is the store closed on holidays|can I bring my dog into the shop",
 }
-TOPICS = tuple(_SENTENCES)
+_MOST = tuple(_SENTENCES)
+TOPICS = _MOST[:4]
+_SHARES = ((0.6, 0.4), (0.7, 0.3), (0.55, 0.45))  # of two topics in turn; one is the main topic
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +57,7 @@ class Messages:
     ----------
     texts : list of str
         The messages.
-    shares : ndarray of shape (n_messages, 4)
+    shares : ndarray of shape (n_messages, n_topics)
         How much each is about which topic.
     names : tuple of str, default=("delivery", "payment", "returns", "account")
         The topics.
@@ -61,8 +78,10 @@ class Messages:
         return [self.names[number] for number in self.shares.argmax(axis=1)]
 
 
-def make_messages(n: int = 160, seed: int = 0) -> Messages:
-    """Make messages to a shop, those of `askmeans demo --data`: every fifth has two topics.
+def make_messages(
+    n: int = 160, seed: int = 0, *, n_topics: int = 4, mixed: float = 0.2
+) -> Messages:
+    """Make messages to a shop, those of `askmeans demo --data`: some have two topics.
 
     Parameters
     ----------
@@ -70,6 +89,10 @@ def make_messages(n: int = 160, seed: int = 0) -> Messages:
         How many.
     seed : int, default=0
         Which ones; the same seed makes the same.
+    n_topics : int, default=4
+        How many topics there are, from 2 to 8.
+    mixed : float, default=0.2
+        The share of messages with two topics: .6 and .4, .7 and .3, or .55 and .45.
 
     Returns
     -------
@@ -79,25 +102,44 @@ def make_messages(n: int = 160, seed: int = 0) -> Messages:
     Raises
     ------
     ParameterError
-        If a parameter is no whole number, or out of range.
+        If a parameter is not a number, or out of range.
 
     Examples
     --------
     >>> messages = make_messages()
     >>> messages.texts[1], messages.topics[1]
     ('I am not happy: when will the courier bring my order.', 'delivery')
+    >>> messages.texts[4][-25:]
+    'le, I want my money back.'
+    >>> messages.shares[4].tolist()
+    [0.0, 0.6, 0.4, 0.0]
     """
     check_number(n, "n", "make_messages", integer=True, minimum=1)
     check_number(seed, "seed", "make_messages", integer=True, minimum=0)
+    check_number(n_topics, "n_topics", "make_messages", integer=True, minimum=2)
+    check_number(mixed, "mixed", "make_messages")
+    if n_topics > len(_MOST):
+        raise ParameterError(
+            f"The 'n_topics' parameter of make_messages must be at most {len(_MOST)}. "
+            f"Got {n_topics} instead."
+        )
+    if mixed > 1.0:
+        raise ParameterError(
+            f"The 'mixed' parameter of make_messages must be at most 1. Got {mixed} instead."
+        )
     rng = np.random.default_rng(seed)
-    shares = np.zeros((n, len(TOPICS)))
+    names = _MOST[:n_topics]
+    shares = np.zeros((n, n_topics))
     texts = []
+    n_mixed = 0
     for row in range(n):
-        first, second = rng.permutation(len(TOPICS))[:2]
-        parts = [first, second] if row % 5 == 4 else [first]
-        shares[row, parts] = (0.6, 0.4) if len(parts) == 2 else 1.0
-        texts.append(". ".join(_sentence(TOPICS[part], rng) for part in parts) + ".")
-    return Messages(texts=texts, shares=shares)
+        first, second = rng.permutation(n_topics)[:2]
+        two = round((row + 1) * mixed, 9) >= n_mixed + 1
+        parts = [first, second] if two else [first]
+        shares[row, parts] = _SHARES[n_mixed % len(_SHARES)] if two else 1.0
+        n_mixed += two
+        texts.append(". ".join(_sentence(names[part], rng) for part in parts) + ".")
+    return Messages(texts=texts, shares=shares, names=names)
 
 
 def _sentence(topic: str, rng: np.random.Generator) -> str:

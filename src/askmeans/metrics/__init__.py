@@ -16,6 +16,7 @@ from askmeans.metrics.assumptions import (
     rho_pure,
     rho_weight,
 )
+from askmeans.metrics.calibration import expected_calibration_error
 from askmeans.metrics.choosing import ClusterNumbers, choose_n_clusters
 from askmeans.metrics.reliability import annotator_alphas, krippendorff_alpha
 from askmeans.metrics.silhouettes import fuzzy_silhouette, simplified_silhouette
@@ -34,6 +35,7 @@ __all__ = [
     "beta",
     "center_error",
     "choose_n_clusters",
+    "expected_calibration_error",
     "fukuyama_sugeno",
     "fuzzy_silhouette",
     "gamma",

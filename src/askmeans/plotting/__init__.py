@@ -19,6 +19,7 @@ from askmeans.plotting.choosing import ClusterNumbersDisplay
 from askmeans.plotting.convergence import ConvergenceDisplay
 from askmeans.plotting.curves import CurveDisplay
 from askmeans.plotting.heatmap import MembershipHeatmapDisplay
+from askmeans.plotting.reliability import ReliabilityDisplay
 from askmeans.plotting.scatter import SoftScatterDisplay
 
 __all__ = [
@@ -26,5 +27,6 @@ __all__ = [
     "ConvergenceDisplay",
     "CurveDisplay",
     "MembershipHeatmapDisplay",
+    "ReliabilityDisplay",
     "SoftScatterDisplay",
 ]

@@ -34,10 +34,11 @@ _SEEN = 0.5  # memberships to a cluster that make it seen
 _FAR = 3.5  # usual deviations from which on a noisy answer is not believed
 _SEVERAL = 3  # items that belong nowhere; fewer may be slips
 _UNSEEN = 0.5  # mistakes added to those seen, so that none seen does not mean none (Jeffreys)
-# How far models may be wrong all alike, as a logarithm: by the coverage of the band, which is 90 %
-# on the 14 tables of benchmarks/labels.py and 75 % on 28 others, with 50 and 100 answers.
-_ALIKE = 0.3
-_TARGET = 0.01  # the share of wrong items from which on asking on is not worth it
+# How far models may be wrong all alike, as a logarithm: by the coverage of the band, which is 93 %
+# on the 14 tables of benchmarks/labels.py and 80 % on 28 others, with 50 and 100 answers (with .3
+# it is 90 and 75 %).
+_ALIKE = 0.4
+_TARGET = 2.0  # times the precision: the share of wrong items, where answers are hard
 _EIGHTY = 1.28  # standard deviations that hold 80 %
 _MEAN = 0.8  # of a normal error's standard deviation, its mean
 _CHUNK = 100_000
@@ -292,12 +293,12 @@ class Belief:
         """Those of the pool's rows that nobody was asked about; all, where that is none."""
         return np.delete(rows, self.asked, axis=0) if len(self.asked) < len(self.pool) else rows
 
-    def wrong_target(self, target: float | None) -> float | None:
+    def wrong_target(self, precision: float, target: float | None) -> float | None:
         """The share of wrong items that is small enough; None where the error of memberships is."""
         if self.stack is None or target is not None:
             return target
         hard = self.stack.strongest + _MEAN * self.noise() > ALL_OR_NOTHING
-        return _TARGET if hard else None
+        return _TARGET * precision if hard else None
 
     def is_precise(self, precision: float, target: float | None) -> bool:
         """Whether the estimate is small enough, and there is enough behind it.
@@ -310,7 +311,7 @@ class Belief:
         count, n = self.n_told, self.pool.items.n
         if self.stack is None or count < min(ENOUGH * self.k, n):
             return False
-        share = self.wrong_target(target)
+        share = self.wrong_target(precision, target)
         if share is None:
             return self.estimated_error < precision
         # No mistake among so many does not mean that there is none.

@@ -403,7 +403,7 @@ class StratifiedPolicy:
             error_band=belief.error_band,
             expected_wrong=belief.expected_wrong,
             expected_wrong_band=belief.expected_wrong_band,
-            target=belief.wrong_target(self.settings.target),
+            target=belief.wrong_target(self.settings.precision, self.settings.target),
             annotators={name: one.to_dict() for name, one in belief.told.annotators.items()}
             | belief.panel.to_dict(),
             models=weights,
