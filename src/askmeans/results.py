@@ -23,10 +23,14 @@ __all__ = [
     "ErrorEstimate",
     "Predictor",
     "Result",
+    "expected_wrong_text",
+    "rounded",
     "sizes_of",
+    "strongest_clusters",
     "warn",
     "with_names",
     "without_traces",
+    "wrong_of",
 ]
 
 Floats = NDArray[np.float64]
@@ -75,6 +79,9 @@ class Diagnostics:
         answers.
     expected_wrong_band : (int, int) or None
         The same: the 80 % interval of their number.
+    target : float or None
+        The same: the share of items in the wrong cluster below which the result is good enough;
+        None where that is decided by the error of memberships, as with soft answers.
     suggested_clusters : int or None
         How many groups the answers speak of; more than asked for where items belong to none.
     annotators : mapping of str to mapping, or None
@@ -116,6 +123,7 @@ class Diagnostics:
     error_band: tuple[float, float] | None = None
     expected_wrong: float | None = None
     expected_wrong_band: tuple[int, int] | None = None
+    target: float | None = None
     suggested_clusters: int | None = None
     annotators: Mapping[str, Any] | None = None
     models: Mapping[str, float] | None = None
@@ -151,10 +159,16 @@ class Diagnostics:
         values["notes"] = list(self.notes)
         return {name: value for name, value in values.items() if value is not None}
 
+    def wrong_items(self, n_items: int) -> str | None:
+        """How many items are probably in the wrong cluster, in words; None without an estimate."""
+        if self.expected_wrong is None:
+            return None
+        return wrong_of(self.expected_wrong, n_items, self.expected_wrong_band)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErrorEstimate:
-    """What so many answers tell of the error of the result they lead to.
+    """The errors to expect of the result that the first answers lead to.
 
     Parameters
     ----------
@@ -163,13 +177,20 @@ class ErrorEstimate:
     error : float
         The mean error of a membership to expect.
     low, high : float
-        Between which it lies in four cases of five.
+        Its 80 % interval.
+    wrong : float or None
+        How many items are probably not in their strongest cluster; None where the answers allow no
+        estimate.
+    wrong_band : (int, int) or None
+        The 80 % interval of their number.
     """
 
     answers: int
     error: float
     low: float
     high: float
+    wrong: float | None = None
+    wrong_band: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -220,7 +241,7 @@ class Clustering:
             ("items", n_items),
             ("clusters", n_clusters),
             ("complete", "yes" if self.complete else "no"),
-            ("expected error", self.diagnostics.estimated_error),
+            ("probably in the wrong cluster", self.diagnostics.wrong_items(n_items)),
         ]
 
 
@@ -266,9 +287,65 @@ class Result:
         return html_table("Result", cost + self.clustering._facts, rows)
 
 
+def wrong_of(wrong: float, n_items: int, band: tuple[int, int] | None = None) -> str:
+    """A number of wrong items in words, to two digits.
+
+    Examples
+    --------
+    >>> wrong_of(78.3, 252, (51, 128)), wrong_of(0.2, 40)
+    ('about 78 of 252 (51 to 130)', 'about 0 of 40')
+    """
+    return f"about {rounded(wrong)} of {n_items}{_interval(band)}"
+
+
+def expected_wrong_text(wrong: float, n_items: int, band: tuple[int, int] | None = None) -> str:
+    """How many items are probably in the wrong group, in a sentence.
+
+    Examples
+    --------
+    >>> expected_wrong_text(78.3, 252, (51, 128))
+    'About 78 of 252 are probably in the wrong group (51 to 130).'
+    >>> expected_wrong_text(0.2, 40, (0, 2))
+    'Probably none of 40 is in the wrong group (0 to 2).'
+    """
+    if round(wrong) == 0:
+        return f"Probably none of {n_items} is in the wrong group{_interval(band)}."
+    verb = "is" if round(wrong) == 1 else "are"
+    count = f"{rounded(wrong)} of {n_items}"
+    return f"About {count} {verb} probably in the wrong group{_interval(band)}."
+
+
+def _interval(band: tuple[int, int] | None) -> str:
+    """An interval of numbers of items, in brackets."""
+    return "" if band is None else f" ({rounded(band[0])} to {rounded(band[1])})"
+
+
+def rounded(count: float) -> int:
+    """A number of items that is not known exactly: a whole number of at most two digits and zeros.
+
+    Examples
+    --------
+    >>> rounded(7.6), rounded(128.0), rounded(1449)
+    (8, 130, 1400)
+    """
+    return round(float(f"{count:.2g}")) if count >= 1.0 else round(count)
+
+
+def strongest_clusters(memberships: Floats) -> NDArray[np.intp]:
+    """The cluster of each item with the largest membership; -1 where more is unassigned.
+
+    Examples
+    --------
+    >>> strongest_clusters(np.array([[0.2, 0.8], [0.3, 0.1], [0.0, 0.0]]))
+    array([ 1, -1, -1])
+    """
+    unassigned = 1.0 - memberships.sum(axis=1)
+    return np.where(unassigned > memberships.max(axis=1) + _TRACE, -1, memberships.argmax(axis=1))
+
+
 def sizes_of(memberships: Floats, names: Sequence[str] | None = None) -> list[list[object]]:
     """A table of the clusters: the share that each has, and how many items are mostly in it."""
-    most = np.bincount(memberships.argmax(axis=1), minlength=memberships.shape[1])
+    most = np.bincount(strongest_clusters(memberships) + 1, minlength=memberships.shape[1] + 1)[1:]
     called = names or [str(number) for number in range(memberships.shape[1])]
     shares = memberships.mean(axis=0).tolist()
     rows = [list(row) for row in zip(called, shares, most.tolist(), strict=True)]

@@ -34,12 +34,26 @@ def test_the_demo_shows_group_questions_with_the_experts_shares(demo):
 
 
 def test_the_demo_tells_its_error_within_the_band_it_expects(demo):
-    told = {row[0]: row[1:] for row in rows_of(demo[1].stdout) if len(row) == 3}
-    alone, asked = map(float, told["in truth"])
-    _, low, high = map(float, re.findall(r"\d\.\d+", told["it expects"][1]))
+    rows = [row for row in rows_of(demo[1].stdout) if len(row) == 3]
+    (expected,) = (row[2] for row in rows if row[0].startswith("mean error of a share"))
+    alone, asked = map(float, [row for row in rows if row[0] == "in truth"][1][1:])
+    _, low, high = map(float, re.findall(r"\d\.\d+", expected))
     assert low <= asked <= high
     assert asked < alone / 2
     assert demo[1].stderr == ""
+
+
+def test_the_demo_counts_the_faces_in_the_wrong_mood(demo):
+    rows = [row for row in rows_of(demo[1].stdout) if len(row) == 3]
+    (expected,) = (row[2] for row in rows if row[0].startswith("faces in the wrong mood"))
+    about, n, _, high = map(int, re.findall(r"\d+", expected))
+    alone, asked = (
+        int(text.split()[0]) for text in next(row for row in rows if row[0] == "in truth")[1:]
+    )
+    assert n == 120
+    assert asked <= high
+    assert asked < alone
+    assert about < n / 4
 
 
 def test_the_demo_draws_a_picture_where_it_says(demo):

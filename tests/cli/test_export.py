@@ -60,7 +60,7 @@ def test_no_cell_of_an_export_is_a_formula_and_numbers_stay_numbers(make, askmea
         assert cells
         assert not [cell for cell in cells if cell[:1] in "=+@\t\r" and cell]
     memberships = pd.read_csv(tmp_path / "s.memberships.csv", keep_default_na=False)
-    assert list(memberships.columns) == ["id", "'=small", "large"]
+    assert list(memberships.columns) == ["id", "group", "share", "decided_by", "'=small", "large"]
     assert {"'=1+1", "''=1+1", "-2", "''-2"} <= set(memberships["id"])
     assert memberships["large"].dtype == float
     assert pd.read_csv(tmp_path / "s.centers.csv").columns[1] == "'@f"
@@ -88,7 +88,7 @@ def test_memberships_below_a_millionth_are_written_as_zero(askmeans, tmp_path):
     with session:
         found = session.result().memberships
     askmeans("export", "s.db", cwd=tmp_path)
-    written = pd.read_csv(tmp_path / "s.memberships.csv").iloc[:, 1:].to_numpy()
+    written = pd.read_csv(tmp_path / "s.memberships.csv").iloc[:, -2:].to_numpy()
     assert ((found > 0.0) & (found < 1e-6)).any()
     np.testing.assert_array_equal(written, np.where(found < 1e-6, 0.0, found))
 
@@ -161,3 +161,62 @@ def test_a_file_of_ones_own_names_groups_without_doubt(tmp_path, value, row):
         else:
             session.hold(answers_in(session, tmp_path / "a.csv"))
             assert [receipt.value for receipt in session.history()] == [row]
+
+
+TWO = ["small", "large"]
+
+
+@pytest.fixture
+def groups(tmp_path):
+    """A session of the default strategy that asks for groups."""
+    X = np.r_[np.linspace(0, 1, 10), np.linspace(9, 10, 10), np.linspace(40, 41, 6)][:, None]
+    ids = [f"item {row}" for row in range(len(X))]
+    with sessions.create(
+        tmp_path / "s.db", X, n_clusters=2, ids=ids, cluster_names=TWO, random_state=0
+    ) as session:
+        yield session
+
+
+def put(session, row, value, annotator="me"):
+    question = session.add_question("group", (row,), None)
+    session.tell(question.id, value, annotator=annotator)
+
+
+def written(askmeans, tmp_path):
+    done = askmeans("export", "s.db", "--force", cwd=tmp_path)
+    return done.stdout, pd.read_csv(tmp_path / "s.memberships.csv").set_index("id")
+
+
+def test_an_export_says_the_group_how_sure_it_is_and_who_decided(groups, askmeans, tmp_path):
+    for row, group, who in ((0, 0, "Ada"), (3, 0, "Bo"), (12, 1, "Ada"), (18, 1, "Bo")):
+        put(groups, row, group, who)
+    out, table = written(askmeans, tmp_path)
+    assert list(table.columns) == ["group", "share", "confidence", "decided_by", *TWO]
+    assert table["decided_by"]["item 0"] == "Ada"
+    assert table["decided_by"]["item 1"] == "guess"
+    assert table["confidence"]["item 18"] == 1.0
+    assert table["confidence"]["item 1"] < 1.0
+    assert table["group"]["item 12"] == "large"
+    assert (table["share"] == table[TWO].max(axis=1)).all()
+    assert " of 26 " in out
+    assert "in the wrong group" in out
+
+
+def test_items_of_no_group_are_exported_as_none_of_these(groups, askmeans, tmp_path):
+    for row, value in ((0, 0), (5, 0), (12, 1), (18, 1), (20, ()), (22, ()), (25, ())):
+        put(groups, row, value)
+    _, table = written(askmeans, tmp_path)
+    assert list(table.columns[:5]) == ["group", "share", "confidence", "unassigned", "decided_by"]
+    assert (table["group"][[f"item {row}" for row in range(20, 26)]] == "none of these").all()
+    assert table["unassigned"]["item 20"] == table["share"]["item 20"] == 1.0
+    assert (table["group"][:10] == "small").all()
+    np.testing.assert_allclose(table[["unassigned", *TWO]].sum(axis=1), 1.0)
+
+
+def test_a_group_may_be_called_like_a_column(groups, askmeans, tmp_path):
+    groups.rename(0, "share")
+    put(groups, 0, 0)
+    put(groups, 12, 1)
+    _, table = written(askmeans, tmp_path)
+    assert list(table.columns[:2]) == ["group", "share_"]
+    assert table["share"]["item 0"] == 1.0

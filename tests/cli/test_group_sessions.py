@@ -1,6 +1,7 @@
 """Group questions on the command line: by number, by name, shares, none, cannot say."""
 
 import json
+import re
 
 import pandas as pd
 import pytest
@@ -18,6 +19,33 @@ def made(askmeans, folder):
     assert "clusters: red; blue; Group C" in done.stdout
     assert "expect about 100 questions" in done.stdout
     return folder
+
+
+def test_status_counts_items_and_says_when_they_are_few_enough(askmeans, folder):
+    askmeans("init", "s.db", "iris.csv", "-k", 3, "--id", "flower", "--good-enough", "20%",
+             cwd=folder)  # fmt: skip
+    before = askmeans("status", "s.db", cwd=folder).stdout
+    assert "No answers yet" in before
+    assert "in the wrong group" not in before
+    assert "Good enough" not in before
+    with sessions.open(folder / "s.db") as session:
+        assert session.config.strategy["target"] == 0.2
+        for _ in range(40):
+            (question,) = session.ask()
+            session.tell(question.id, question.items[0] // 50)
+    after = askmeans("status", "s.db", cwd=folder).stdout
+    assert re.search(r"(About \d+|Probably none) of 150 .* in the wrong group \(\d+ to", after)
+    assert "Good enough: you may stop now" in after
+    assert "estimated error" not in after
+
+
+@pytest.mark.parametrize("share", ["5", "0", "-1%", "many", "5%%"])
+def test_good_enough_is_a_share(askmeans, folder, share):
+    done = askmeans("init", "s.db", "iris.csv", "-k", 3, f"--good-enough={share}", cwd=folder,
+                    ok=False)  # fmt: skip
+    assert done.returncode == 2
+    assert "must be a share above 0, as in 5% or 0.05" in " ".join(done.stderr.split())
+    assert not (folder / "s.db").exists()
 
 
 def asked(askmeans, folder, *words):
@@ -196,8 +224,8 @@ def test_an_export_without_answers_says_so(askmeans, made):
     assert "No answers yet: the groups have only names" in done.stdout
     table = pd.read_csv(made / "s.memberships.csv")
     assert table[["red", "blue", "Group C"]].to_numpy() == pytest.approx(1 / 3)
-    assert "1  blue\n" in askmeans("groups", "s.db", cwd=made).stdout
+    assert "2  blue\n" in askmeans("groups", "s.db", cwd=made).stdout
     question = asked(askmeans, made)
     askmeans("tell", "s.db", question["id"], "blue", cwd=made)
-    assert "1  blue: about " in askmeans("groups", "s.db", cwd=made).stdout
+    assert "2  blue: about " in askmeans("groups", "s.db", cwd=made).stdout
     assert "No answers yet" not in askmeans("export", "s.db", "--force", cwd=made).stdout

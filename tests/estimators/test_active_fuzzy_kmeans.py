@@ -116,6 +116,39 @@ def test_an_expert_of_more_groups_says_none_of_these(iris):
         ActiveFuzzyKMeans(4, oracle=expert, ask="group").fit(iris)
 
 
+@pytest.mark.filterwarnings("ignore::askmeans.exceptions.MoreClustersWarning")
+def test_an_item_that_more_probably_belongs_to_no_cluster_has_the_label_minus_one(iris):
+    species = load_iris().target  # the first one is no cluster
+    expert = oracles.TableOracle.from_labels((species + 2) % 3)
+    model = ActiveFuzzyKMeans(2, oracle=expert, ask="group", budget=30, random_state=0).fit(iris)
+    assert (model.labels_[species == 0] == -1).all()
+    assert (model.labels_[species > 0] >= 0).all()
+    assert (model.predict(iris)[species == 0] == -1).all()
+    unassigned = 1.0 - model.memberships_.sum(axis=1)
+    assert ((unassigned > model.memberships_.max(axis=1)) == (model.labels_ == -1)).all()
+
+
+def test_confidence_is_one_where_the_expert_decided_and_a_probability_elsewhere(iris):
+    expert = oracles.TableOracle.from_labels(load_iris().target)
+    model = ActiveFuzzyKMeans(3, oracle=expert, ask="group", budget=20, random_state=0).fit(iris)
+    asked = [answer.items[0] for answer in model.history_]
+    others = np.setdiff1d(np.arange(150), asked)
+    assert model.confidence_.shape == (150,)
+    assert (model.confidence_[asked] == 1.0).all()
+    assert (model.confidence_[others] < 1.0).all()
+    assert (model.confidence_[others] > 1 / 3).all()
+    wrong = (model.labels_ != load_iris().target).sum()
+    low, high = model.diagnostics_["expected_wrong_band"]
+    assert low <= model.diagnostics_["expected_wrong"] <= high
+    assert low <= wrong <= high
+
+
+def test_a_strategy_of_the_paper_has_no_confidence(iris, target):
+    model = fitted(iris, target, strategy="two-phase")
+    assert model.confidence_ is None
+    assert "expected_wrong" not in model.diagnostics_
+
+
 def test_auto_is_stratified(iris, target):
     auto, named = fitted(iris, target), fitted(iris, target, strategy="stratified")
     same_but_for_rounding(auto.memberships_, named.memberships_)

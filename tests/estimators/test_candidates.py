@@ -38,6 +38,7 @@ def test_candidates_are_asked_about_and_the_rest_predicted(data, strategy):
     assert_allclose(U.sum(axis=1), 1.0)
     assert metrics.matched_accuracy(y, U) > 0.97
     assert (model.labels_.compute() == U.argmax(axis=1)).mean() > 0.999
+    assert model.confidence_ is None
     asked = {row for answer in model.history_ for row in answer.items}
     assert asked <= set(candidate_rows(4000, 0).tolist())
     assert model.diagnostics_["candidates"] == 600

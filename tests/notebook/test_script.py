@@ -130,9 +130,10 @@ def test_other_questions_are_answered_by_points(draw, ask, key, value):
 def test_the_result_is_an_image_beside_the_card_and_drawn_after_a_pause(draw):
     page, _ = draw("group")
     page.wait_for_function("window.sent.some((each) => each.do === 'picture')")
-    told = {"svg": "<svg/>", "groups": [[EVIL, "#0072b2", 0.25]], "error": "0.1"}
+    told = {"svg": "<svg/>", "groups": [[EVIL, "#0072b2", 0.25]], "wrong": "About 3 of 9 ..."}
     page.evaluate("(told) => model.set('beside', told)", told)
     expect(page.locator(".result li")).to_have_text(f"{EVIL} 25 %")
+    expect(page.locator(".result .counts")).to_have_text("About 3 of 9 ...")
     assert page.locator(".result img").get_attribute("src") == "data:image/svg+xml,%3Csvg%2F%3E"
     page.evaluate("window.end()")
 

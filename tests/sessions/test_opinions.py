@@ -92,6 +92,7 @@ def test_a_decision_counts_instead_of_the_answers_until_it_is_taken_back(group, 
         result = session.result()
         assert result.memberships[2].argmax() == 1
         assert result.memberships[2, 1] > 0.95
+        assert result.confidence[2] == 1.0
         history = [(a.annotator, a.value) for a in result.history if a.items == (2,)]
         assert history == [("owner", (0.0, 1.0, 0.0))]
         assert not any(r.counts for r in session.history() if r.question == asked[2])

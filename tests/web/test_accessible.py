@@ -155,8 +155,8 @@ def test_three_items_stand_side_by_side_or_stacked(look, tmp_path, sit_down, che
         check(page, f"triplet-{name}")
 
 
-def make_groups(path, n_groups, **shown):
-    """Group questions, some of them answered: item i is in group i modulo the groups."""
+def make_groups(path, n_groups, *, each=2, **shown):
+    """Group questions, `each` answered for a group: item i is in group i modulo the groups."""
     X = np.random.default_rng(0).normal(scale=0.1, size=(8 * n_groups, 3))
     X[:, 0] += np.arange(len(X)) % n_groups
     names = [
@@ -167,7 +167,7 @@ def make_groups(path, n_groups, **shown):
         path, X, n_clusters=n_groups, ask="group", cluster_names=names, random_state=0, **shown
     ) as session:
         session.set_option("guidelines", "Judge by the whole.")
-        for _ in range(2 * n_groups):
+        for _ in range(each * n_groups):
             (question,) = session.ask(annotator="bob")
             session.tell(question.id, question.items[0] % n_groups, annotator="bob")
 
@@ -231,7 +231,7 @@ def test_good_enough_is_in_sight_and_accessible_and_who_stops_then_is_thanked(
     look, tmp_path, sit_down, check, tools
 ):
     name, options = look
-    make_groups(tmp_path / "groups.db", 6)
+    make_groups(tmp_path / "groups.db", 6, each=6)
     with tools.serving(tmp_path / "groups.db") as address:
         page = sit_down(address, **options)
         page.goto(f"{address}/results")  # a result is there, and with it an estimate

@@ -82,7 +82,8 @@ def test_without_a_valid_token_every_operation_replies_401_and_changes_nothing(
     ("StatusOut", "annotators answered budget error_basis estimated_error held holding leased left "
      "name notes open round settled state suggested_clusters suggestion"),
     ("ItemOut", "fields id image label row text"),
-    ("ResultOut", "cluster_names complete event ids memberships n_queries state"),
+    ("ResultOut", "cluster_names complete confidence event expected_wrong expected_wrong_band ids "
+     "memberships n_queries state unassigned"),
 ])  # fmt: skip
 def test_what_is_told_is_chosen_a_new_field_of_a_record_is_not_public_by_itself(model, names):
     assert sorted(getattr(models, model).model_fields) == names.split()

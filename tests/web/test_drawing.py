@@ -91,12 +91,13 @@ def test_pictures_stand_where_they_do_not_cover_one_another_and_dots_elsewhere()
 
 
 def test_the_error_curve_tells_where_it_began_where_it_is_and_where_it_leads():
-    told = [(4, 0.3, 0.1, 0.6), (9, 0.1, 0.05, 0.2), (20, 0.05, 0.03, 0.09)]
-    curve = [ErrorEstimate(answers=n, error=e, low=a, high=b) for n, e, a, b in told]
-    outlook = outlook_of(curve, n_questions=100, precision=0.02)
+    known = [(4, 30.0, (10, 60)), (9, 10.0, (5, 20)), (20, 5.0, (3, 9))]
+    curve = [ErrorEstimate(answers=n, error=0.1, low=0.0, high=0.2, wrong=wrong, wrong_band=band)
+             for n, wrong, band in known]  # fmt: skip
+    outlook = outlook_of(curve, n_items=100, n_questions=100, target=0.02, is_good=False)
     svg = error_curve(outlook)
     ET.fromstring(svg)
-    assert "from 0.30 to 0.05" in svg
+    assert "from 30 to 5" in svg
     assert "40 answers" in svg  # 20 more
     assert 'class="goal"' in svg
     assert "style" not in svg

@@ -181,7 +181,7 @@ def test_the_worked_example_shows_a_near_and_a_far_item_of_the_data(session, too
 def errors_shown(client):
     """What the bar of the card and the page of results say of the error; None where nothing."""
     found = []
-    card, results = r'class="error">(.*?)</span>\s*(?:<span|</p>)', r"Expected error</dt>(.*?)</dd>"
+    card, results = r'class="error">(.*?)</span>\s*(?:<span|</p>)', r"Probably wrong</dt>(.*?)</dd>"
     for path, place in (("/", card), ("/results", results)):
         part = re.search(place, client.get(path).text, re.DOTALL)
         found.append(part and re.search(r"[\d.]+", re.sub("<[^>]+>", "", part[1]))[0])
@@ -205,3 +205,88 @@ def test_a_restart_shows_the_error_of_the_results_on_the_card_and_no_forecast(tm
             assert errors_shown(client) == [results, results]
             seen.append(results)
     assert seen[0] == seen[1] is not None
+
+
+@pytest.fixture
+def on_a_line(tmp_path):
+    """A session on two groups on a line and some items far from both."""
+    X = np.r_[np.linspace(0, 3, 20), np.linspace(3.2, 6, 20), np.linspace(40, 41, 8)][:, None]
+    texts = [f"text {row}" for row in range(48)]
+    path = tmp_path / "line.db"
+    with sessions.create(
+        path, X, n_clusters=2, cluster_names=["left", "right"], items=texts, random_state=0
+    ) as session:
+        yield session, path
+
+
+def plain(page):
+    """The text of a page."""
+    return re.sub(r"\s+", " ", re.sub("<[^>]+>", " ", page))
+
+
+def test_before_answers_the_page_forecasts_nothing(on_a_line, tools):
+    _, path = on_a_line
+    with tools.using(create_app(path, settle_seconds=0.0)) as client:
+        for address in ("/results", "/"):
+            page = plain(client.get(address).text)
+            assert "No answers yet" in page
+            assert "more cards" not in page
+            assert "robably wrong" not in page
+
+
+def test_the_page_counts_wrong_items_and_those_that_more_cards_would_fix(on_a_line, tools):
+    session, path = on_a_line
+    for _ in range(8):
+        (question,) = session.ask()
+        row = question.items[0]
+        session.tell(question.id, "left" if row < 20 else "right")
+    with tools.using(create_app(path, settle_seconds=0.0)) as client:
+        results = plain(client.get("/results").text)
+        card = plain(client.get("/").text)
+    counted = r"About (\d+) of 48 are probably in the wrong group \((\d+) to (\d+)\)\."
+    about, low, high = map(int, re.search(counted, results).groups())
+    assert low <= about <= high
+    assert re.search(r"20 more cards would (fix about \d+|hardly change that)\.", results)
+    assert re.search(counted, card)[0] in results
+    assert f"about {about} of 48 probably wrong" in card
+    assert "It is good enough with fewer than 1 % in the wrong group." in results
+    assert "membership to expect" not in results + card
+
+
+def test_items_of_no_group_have_a_place_of_their_own_and_are_typical_of_none(on_a_line, tools):
+    session, path = on_a_line
+    answers = {"left": (3, 10), "right": (30, 38), "": (0, 40, 42, 47)}
+    for group, rows in answers.items():
+        for row in rows:
+            session.tell(session.add_question("group", (row,), None).id, group or ())
+    session.unsure(session.add_question("group", (5,), None).id)
+    with tools.using(create_app(path, settle_seconds=0.0)) as client:
+        page = client.get("/results").text
+    (outside,) = re.findall(r'<section class="outside".*?</section>', page, re.DOTALL)
+    for row in (0, *range(40, 48)):
+        assert f'href="/items/{row}"' in outside
+    typical = re.findall(r"<h4>Typical</h4>.*?</article>", page, re.DOTALL)
+    assert len(typical) == 2
+    shown = {int(row) for part in typical for row in re.findall(r"/items/(\d+)", part)}
+    assert shown
+    assert not shown & {0, 5, *range(40, 48)}
+
+
+def test_without_items_of_no_group_there_is_no_place_for_them(on_a_line, tools):
+    session, path = on_a_line
+    for row in (3, 30):
+        session.tell(session.add_question("group", (row,), None).id, int(row > 20))
+    with tools.using(create_app(path, settle_seconds=0.0)) as client:
+        assert "In none of the groups" not in client.get("/results").text
+
+
+def test_the_page_says_good_enough_by_the_share_that_the_owner_set(tmp_path, tools):
+    path, X = tmp_path / "easy.db", np.r_[np.linspace(0, 1, 30), np.linspace(9, 10, 30)][:, None]
+    with sessions.create(path, X, n_clusters=2, target=0.05, random_state=0) as session:
+        for _ in range(30):
+            (question,) = session.ask()
+            session.tell(question.id, question.items[0] // 30)
+    with tools.using(create_app(path, settle_seconds=0.0)) as client:
+        page = plain(client.get("/results").text)
+    assert "Good enough: you may stop now. Probably none of 60 is in the wrong group" in page
+    assert "The aim is fewer than 5 % in the wrong group; more answers still help." in page

@@ -70,6 +70,24 @@ def test_results_of_pictures_are_accessible_and_preview_what_the_pointer_is_on(
     expect(page.locator("#preview")).to_be_hidden()
 
 
+def test_items_of_no_group_are_listed_accessibly(look, tmp_path, sit_down, check, tools):
+    name, options = look
+    path = tmp_path / "products.db"
+    answers = tools.make_products(path)
+    with sessions.open(path) as session:
+        for row in range(0, 40, 2):
+            question = session.add_question("group", (row,), None)
+            group = answers[row]
+            session.tell(question.id, () if max(group) == 3 else group, annotator="bob")
+    with tools.serving(path) as address:
+        page = sit_down(address, **options)
+        page.goto(f"{address}/results")
+        expect(page.get_by_role("heading", name="In none of the groups")).to_be_visible()
+        check(page, f"results-outside-{name}", full_page=True)
+        region = page.get_by_role("region", name="In none of the groups")
+        expect(region.get_by_role("listitem")).to_have_count(12)
+
+
 def test_an_item_between_groups_is_decided_with_one_click(products, sit_down):
     address, path = products
     page = sit_down(address)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from askmeans.web.scale import points_of, say, say_error, say_fully, slider_step
+from askmeans.web.scale import points_of, say, say_fully, slider_step
 
 
 def test_five_points_by_default_on_the_keys_one_to_five():
@@ -42,9 +42,3 @@ def test_a_relative_answer_is_one_side_the_other_or_both():
     assert [(p.key, p.value) for p in points] == [("1", 1.0), ("2", 0.5), ("3", 0.0)]
     assert say_fully(1.0, "relative") == "“more like the left”"
     assert say_fully(None, "relative") == "“cannot say”"
-
-
-def test_an_error_has_two_digits_and_a_tiny_one_none():
-    assert [say_error(e) for e in (0.25, 0.0321, 0.0042, 2e-7)] == [
-        "0.25", "0.032", "0.0042", "below 0.001",
-    ]  # fmt: skip

@@ -17,6 +17,7 @@ from askmeans.colors import PALETTE, as_hex, blend
 from askmeans.datasets import Planted, make_faces
 from askmeans.datasets.faces import MOODS
 from askmeans.exceptions import DataError
+from askmeans.results import wrong_of
 
 __all__ = ["run"]
 
@@ -97,21 +98,31 @@ def _soft_rows(faces: Planted, asked: ActiveFuzzyKMeans, rows: list[int]) -> Tab
 
 
 def _how_sure(faces: Planted, alone: FuzzyKMeans, asked: ActiveFuzzyKMeans) -> Table:
-    """The error without and with questions, as it is and as it was estimated."""
-    table = Table(title="How sure it is: the mean error of a membership", title_justify="left")
+    """Faces in the wrong mood, and errors of shares, without and with questions."""
+    table = Table(title="How sure it is", title_justify="left")
     for title in ("", "without questions", f"after {asked.n_queries_} questions"):
         table.add_column(title)
-    low, high = asked.diagnostics_["error_band"]
-    estimate = asked.diagnostics_["estimated_error"]
-    table.add_row("it expects", "cannot say", f"{estimate:.3f}, from {low:.3f} to {high:.3f}")
-    errors = (_error(faces.memberships, model.memberships_) for model in (alone, asked))
-    table.add_row("in truth", *(f"{error:.3f}" for error in errors))
+    account, truth, models = asked.diagnostics_, faces.memberships, (alone, asked)
+    wrong, band = account["expected_wrong"], account["expected_wrong_band"]
+    table.add_row("faces in the wrong mood, expected", "-", wrong_of(wrong, len(truth), band))
+    counts = [f"{_n_wrong(truth, model.memberships_)} of {len(truth)}" for model in models]
+    table.add_row("in truth", *counts, end_section=True)
+    low, high = account["error_band"]
+    error = f"{account['estimated_error']:.3f} ({low:.3f} to {high:.3f})"
+    table.add_row("mean error of a share, expected", "-", error)
+    table.add_row("in truth", *(f"{_error(truth, model.memberships_):.3f}" for model in models))
     return table
 
 
 def _error(truth: Floats, memberships: NDArray[np.floating[Any]]) -> float:
     """The mean error of a membership, clusters matched to moods."""
     return float(metrics.membership_error(truth, memberships, how="mean"))
+
+
+def _n_wrong(truth: Floats, memberships: NDArray[np.floating[Any]]) -> int:
+    """How many faces have another strongest mood than in truth, clusters matched to moods."""
+    accuracy = metrics.matched_accuracy(truth.argmax(axis=1), memberships)
+    return round((1.0 - accuracy) * len(truth))
 
 
 def _emoticon(numbers: Floats) -> str:

@@ -11,6 +11,7 @@ from askmeans.cli.sessions import opened, show_json
 from askmeans.cli.tables import check_unused, write_text
 from askmeans.exceptions import ParameterError
 from askmeans.files import whole_file
+from askmeans.results import expected_wrong_text
 from askmeans.sessions import Session, SessionResult
 from askmeans.sessions.store import stem_of
 from askmeans.sessions.tables import Table, answers_table, centers_table, memberships_table
@@ -41,7 +42,7 @@ def run(which: Which, out: Path | None, format: str, *, force: bool) -> None:  #
             _say(session, result, files, as_json=which.as_json)
             return
         tables = {
-            "memberships": memberships_table(result),
+            "memberships": memberships_table(session, result),
             "centers": centers_table(session, result),
             "answers": answers_table(session),
         }
@@ -66,6 +67,9 @@ def _say(session: Session, result: SessionResult, files: dict[str, Path], *, as_
         f"{len(result.memberships)} items, {result.n_queries} answers; {result.state}, "
         f"{result.missing.low} to {result.missing.high} questions left."
     )
+    if result.expected_wrong is not None:
+        n_items, band = len(result.memberships), result.expected_wrong_band
+        say(expected_wrong_text(result.expected_wrong, n_items, band))
     if result.without_answers:
         say(result.without_answers)
     for key, path in files.items():
@@ -88,7 +92,7 @@ def _frame(table: Table) -> "pd.DataFrame":
     frame = pd.DataFrame(table.rows, columns=pd.Index(table.columns))
     for name in frame.columns:  # shares are text: a Parquet column has one type
         if any(isinstance(value, str) for value in frame[name]):
-            frame[name] = [None if value is None else str(value) for value in frame[name]]
+            frame[name] = [None if pd.isna(value) else str(value) for value in frame[name]]
     return frame
 
 

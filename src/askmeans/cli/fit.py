@@ -27,7 +27,7 @@ from askmeans.oracles import CallbackOracle, ConsoleOracle, TableOracle
 from askmeans.paper import Plan
 from askmeans.policy import Policy
 from askmeans.queries import Ledger
-from askmeans.results import Result, with_names, without_traces
+from askmeans.results import Result, expected_wrong_text, with_names, without_traces
 from askmeans.sessions.display import strongest_items, unique_names
 from askmeans.sessions.results import expected
 from askmeans.sessions.warning_notes import quietly
@@ -410,7 +410,11 @@ def _report(options: FitOptions, summary: dict[str, Any]) -> None:
             f"Matched accuracy {summary['matched_accuracy']:.2%}; without questions "
             f"{summary['matched_accuracy_without_questions']:.2%}."
         )
-    noise = summary.get("diagnostics", {}).get("noise")
+    diagnostics = summary.get("diagnostics", {})
+    if diagnostics.get("expected_wrong") is not None:
+        wrong, band = diagnostics["expected_wrong"], diagnostics["expected_wrong_band"]
+        say(expected_wrong_text(wrong, summary["n_items"], tuple(band)))
+    noise = diagnostics.get("noise")
     if noise:
         say(f"Answers seem to be off by {noise:.2f}.")
     if summary["stopped"] in _ENDS:

@@ -21,6 +21,7 @@ from askmeans.oracles.model_names import NameProposer
 from askmeans.oracles.model_prompts import Prompts
 from askmeans.progress import answers_bar
 from askmeans.queries import GroupQueries
+from askmeans.results import rounded
 from askmeans.sessions import Group, ModelScore, PanelReport, Session
 from askmeans.sessions.store import file_of, is_postgresql
 from askmeans.sessions.tables import group_samples, shown_item
@@ -289,7 +290,8 @@ def _show_panel(
         f"People answered {report.people} of {report.items} items; "
         f"{report.decided_by_models:.0%} of the items are in their group because of models."
     )
-    say(f"People would still change about {report.would_change:.0f} items.")
+    if report.would_change is not None:
+        say(f"People would still change about {rounded(report.would_change)} items.")
     if report.to_check:
         shown = ", ".join(session.item(row).id for row in report.to_check)
         say(f"The most doubtful: {shown}")

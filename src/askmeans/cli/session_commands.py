@@ -65,6 +65,14 @@ class InitOptions:
     table: TableOptions
     strategy: Annotated[str, typer.Option(help="How questions are chosen.")] = "auto"
     budget: Annotated[int | None, typer.Option(help="Most different questions to answer.")] = None
+    good_enough: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SHARE",
+            help="When you may stop: fewer items than this are probably in the wrong group, as in "
+            "5% or 0.05. Default: 1%, where answers are all or nothing.",
+        ),
+    ] = None
     levels: Annotated[int | None, typer.Option(help="How many points the answers' scale has.")] = (
         None
     )
@@ -94,6 +102,21 @@ class InitOptions:
         except ValueError as error:
             told = f"'{self.k[:60]}' is no whole number, nor 'auto'."
             raise typer.BadParameter(told, param_hint="'-k' / '--clusters'") from error
+
+    @property
+    def target(self) -> float | None:
+        """The share of wrong items below which it is good enough."""
+        if self.good_enough is None:
+            return None
+        number, percent, rest = self.good_enough.partition("%")
+        try:
+            share = float(number) / (100.0 if percent else 1.0)
+        except ValueError:
+            share = 0.0
+        if rest.strip() or not 0.0 < share <= 1.0:
+            message = f"'{self.good_enough[:60]}' must be a share above 0, as in 5% or 0.05."
+            raise typer.BadParameter(message, param_hint="'--good-enough'")
+        return share
 
     @property
     def n_annotations(self) -> int | tuple[int, int]:
@@ -266,7 +289,7 @@ def status(
     *,
     which: Which,
 ) -> None:
-    """Tell where a session stands: answered, left, rounds, who answered, estimated error."""
+    """Tell where a session stands: answered, left, rounds, who answered, how many are wrong."""
     from askmeans.cli import sessions
 
     sessions.status(which, annotator)

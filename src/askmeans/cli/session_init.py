@@ -28,7 +28,7 @@ def run(options: InitOptions) -> None:
     check_positive(options.seconds_per_question, "seconds_per_question", "askmeans init")
     check_seed(options.seed, "seed", "askmeans init")
     database, data = named_words(options.words, "DB", "DATA")
-    n_clusters, annotations = options.n_clusters, options.n_annotations
+    n_clusters, annotations, target = options.n_clusters, options.n_annotations, options.target
     place = Place(data=data, engine=options.engine, scheduler=options.scheduler)
     with stage("reading", 2, INIT_STAGES):
         table, id_column = read_candidates(place, options.table.id, options.seed)
@@ -46,6 +46,7 @@ def run(options: InitOptions) -> None:
             ask=options.ask,
             strategy=options.strategy,
             budget=options.budget,
+            target=target,
             levels=options.levels,
             annotations=annotations,
             fuzzifier=options.fuzzifier,

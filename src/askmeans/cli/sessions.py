@@ -201,8 +201,6 @@ def status(which: Which, annotator: str | None) -> None:
         say(f"session: {report.name}, {report.state}")
         say(f"answered: {report.answered}{budget}; imported: {report.held}")
         say(f"open now: {report.open} (round {report.round}), {report.leased} with somebody")
-        if report.settled and report.state is SessionState.ASKING:
-            say("good enough by the strategy's own measure; more answers still help")
         for holder in report.holders:
             say(f"  {holder}")
         say(
@@ -212,8 +210,14 @@ def status(which: Which, annotator: str | None) -> None:
         for who, counts in report.annotators.items():
             each = ", ".join(f"{kind} {count}" for kind, count in counts.items() if count)
             say(f"  {who}: {each}")
-        if report.estimated_error is not None:
+        if report.expected_wrong is None and report.estimated_error is not None:
             say(f"estimated error: {report.estimated_error:.3f} ({report.error_basis})")
+        else:
+            say(report.wrong_items)
+        if report.good_enough:
+            say("Good enough: you may stop now; more answers still help.")
+        elif report.settled and report.state is SessionState.ASKING:
+            say("As many items were asked about as planned; more answers still help.")
         if report.contradictions:
             say(f"contradictions: {len(report.contradictions)}")
             names = session.group_names

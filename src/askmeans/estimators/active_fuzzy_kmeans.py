@@ -91,8 +91,15 @@ class ActiveFuzzyKMeans(Clusterer):
     memberships_ : ndarray of shape (n_items, n_clusters)
         How much each item belongs to each cluster; what was answered stands as given, unless
         `levels` or `repeats` show that answers are noisy.
+        Rows sum to one with the probability that an item belongs to none of the clusters, which is
+        0 unless the oracle answers so.
+    confidence_ : ndarray of shape (n_items,) or None
+        The probability that an item's label is right: 1 where an annotator decided and none
+        contradicts. None with a strategy of the paper, without an oracle, and of data that is not
+        in memory.
     labels_ : ndarray of shape (n_items,)
-        The cluster each item belongs to most; ties go to the nearest centre.
+        The cluster each item belongs to most; ties go to the nearest centre. -1, as in
+        scikit-learn's DBSCAN, where an item more probably belongs to none of the clusters.
     n_queries_ : int
         Different questions that were asked.
     n_queries_raw_ : int
@@ -269,7 +276,8 @@ class ActiveFuzzyKMeans(Clusterer):
         Returns
         -------
         ndarray of shape (n_items,)
-            Numbers of clusters; ties go to the nearest centre.
+            Numbers of clusters; ties go to the nearest centre, and -1 is none of the clusters, as
+            in `labels_`.
 
         Examples
         --------
@@ -297,7 +305,7 @@ class ActiveFuzzyKMeans(Clusterer):
         Returns
         -------
         ndarray of shape (n_items, n_clusters)
-            Memberships; every row sums to one.
+            Memberships; every row sums to one with the probability of none of the clusters.
 
         Examples
         --------
@@ -473,6 +481,7 @@ class ActiveFuzzyKMeans(Clusterer):
         return {
             "cluster_centers_": centers,
             "memberships_": memberships.astype(np.float64),
+            "confidence_": None,
             "n_queries_": 0,
             "n_queries_raw_": 0,
             "n_rounds_": 0,
@@ -509,6 +518,7 @@ def _found(result: "Result | SessionResult") -> dict[str, Any]:
     return {
         "cluster_centers_": clustering.centers,
         "memberships_": clustering.memberships,
+        "confidence_": clustering.confidence,
         "n_queries_": result.n_queries,
         "n_queries_raw_": getattr(result, "n_queries_raw", result.n_queries),
         "n_rounds_": result.n_rounds,
@@ -542,6 +552,7 @@ def _of_all(engine: Any, found: dict[str, Any], rows: NDArray[np.intp]) -> dict[
     bound = rank_bound(len(rows), engine.n_rows, len(centers))
     return {
         "memberships_": engine.lazy(learnt, len(centers), np.float64),
+        "confidence_": None,
         "labels_": engine.lazy(_Strongest(learnt, centers), None, np.int32),
         "diagnostics_": found["diagnostics_"] | {"candidates": len(rows), "rank_bound": bound},
     }
@@ -580,16 +591,20 @@ def _strongest(
     items: NDArray[np.floating],
     centers: NDArray[np.float64],
 ) -> NDArray[np.int32]:
-    """The strongest cluster of each row; of several, the nearest (paper note N23)."""
+    """The strongest cluster of each row; of several, the nearest (paper note N23).
+
+    -1 where none of the clusters is stronger than each.
+    """
     from askmeans.fuzzy import lloyd
+    from askmeans.results import strongest_clusters
 
     labels = np.empty(len(memberships), dtype=np.int32)
     for start in range(0, len(labels), _BLOCK):
         some = slice(start, start + _BLOCK)
         U = memberships[some]
-        labels[some] = U.argmax(axis=1)
+        labels[some] = strongest_clusters(U)
         as_good = U.max(axis=1, keepdims=True) - 1e-12 <= U
-        tied = np.flatnonzero(as_good.sum(axis=1) > 1)
+        tied = np.flatnonzero((as_good.sum(axis=1) > 1) & (labels[some] >= 0))
         if len(tied):
             distances = lloyd.distances(items[some][tied], centers)
             distances[~as_good[tied]] = np.inf

@@ -5,13 +5,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from askmeans.results import expected_wrong_text
 from askmeans.sessions import Session
 from askmeans.sessions.display import IMAGE_TYPES
 from askmeans.tables.thumbnails import thumbnail
 from askmeans.web.answering import QuestionView
 from askmeans.web.cards import Card, Cell, Choice, ItemView
 from askmeans.web.drawing import Plane, colors_of, scatter
-from askmeans.web.scale import points_of, say_error, slider_step
+from askmeans.web.scale import points_of, slider_step
 
 __all__ = ["image_url", "picture_of", "view_of"]
 
@@ -70,7 +71,7 @@ def view_of(view: QuestionView, session: Session) -> dict[str, Any]:
 
 
 def picture_of(session: Session) -> dict[str, Any]:
-    """The result so far: the page's scatter, the size of every group, the error to expect."""
+    """The result so far: the page's scatter, the size of every group, how many items are wrong."""
     result = session.result()
     plane = Plane(session.rows.matrix[: len(result.memberships)])
     items = [replace(session.item(row), image=None) for row in plane.rows]
@@ -78,13 +79,19 @@ def picture_of(session: Session) -> dict[str, Any]:
     drawn = scatter(plane, result.memberships, items, names=result.cluster_names, centers=centers)
     head, style = _DOTS
     drawn = drawn.replace('<svg class="scatter" ', head, 1).replace(">", f">{style}", 1)
-    error = result.clustering.diagnostics.estimated_error
+    wrong = None
+    if result.expected_wrong is not None:
+        wrong = expected_wrong_text(
+            result.expected_wrong, len(result.memberships), result.expected_wrong_band
+        )
+    elif not result.n_queries:
+        wrong = "No answers yet."
     sizes = result.memberships.mean(axis=0).tolist()
     names = result.cluster_names
     return {
         "svg": drawn,
         "groups": [list(each) for each in zip(names, colors_of(len(names)), sizes, strict=True)],
-        "error": None if error is None else say_error(error),
+        "wrong": wrong,
     }
 
 

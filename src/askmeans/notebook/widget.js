@@ -270,7 +270,7 @@ function render({ model, el }) {
   }
 
   function drawResult() {
-    const { svg, groups, error, failed } = model.get("beside");
+    const { svg, groups, wrong, failed } = model.get("beside");
     if (!svg) return beside.replaceChildren(failed ?? "");
     const picture = make("img", { alt: "The items, coloured by group" });
     picture.src = `data:image/svg+xml,${encodeURIComponent(svg)}`;
@@ -279,8 +279,8 @@ function render({ model, el }) {
       dot.style.background = color;
       return make("li", {}, dot, `${name} ${Math.round(share * 100)} %`);
     });
-    const told = error === null ? null : make("p", { className: "counts" }, `Expected error ${error}`);
-    beside.replaceChildren(picture, make("ul", {}, ...legend), ...[told].filter(Boolean));
+    const sentence = wrong === null ? [] : [make("p", { className: "counts" }, wrong)];
+    beside.replaceChildren(picture, make("ul", {}, ...legend), ...sentence);
   }
 
   function fetchImages() {

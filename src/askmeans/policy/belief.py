@@ -293,6 +293,13 @@ class Belief:
         """Those of the pool's rows that nobody was asked about; all, where that is none."""
         return np.delete(rows, self.asked, axis=0) if len(self.asked) < len(self.pool) else rows
 
+    def wrong_target(self, precision: float, target: float | None) -> float | None:
+        """The share of wrong items that is small enough; None where the error of memberships is."""
+        if self.stack is None or target is not None:
+            return target
+        hard = self.stack.strongest + _MEAN * self.noise() > ALL_OR_NOTHING
+        return _TARGET * precision if hard else None
+
     def is_precise(self, precision: float, target: float | None) -> bool:
         """Whether the estimate is small enough, and there is enough behind it.
 
@@ -304,13 +311,13 @@ class Belief:
         count, n = self.n_told, self.pool.items.n
         if self.stack is None or count < min(ENOUGH * self.k, n):
             return False
-        hard = self.stack.strongest + _MEAN * self.noise() > ALL_OR_NOTHING
-        if not hard and target is None:
+        share = self.wrong_target(precision, target)
+        if share is None:
             return self.estimated_error < precision
         # No mistake among so many does not mean that there is none.
         chance = _UNSEEN / (count + 1.0) * (1.0 - count / n)
         wrong = (self.expected_wrong or 0.0) / n
-        return max(wrong, chance) < (_TARGET * precision if target is None else target)
+        return max(wrong, chance) < share
 
     @cached_property
     def predictor(self) -> Predict:

@@ -76,7 +76,7 @@ class StratifiedPolicy:
         self._beliefs: dict[bytes, Belief] = {}
         self._ranking: Ranking | None = None
         self._ranked: Answers | None = None  # that the ranking is up to date with
-        self._errors: dict[bytes, tuple[float, float, float]] = {}  # with a band, by answers
+        self._errors: dict[bytes, ErrorEstimate] = {}  # by answers
         self._learning = threading.Lock()  # of models: one thread learns, others do not wait
         self._grounds: dict[tuple[bytes, tuple[int, ...]], tuple[Ensemble, Strata]] = {}
         # Whether models are learnt by `catch_up` alone, after the first time.
@@ -194,10 +194,9 @@ class StratifiedPolicy:
                     belief = Belief(
                         *self._ground(told), told, self.settings.scale, models=self._models
                     )
-                self._errors[key] = (belief.estimated_error, *belief.error_band)
+                self._errors[key] = _estimate_of(belief, len(answers))
                 self._grounds = grounds or self._grounds
-        error, low, high = self._errors[key]
-        return ErrorEstimate(answers=len(answers), error=error, low=low, high=high)
+        return self._errors[key]
 
     def belief(self) -> Belief:
         """All that follows from all answers."""
@@ -376,7 +375,7 @@ class StratifiedPolicy:
         belief, kept = self._belief(answers), self._ranking
         if kept is not None and kept.belief is belief and kept.settings is self.settings:
             return kept
-        self._errors[self._key(answers)] = belief.estimated_error, *belief.error_band
+        self._errors[self._key(answers)] = _estimate_of(belief, len(answers))
         return self._rank(belief)
 
     def _rank(self, belief: Belief) -> "Ranking":
@@ -404,6 +403,7 @@ class StratifiedPolicy:
             error_band=belief.error_band,
             expected_wrong=belief.expected_wrong,
             expected_wrong_band=belief.expected_wrong_band,
+            target=belief.wrong_target(self.settings.precision, self.settings.target),
             annotators={name: one.to_dict() for name, one in belief.told.annotators.items()}
             | belief.panel.to_dict(),
             models=weights,
@@ -415,6 +415,15 @@ class StratifiedPolicy:
             queries_raw={"strata": len(self._answers)},
             queries_distinct={"strata": len(self._asked)},
         )
+
+
+def _estimate_of(belief: Belief, n_answers: int) -> ErrorEstimate:
+    """The errors that a belief expects of itself."""
+    low, high = belief.error_band
+    return ErrorEstimate(
+        answers=n_answers, error=belief.estimated_error, low=low, high=high,
+        wrong=belief.expected_wrong, wrong_band=belief.expected_wrong_band,
+    )  # fmt: skip
 
 
 class Lazy:

@@ -9,7 +9,7 @@ from collections.abc import Generator, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from askmeans.checks import check_name, check_number, check_positive
+from askmeans.checks import check_name, check_number, check_positive, check_share
 from askmeans.exceptions import ParameterError, SessionError
 from askmeans.items import as_items
 from askmeans.paper.plan import Plan
@@ -54,11 +54,13 @@ class Config:
         *,
         n_clusters: Any,
         ask: Any,
+        strategy: Any,
         levels: Any,
         annotations: Any,
         random_state: Any,
         lease_seconds: Any,
         cluster_names: Any,
+        target: Any = None,
         **decisive: Any,
     ) -> "Config":
         """The parameters, or an error that names the one that breaks its rule."""
@@ -67,8 +69,10 @@ class Config:
             n_clusters = _FIRST if cluster_names is None else len(list(cluster_names))
         spec = PlanSpec.checked(
             _OWNER, n_clusters=n_clusters, seed=as_seed(random_state, _OWNER),
-            ask=default_ask(decisive["strategy"]) if ask is None else ask, **decisive,
+            ask=default_ask(strategy) if ask is None else ask, strategy=strategy, **decisive,
         )  # fmt: skip
+        if target is not None:
+            spec = dataclasses.replace(spec, strategy=_with_target(spec.strategy, target))
         if grows and spec.ask != "group":
             raise ParameterError(
                 f"The 'n_clusters' parameter of {_OWNER} must be a number, unless groups are asked "
@@ -165,6 +169,18 @@ class Config:
         made = self.spec().make(X)
         assert isinstance(made, Generator)
         return made
+
+
+def _with_target(strategy: Strategy, target: Any) -> Stratified:
+    """The strategy with this target."""
+    check_share(target, "target", _OWNER)
+    if not isinstance(strategy, Stratified):
+        raise ParameterError(
+            f"The 'target' parameter of {_OWNER} must be None with a strategy of the paper, which "
+            f"does not estimate how many items are wrong. Got {target!r} with "
+            f"{type(strategy).__name__}; leave one of them out."
+        )
+    return dataclasses.replace(strategy, target=float(target))
 
 
 def _annotations(told: Any) -> tuple[int, int | None]:

@@ -34,6 +34,7 @@ def create(
     ask: str | None = None,
     strategy: Any = "auto",
     budget: int | None = None,
+    target: float | None = None,
     levels: int | None = None,
     annotations: int | tuple[int, int] = 1,
     fuzzifier: float = 2.0,
@@ -74,6 +75,9 @@ def create(
         How questions are chosen; its name and sizes are stored.
     budget : int or None, default=None
         Most different questions to answer.
+    target : float or None, default=None
+        The share of items in the wrong group below which the result is good enough (.05 for 5 %),
+        as in `Stratified`. None for the strategy's own. Good enough is advice: questions come on.
     levels : int or None, default=None
         How many points the answers' scale has.
     annotations : int or tuple of int, default=1
@@ -129,9 +133,9 @@ def create(
     ['Group A', 'Group B']
     """
     config = Config.checked(
-        n_clusters=n_clusters, ask=ask, strategy=strategy, budget=budget, levels=levels,
-        annotations=annotations, fuzzifier=fuzzifier, random_state=random_state,
-        lease_seconds=lease_seconds, cluster_names=cluster_names,
+        n_clusters=n_clusters, ask=ask, strategy=strategy, target=target, budget=budget,
+        levels=levels, annotations=annotations, fuzzifier=fuzzifier,
+        random_state=random_state, lease_seconds=lease_seconds, cluster_names=cluster_names,
     )  # fmt: skip
     if set("/\\") & set(check_name(name, "name", "sessions.create")):
         raise ParameterError(

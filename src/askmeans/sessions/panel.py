@@ -24,7 +24,6 @@ from askmeans.policy.stratified import StratifiedPolicy
 from askmeans.queries import MODEL
 from askmeans.sessions.log import EventKind
 from askmeans.sessions.opinions import Opinions
-from askmeans.sessions.reports import SessionResult
 from askmeans.sessions.runtime import AUDIT_SHARE
 from askmeans.shares import Row
 
@@ -122,8 +121,9 @@ class PanelReport:
         By the model's name.
     decided_by_models : float
         Share of all items that would be in another group without any model.
-    would_change : float
-        About how many items people would put elsewhere, were they asked about all.
+    would_change : float or None
+        About how many items people would put elsewhere, were they asked about all: the expected
+        number of wrong items. None before a person has answered.
     to_check : tuple of int
         Rows that are most doubtful, and that people have not answered.
     audit_share : float
@@ -141,7 +141,7 @@ class PanelReport:
     people: int
     models: dict[str, ModelScore]
     decided_by_models: float
-    would_change: float
+    would_change: float | None
     to_check: tuple[int, ...]
     audit_share: float
     notes: tuple[str, ...]
@@ -236,12 +236,6 @@ def _band(mean: float, n: int) -> tuple[float, float]:
 def _moved(U: Floats, without: Floats) -> float:
     """Share of items whose strongest group is another."""
     return float((U.argmax(axis=1) != without.argmax(axis=1)).mean())
-
-
-def _would_change(error: float | None, result: SessionResult) -> float:
-    """About how many items are wrong: an item in the wrong group is two wrong entries of k."""
-    n, k = result.memberships.shape
-    return 0.5 * (error or 0.0) * float(k * n)
 
 
 def _doubtful(belief: Belief) -> tuple[int, ...]:
@@ -354,7 +348,7 @@ class PanelAnswers(Opinions):
         if not isinstance(policy, StratifiedPolicy) or not said:
             return PanelReport(
                 items=n, people=result.n_queries, models={}, decided_by_models=0.0,
-                would_change=_would_change(result.clustering.diagnostics.estimated_error, result),
+                would_change=result.expected_wrong,
                 to_check=(), audit_share=share, notes=(),
             )  # fmt: skip
         belief = policy.belief()
@@ -373,7 +367,7 @@ class PanelAnswers(Opinions):
             people=belief.n_told,
             models=scores,
             decided_by_models=_moved(U, policy.memberships_without(set(said))),
-            would_change=_would_change(belief.estimated_error, result),
+            would_change=result.expected_wrong,
             to_check=_doubtful(belief),
             audit_share=share,
             notes=tuple(belief.panel.notes()),

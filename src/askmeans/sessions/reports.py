@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from askmeans.html import html_table
 from askmeans.queries import Answers
-from askmeans.results import Clustering, sizes_of
+from askmeans.results import Clustering, expected_wrong_text, sizes_of, wrong_of
 from askmeans.sessions.log import GOLD, IMPORTED
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ __all__ = ["Change", "Estimate", "Group", "Held", "Holding", "Question", "Receip
            "SessionState", "Status", "Undone"]  # fmt: skip
 
 
+NO_ANSWERS = "no answers yet"  # the basis of no estimate
 _NAMED = 5  # questions of one person that are listed by number
 _WITHOUT_ANSWERS = {
     "answers": "",
@@ -331,16 +332,25 @@ class Status:
     round : int
         The present round of a plan; else how often the ranking of questions was made, from 1.
     settled : bool
-        Whether the result is good enough by the strategy's own measure. It is advice: questions
-        come until the budget or the items end.
+        Whether the strategy would stop: the result is good enough, or as many items were asked
+        about as it wanted. It is advice: questions come until the budget or the items end.
     left : Estimate
         What is left, about.
     annotators : dict of str to dict of str to int
         Counts by annotator: "answer", "unsure", "skip", "held", "late".
     estimated_error : float or None
-        Mean error of a membership to expect, where there is anything to tell it from.
+        Mean error of a membership to expect; None before there are answers to base it on.
     error_basis : str
         Where that comes from.
+    n_items : int
+        How many items there are.
+    expected_wrong : float or None
+        How many of them are probably in the wrong group; None where there is no estimate.
+    expected_wrong_band : (int, int) or None
+        The 80 % interval of their number.
+    good_enough : bool
+        Whether there are fewer wrong items than the session's target, as far as a result was
+        computed; where soft answers come without a target, whether memberships are precise.
     contradictions : tuple of Conflict or None
         Answers that cannot all be true, the worst first; None where they were not looked for.
     notes : tuple of str
@@ -373,12 +383,25 @@ class Status:
     annotators: dict[str, dict[str, int]]
     estimated_error: float | None
     error_basis: str
+    n_items: int
     contradictions: "tuple[Conflict, ...] | None"
     notes: tuple[str, ...]
     holding: tuple[Holding, ...] = ()
     suggested_clusters: int | None = None
     suggestion: str | None = None
     checked: int = 0
+    expected_wrong: float | None = None
+    expected_wrong_band: tuple[int, int] | None = None
+    good_enough: bool = False
+
+    @property
+    def wrong_items(self) -> str:
+        """How many items are probably in the wrong group, in a sentence; or why none can say."""
+        if self.expected_wrong is not None:
+            return expected_wrong_text(self.expected_wrong, self.n_items, self.expected_wrong_band)
+        if self.error_basis == NO_ANSWERS:
+            return "No answers yet, so nothing is known of wrong items."
+        return f"No estimate of wrong items: {self.error_basis}."
 
     @property
     def people(self) -> dict[str, dict[str, int]]:
@@ -443,7 +466,7 @@ class SessionResult:
     missing : Estimate
         What is left to ask, about.
     cluster_names : tuple of str
-        What the clusters are called.
+        What the clusters are called; `group_names` is the same.
     ids : tuple of str
         What the items are called.
     notes : tuple of str
@@ -477,6 +500,34 @@ class SessionResult:
         """What to know of a result without answers, in a sentence; "" where there are some."""
         return _WITHOUT_ANSWERS[self.basis]
 
+    @property
+    def confidence(self) -> NDArray[np.float64] | None:
+        """The probability that each item's strongest group is right; None for a paper's strategy.
+
+        1 where a person decided and nobody contradicts.
+        """
+        return self.clustering.confidence
+
+    @property
+    def unassigned(self) -> NDArray[np.float64] | None:
+        """The probability that each item belongs to no group; None for a paper's strategy."""
+        return self.clustering.unassigned
+
+    @property
+    def expected_wrong(self) -> float | None:
+        """How many items are probably in the wrong group; None before there are answers."""
+        return self.clustering.diagnostics.expected_wrong
+
+    @property
+    def expected_wrong_band(self) -> tuple[int, int] | None:
+        """The 80 % interval of how many items these are."""
+        return self.clustering.diagnostics.expected_wrong_band
+
+    @property
+    def group_names(self) -> tuple[str, ...]:
+        """What the groups are called, in the order of the columns."""
+        return self.cluster_names
+
     def __repr__(self) -> str:
         n_items, n_clusters = self.memberships.shape
         return (
@@ -486,10 +537,14 @@ class SessionResult:
 
     def _repr_html_(self) -> str:
         """What a notebook shows: what was asked, how sure it is, the size of every group."""
+        n_items = len(self.memberships)
+        wrong = "no answers yet" if self.n_queries == 0 else None
+        if self.expected_wrong is not None:
+            wrong = wrong_of(self.expected_wrong, n_items, self.expected_wrong_band)
         facts: list[tuple[str, object]] = [
             ("state", self.state.value),
-            ("items", len(self.memberships)),
+            ("items", n_items),
             ("questions", self.n_queries),
-            ("expected error", self.clustering.diagnostics.estimated_error),
+            ("probably in the wrong group", wrong),
         ]
         return html_table("Result", facts, sizes_of(self.memberships, self.cluster_names))

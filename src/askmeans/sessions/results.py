@@ -16,10 +16,17 @@ from scipy.optimize import linear_sum_assignment
 
 from askmeans.budgets import Forecast, forecast
 from askmeans.exceptions import AskmeansError
-from askmeans.results import Clustering, with_names
+from askmeans.results import Clustering, strongest_clusters, with_names
 from askmeans.sessions.display import RESERVED, unique_names
 from askmeans.sessions.log import EventKind, State
-from askmeans.sessions.reports import Estimate, Holding, SessionResult, SessionState, Status
+from askmeans.sessions.reports import (
+    NO_ANSWERS,
+    Estimate,
+    Holding,
+    SessionResult,
+    SessionState,
+    Status,
+)
 from askmeans.sessions.runtime import Runtime
 from askmeans.sessions.store.contract import Lease
 from askmeans.spec import SIMILARITIES
@@ -75,11 +82,14 @@ class _Exemplars:
         return self._gold[1]
 
     def is_elsewhere(self, row: int, cluster: int) -> bool:
-        """Whether answers place an item in another cluster, or not in this one."""
-        groups = self._runtime.groups
+        """Whether answers place an item in another cluster, or in none, or nobody could say."""
+        groups, state = self._runtime.groups, self._runtime.state
         for number in self._runtime.about((row,)):
             asked = self._runtime.question(number).cluster
-            value = self._runtime.state.value(number)  # NaN where nobody said
+            answers = state.answers(number)
+            if answers and all(event.value is None for event in answers):
+                return True
+            value = state.value(number)  # NaN where it has no answer
             if isinstance(value, tuple):
                 share = groups.row_now(value)[groups.living.index(cluster)]
                 away = share < _PLACED
@@ -180,13 +190,6 @@ class Results:
             )
             counts = {name: dict(count) for name, count in runtime.state.counts().items()}
             checked = runtime.state.n_checked
-            error, basis = None, "no forecast for this strategy"
-            if self._forecast is not None:
-                # The error falls with the root of the questions: a budget below the forecast costs.
-                in_all = max(1, self._forecast.n_queries)
-                share = min(1.0, (runtime.state.budget or in_all) / in_all)
-                error = self._forecast.expected_error / math.sqrt(share)
-                basis = "forecast for the end, of an expert whose clusters follow distance"
             return Status(
                 name=runtime.record.name,
                 state=state,
@@ -201,8 +204,9 @@ class Results:
                 settled=settled,
                 left=self.left(state),
                 annotators=counts,
-                estimated_error=error,
-                error_basis=basis,
+                estimated_error=None,
+                error_basis="it comes with a result",
+                n_items=len(runtime.rows),
                 contradictions=None,
                 notes=_notes(runtime.notes, self.cluster_names()),
                 suggested_clusters=wanted,
@@ -213,8 +217,9 @@ class Results:
         """The status with what the result says of its own error."""
         diagnostics = result.clustering.diagnostics
         similarity = diagnostics.similarity or {}
-        error, basis = report.estimated_error, report.error_basis
-        if result.basis == "answers" and diagnostics.estimated_error is not None:
+        plan = self._runtime.config.has_plan
+        error, basis = None, "this strategy makes none" if plan else NO_ANSWERS
+        if result.expected_wrong is not None:
             error, basis = diagnostics.estimated_error, "the answers so far"
         elif similarity.get("predicted_rmse") is not None:
             error, basis = similarity["predicted_rmse"], "how well the answers so far fit together"
@@ -222,6 +227,10 @@ class Results:
             report,
             estimated_error=None if error is None else float(error),
             error_basis=basis,
+            n_items=len(result.memberships),
+            expected_wrong=result.expected_wrong,
+            expected_wrong_band=result.expected_wrong_band,
+            good_enough=diagnostics.stopped == "precision",
             notes=tuple(
                 dict.fromkeys(filter(None, [result.without_answers, *report.notes, *result.notes]))
             ),
@@ -309,6 +318,7 @@ class Results:
             column = groups.living.index(cluster)
             if memberships.shape[1] == len(groups.living):  # of the groups of now
                 order = np.argsort(-memberships[:, column], kind="stable")
+                order = order[strongest_clusters(memberships)[order] >= 0]
                 more = order[: n + len(without) + len(hidden)].tolist()
         rows += [row for row in more if row not in hidden
                  and not self._exemplars.is_elsewhere(row, cluster)]  # fmt: skip
@@ -362,8 +372,8 @@ def _even(clustering: Clustering) -> Clustering:
         clustering,
         centers=np.tile(clustering.centers.mean(axis=0), (k, 1)),
         memberships=np.full((n, k), 1.0 / k),
-        confidence=np.full(n, 1.0 / k),
-        unassigned=np.zeros(n),
+        confidence=None if clustering.confidence is None else np.full(n, 1.0 / k),
+        unassigned=None if clustering.unassigned is None else np.zeros(n),
         predictor=partial(_even_rows, k),
     )
 

@@ -436,7 +436,7 @@ class Session(SessionOwner):
         annotator : str or None, default=None
             For whom `state` is told; None for anybody.
         estimate : bool, default=False
-            Compute a result, to tell its estimated error and contradictions.
+            Compute a result, for how many items are probably wrong, and for contradictions.
 
         Returns
         -------

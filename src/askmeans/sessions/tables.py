@@ -5,9 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from askmeans.oracles.model_names import GroupSample, typical_words
-from askmeans.results import without_traces
+from askmeans.queries import is_model
+from askmeans.results import strongest_clusters, without_traces
 from askmeans.sessions.display import Item
 from askmeans.sessions.reports import Group, SessionResult
 from askmeans.sessions.session import Session
@@ -27,6 +29,8 @@ _ITEMS = ("item", "item_2", "item_3")
 _ANSWERS = ["kind", *_ITEMS, "cluster", "cluster_name", "clusters", "repeat", "value", "note",
             "question", "annotator", "late", "counts", "at"]  # fmt: skip
 
+_NONE = "none of these"  # the group of an item that belongs to no group
+_GUESS = "guess"  # by whom an item was put into its group, where no person was
 _EXAMPLES = 5
 _READ = 2000  # items whose words are counted
 _SURE = 0.5  # of a membership, from which on an item speaks for a group
@@ -48,14 +52,59 @@ class Table:
         return as_csv(self.columns, self.rows)
 
 
-def memberships_table(result: SessionResult) -> Table:
-    """One row an item."""
+def memberships_table(session: Session, result: SessionResult) -> Table:
+    """One row an item: its group, how sure that is, who decided it, and all its memberships.
+
+    `group` is empty where an item belongs to each alike, as before the first answer; `share` is the
+    membership of the group, or what is unassigned. The column `unassigned` is there
+    where an item was answered "none of these". A group of the same name as one of these columns
+    keeps it, and the column has "_" appended.
+    """
     names = list(result.cluster_names)
-    rows = zip(result.ids, without_traces(result.memberships).tolist(), strict=True)
+    U = without_traces(result.memberships)
+    strongest, unassigned = strongest_clusters(U), result.unassigned
+    if unassigned is not None and not unassigned.any():
+        unassigned = None
+    none = 1.0 - U.sum(axis=1) if unassigned is None else unassigned
+    columns: dict[str, list[Any]] = {
+        "group": [
+            None if alike else names[j] if j >= 0 else _NONE
+            for j, alike in zip(strongest.tolist(), _alike(U), strict=True)
+        ],
+        "share": np.where(strongest >= 0, U.max(axis=1), none).tolist(),
+    }
+    if result.confidence is not None:
+        columns["confidence"] = result.confidence.tolist()
+    if unassigned is not None:
+        columns["unassigned"] = without_traces(unassigned).tolist()
+    columns["decided_by"] = [
+        names or (None if group is None else _GUESS)
+        for names, group in zip(_deciders(session, len(U)), columns["group"], strict=True)
+    ]
+    before = zip(result.ids, *columns.values(), strict=True)
     return Table(
-        columns=["id", *names],
-        rows=[[name, *memberships] for name, memberships in rows],
+        columns=["id", *(f"{name}_" if name in names else name for name in columns), *names],
+        rows=[[*some, *shares] for some, shares in zip(before, U.tolist(), strict=True)],
     )
+
+
+def _alike(U: NDArray[np.float64]) -> list[bool]:
+    """Whether a row belongs to each of several groups alike, as before there are answers."""
+    several = U.shape[1] > 1
+    alike: list[bool] = (several & (np.ptp(U, axis=1) < 1e-12) & (U.max(axis=1) > 0.0)).tolist()
+    return alike
+
+
+def _deciders(session: Session, n_items: int) -> list[str]:
+    """For each item the annotators who answered where it belongs."""
+    deciders: list[dict[str, None]] = [{} for _ in range(n_items)]
+    for receipt in session.history():
+        if receipt.question is None or receipt.value is None or is_model(receipt.annotator):
+            continue
+        question = session.question(receipt.question)
+        if question.kind in ("group", "membership"):
+            deciders[question.items[0]][receipt.annotator] = None
+    return [", ".join(names) for names in deciders]
 
 
 def centers_table(session: Session, result: SessionResult) -> Table:

@@ -25,6 +25,7 @@ from starlette.responses import (
 )
 
 from askmeans.exceptions import AskmeansError, InvitationError, StoreError
+from askmeans.results import rounded
 from askmeans.sessions import Session
 from askmeans.web.ahead import Ahead
 from askmeans.web.answering import Assignments, QuestionView
@@ -33,7 +34,7 @@ from askmeans.web.exporting import Bodies
 from askmeans.web.forms import Form, annotator_of, is_script
 from askmeans.web.limits import RateLimit
 from askmeans.web.result_views import ResultView, ResultViews
-from askmeans.web.scale import points_of, say, say_error, slider_step
+from askmeans.web.scale import points_of, say, slider_step
 
 __all__ = ["STATIC", "AppContext", "said_at"]
 
@@ -278,4 +279,4 @@ _templates = Environment(  # compiled once, however many sessions are served
     lstrip_blocks=True,
 )
 _templates.globals |= {"is_owner": False, "sees_results": False}  # unless a page says
-_templates.filters |= {"say": say, "error": say_error, "markdown": as_html}
+_templates.filters |= {"say": say, "items": rounded, "markdown": as_html}

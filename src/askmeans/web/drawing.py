@@ -1,4 +1,4 @@
-"""Drawings as SVG text: the soft scatter, strips of memberships, the error as answers came.
+"""Drawings as SVG text: the soft scatter, strips of memberships, wrong items as answers came.
 
 Colours and sizes are attributes, never styles: the page's policy allows no inline style.
 """
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans.colors import as_hex, blend
+from askmeans.results import rounded
 from askmeans.sessions import Item
 from askmeans.web.forecasting import Outlook
 
@@ -179,44 +180,47 @@ def strips(memberships: Floats) -> list[str]:
 
 
 def error_curve(outlook: Outlook) -> str:
-    """The estimated error as answers came, with its band, and where more cards would lead."""
+    """Wrong items to expect as answers came, with their band, and where more cards would lead."""
     curve = outlook.curve
     last = curve[-1].answers + outlook.more
-    top = max(min(max(each.high for each in curve), 2.0 * max(each.error for each in curve)), 0.02)
+    wrong = [each.wrong or 0.0 for each in curve]
+    bands = [each.wrong_band or (0, 0) for each in curve]
+    top = max(min(max(high for _, high in bands), 2.0 * max(wrong)), 1.0)
     left, bottom, edge = 44.0, _CURVE_HEIGHT - 24.0, 8.0
 
     def x(answers: float) -> float:
         return left + answers / max(last, 1) * (_CURVE_WIDTH - left - edge)
 
-    def y(error: float) -> float:
-        return bottom - min(error / top, 1.0) * (bottom - edge)
+    def y(count: float) -> float:
+        return bottom - min(count / top, 1.0) * (bottom - edge)
 
-    highs = [f"{x(each.answers):.1f},{y(each.high):.1f}" for each in curve]
-    lows = [f"{x(each.answers):.1f},{y(each.low):.1f}" for each in reversed(curve)]
-    line = " ".join(f"{x(each.answers):.1f},{y(each.error):.1f}" for each in curve)
+    places = [x(each.answers) for each in curve]
+    highs = [f"{at:.1f},{y(high):.1f}" for at, (_, high) in zip(places, bands, strict=True)]
+    lows = [f"{at:.1f},{y(low):.1f}" for at, (low, _) in zip(places, bands, strict=True)][::-1]
+    line = " ".join(f"{at:.1f},{y(count):.1f}" for at, count in zip(places, wrong, strict=True))
     now = curve[-1]
     parts = [
         f'<polygon class="band" points="{" ".join(highs + lows)}"/>',
         f'<line class="axis" x1="{left:g}" y1="{bottom:g}" x2="{_CURVE_WIDTH - edge:g}" '
         f'y2="{bottom:g}"/>',
         f'<polyline class="trend" points="{line}"/>',
-        f'<polyline class="ahead" points="{x(now.answers):.1f},{y(now.error):.1f} '
+        f'<polyline class="ahead" points="{x(now.answers):.1f},{y(outlook.wrong):.1f} '
         f'{x(last):.1f},{y(outlook.after):.1f}"/>',
-        f'<circle class="now" cx="{x(now.answers):.1f}" cy="{y(now.error):.1f}" r="4.5"/>',
-        f'<text x="{left - 6:g}" y="{edge + 8:g}" text-anchor="end">{top:.2g}</text>',
+        f'<circle class="now" cx="{x(now.answers):.1f}" cy="{y(outlook.wrong):.1f}" r="4.5"/>',
+        f'<text x="{left - 6:g}" y="{edge + 8:g}" text-anchor="end">{rounded(top)}</text>',
         f'<text x="{left - 6:g}" y="{bottom:g}" text-anchor="end">0</text>',
         f'<text x="{left:g}" y="{_CURVE_HEIGHT - 6:g}">0</text>',
         f'<text x="{_CURVE_WIDTH - edge:g}" y="{_CURVE_HEIGHT - 6:g}" text-anchor="end">'
         f"{last} answers</text>",
     ]
-    if outlook.precision is not None and outlook.precision <= top:
-        height = y(outlook.precision)
+    if outlook.target is not None and outlook.target * outlook.n_items <= top:
+        height = y(outlook.target * outlook.n_items)
         parts.append(
             f'<line class="goal" x1="{left:g}" y1="{height:.1f}" x2="{_CURVE_WIDTH - edge:g}" '
             f'y2="{height:.1f}"/>'
         )
     return (
         f'<svg class="curve" viewBox="0 0 {_CURVE_WIDTH:g} {_CURVE_HEIGHT:g}" role="img" '
-        f'aria-label="Estimated error after {curve[0].answers} to {now.answers} answers: from '
-        f'{curve[0].error:.2f} to {now.error:.2f}">{"".join(parts)}</svg>'
+        f'aria-label="Items probably in the wrong group after {curve[0].answers} to {now.answers} '
+        f'answers: from {rounded(wrong[0])} to {rounded(outlook.wrong)}">{"".join(parts)}</svg>'
     )

@@ -4,6 +4,9 @@ import json
 import threading
 from collections.abc import AsyncIterator, Callable
 
+import numpy as np
+from numpy.typing import NDArray
+
 from askmeans.sessions import Session
 from askmeans.sessions.tables import Table, answers_table, centers_table, memberships_table
 from askmeans.web.result_views import ResultView
@@ -52,6 +55,10 @@ def result_json(result_view: ResultView) -> bytes:
         "n_queries": found.n_queries,
         "cluster_names": list(found.cluster_names),
         "ids": list(found.ids),
+        "expected_wrong": found.expected_wrong,
+        "expected_wrong_band": found.expected_wrong_band,
+        "confidence": _listed(found.confidence),
+        "unassigned": _listed(found.unassigned),
     }
     U = found.memberships
     blocks = [U[start : start + _BLOCK].tolist() for start in range(0, len(U), _BLOCK)]
@@ -59,11 +66,16 @@ def result_json(result_view: ResultView) -> bytes:
     return f'{json.dumps(account)[:-1]}, "memberships": [{rows}]}}'.encode()
 
 
+def _listed(values: NDArray[np.float64] | None) -> list[float] | None:
+    """An array as JSON has it."""
+    return None if values is None else values.tolist()
+
+
 def export(session: Session, file: str) -> bytes:
     """One of the files."""
     result = session.result()
     tables: dict[str, Callable[[], Table]] = {
-        "memberships": lambda: memberships_table(result),
+        "memberships": lambda: memberships_table(session, result),
         "centers": lambda: centers_table(session, result),
         "answers": lambda: answers_table(session),
     }

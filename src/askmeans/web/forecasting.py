@@ -1,4 +1,4 @@
-"""Why go on: the error so far, what more cards would bring, and whether it is good enough."""
+"""Why go on: the wrong items so far, how many more cards would fix, and when it is enough."""
 
 import math
 from collections.abc import Sequence
@@ -6,27 +6,29 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from askmeans.results import ErrorEstimate
+from askmeans.results import ErrorEstimate, expected_wrong_text, rounded
 
 __all__ = ["MORE", "Outlook", "outlook_of"]
 
 MORE = 20  # cards that are looked ahead
-_LAST = 5  # estimates that tell how the error falls
+_LAST = 5  # estimates that tell how the errors fall
 _FEWEST = 3
-_ROOT = -0.5  # how it falls where too little is known: with the root of the answers
+_ROOT = -0.5  # how they fall where too little is known: with the root of the answers
 _STEEPEST = -1.5
-_LITTLE = 0.9  # of the error that is left, from which it hardly changed
-_SEEN = 1e-6  # an error below this is none
+_LITTLE = 0.9  # of the wrong items that are left, from which their number hardly changed
+_SEEN = 1e-6  # fewer than this are none
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outlook:
-    """Where the error stands, and where it would be after more cards."""
+    """How many items are probably in the wrong group, and how many would be after more cards."""
 
-    curve: tuple[ErrorEstimate, ...]
-    precision: float | None  # from which on it is good enough; None where the session has none
+    curve: tuple[ErrorEstimate, ...]  # with a number of wrong items, each
+    n_items: int
+    target: float | None  # share of wrong items below which it is good enough; None: another rule
+    is_good: bool  # whether the session's own rule says that it is good enough
     more: int  # cards looked ahead
-    after: float  # the error to expect then
+    after: float  # wrong items to expect then
 
     @property
     def now(self) -> ErrorEstimate:
@@ -34,38 +36,75 @@ class Outlook:
         return self.curve[-1]
 
     @property
-    def brings_little(self) -> bool:
-        """Whether more cards would hardly change the error."""
-        return self.after > _LITTLE * self.now.error
+    def wrong(self) -> float:
+        """How many items are probably in the wrong group now."""
+        return self.now.wrong or 0.0
 
     @property
-    def is_good(self) -> bool:
-        """Whether the estimate is below the session's precision."""
-        return self.precision is not None and self.now.error < self.precision
+    def sentence(self) -> str:
+        """The same in words, with its interval."""
+        return expected_wrong_text(self.wrong, self.n_items, self.now.wrong_band)
+
+    @property
+    def fixed(self) -> int:
+        """About how many wrong items the next cards would fix."""
+        return rounded(max(0.0, self.wrong - self.after))
+
+    @property
+    def brings_little(self) -> bool:
+        """Whether more cards would hardly change the number."""
+        return self.fixed == 0 or self.after > _LITTLE * self.wrong
+
+    @property
+    def is_early(self) -> bool:
+        """Whether the number is small enough, but too few answers support it."""
+        few = self.target is not None and self.wrong < self.target * self.n_items
+        return few and not self.is_good
+
+    @property
+    def goal(self) -> str | None:
+        """When it is good enough, in words; None where another rule than wrong items decides."""
+        if self.target is None:
+            return None
+        return f"fewer than {100 * self.target:.3g} % in the wrong group"
 
 
 def outlook_of(
-    curve: Sequence[ErrorEstimate], *, n_questions: int, precision: float | None
+    curve: Sequence[ErrorEstimate],
+    *,
+    n_items: int,
+    n_questions: int,
+    target: float | None,
+    is_good: bool,
 ) -> Outlook | None:
     """What the estimates so far say about more cards; None before there are any."""
-    if not curve:
+    known = tuple(each for each in curve if each.wrong is not None)
+    if not known:
         return None
-    now = curve[-1]
-    more = max(0, min(MORE, n_questions - now.answers))
-    return Outlook(curve=tuple(curve), precision=precision, more=more,
-                   after=_after(curve, more, n_questions))  # fmt: skip
+    more = max(0, min(MORE, n_questions - known[-1].answers))
+    return Outlook(
+        curve=known, n_items=n_items, target=target, is_good=is_good, more=more,
+        after=_after(known, more, n_questions),
+    )  # fmt: skip
 
 
 def _after(curve: Sequence[ErrorEstimate], more: int, n_questions: int) -> float:
-    """The error to expect after more answers: a power of their number, and fewer unasked."""
-    now = curve[-1]
-    told = [each for each in curve if each.error > _SEEN][-_LAST:]
+    """Wrong items to expect after more answers.
+
+    Their share of what was not asked falls with a power of the number of answers, and less is
+    unasked.
+    """
+    unasked = [max(0, n_questions - each.answers) for each in curve]
+    shares = [
+        (each.answers, (each.wrong or 0.0) / left)
+        for each, left in zip(curve, unasked, strict=True)
+        if left and (each.wrong or 0.0) > _SEEN
+    ]
+    answers, now = curve[-1].answers, curve[-1].wrong or 0.0
     slope = _ROOT
-    if len(told) >= _FEWEST:
-        x = np.log([each.answers for each in told])
-        y = np.log([each.error for each in told])
+    if len(shares) >= _FEWEST:
+        x, y = np.log(shares[-_LAST:]).T
         if np.ptp(x) > 0.0:
             slope = float(np.clip(np.polyfit(x, y, 1)[0], _STEEPEST, 0.0))
-    unasked = max(0, n_questions - now.answers)
-    left = (unasked - more) / unasked if unasked else 0.0
-    return now.error * math.exp(slope * math.log((now.answers + more) / now.answers)) * left
+    left = (unasked[-1] - more) / unasked[-1] if unasked[-1] else 0.0
+    return now * math.exp(slope * math.log((answers + more) / answers)) * left

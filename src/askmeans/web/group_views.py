@@ -8,13 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from askmeans.results import strongest_clusters
 from askmeans.sessions import Item, Session, SessionResult
 from askmeans.sessions.display import RESERVED
 from askmeans.web.cards import Cards, ItemView
 from askmeans.web.drawing import colors_of, strips
 from askmeans.web.profiles import Profile, Profiles
 
-__all__ = ["GroupView", "Review", "ShapedGroup", "group_page_of", "group_views", "reviews"]
+__all__ = ["GroupView", "Outside", "Review", "ShapedGroup", "asked_rows", "group_page_of",
+           "group_views", "outside_of", "reviews"]  # fmt: skip
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -25,6 +27,7 @@ _PLACED = 60  # items of a group that are listed
 _MOST = 0.5  # of an item that somebody placed in a group
 _LOOKED_AT = 500  # of a group's strongest items, for the most central ones
 _REVIEWED = 8
+_OUTSIDE = 12  # items in none of the groups that are listed
 _CHOICES = 3  # groups that an unsure item may be put into with one click
 _UNNAMED = re.compile("Group [A-Z]+")
 _SOME = 0.05  # of a membership, from which a third group is offered
@@ -56,6 +59,15 @@ class Review:
     choices: tuple[tuple[int, str, str, float], ...]  # number, name, colour and membership
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outside:
+    """Items that belong to none of the groups."""
+
+    size: float  # the sum of what is unassigned of all items
+    count: int  # items that belong to none of the groups more than to any of them
+    items: tuple[tuple[Item, float], ...]  # some of these, with their probability
+
+
 def asked_rows(session: Session) -> Rows:
     """Rows that anybody answered a question about."""
     numbers = {each.question for each in session.history() if each.kind != "skip"}
@@ -70,11 +82,12 @@ def group_views(
     U = result.memberships
     colors, drawn, spreads = colors_of(U.shape[1]), strips(U), _spreads(result, asked)
     profile, numbers = profiles.of(U), [group.number for group in session.groups]
-    own = U.argmax(axis=1)
+    own = strongest_clusters(U)
+    own[_unsure_rows(session)] = -1
     suggested = _suggested(result.cluster_names, profile)
     found = []
     for j, name in enumerate(result.cluster_names):
-        mine = np.flatnonzero(own == j)  # what belongs elsewhere is not typical
+        mine = np.flatnonzero(own == j)  # neither what belongs elsewhere nor what nobody could say
         found.append(
             GroupView(
                 number=j,
@@ -95,6 +108,28 @@ def group_views(
             )
         )
     return tuple(found)
+
+
+def outside_of(session: Session, result: SessionResult) -> Outside | None:
+    """The items in none of the groups; None where there are none."""
+    rows = np.flatnonzero(strongest_clusters(result.memberships) < 0)
+    unassigned = result.unassigned
+    if unassigned is None or not len(rows):
+        return None
+    best = rows[np.argsort(-unassigned[rows], kind="stable")][:_OUTSIDE]
+    return Outside(
+        size=float(unassigned.sum()),
+        count=len(rows),
+        items=tuple((session.item(row), float(unassigned[row])) for row in best.tolist()),
+    )
+
+
+def _unsure_rows(session: Session) -> list[int]:
+    """Items of which people could not say where they belong, and nobody could."""
+    history = [each for each in session.history() if each.question and each.kind != "skip"]
+    known = {each.question for each in history if each.value is not None}
+    unsure = {each.question for each in history} - known
+    return [row for number in unsure if number for row in session.question(number).items]
 
 
 def reviews(

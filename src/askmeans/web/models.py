@@ -111,7 +111,8 @@ EstimateOut = _out(
 )  # fmt: skip
 HoldingOut = _out(Holding, "Who has an open question, and for how many seconds at most.")
 StatusOut = _out(
-    Status, "Where the session stands.", "contradictions", "checked", state=str, left=EstimateOut,
+    Status, "Where the session stands.", "contradictions", "checked", "n_items", "expected_wrong",
+    "expected_wrong_band", "good_enough", state=str, left=EstimateOut,
     held=Annotated[int, Field(description="Answers known before; 0 for annotators.")],
     holding=GenericAlias(list, (HoldingOut,)),
 )  # fmt: skip
@@ -127,4 +128,19 @@ class ResultOut(BaseModel):
     n_queries: int
     cluster_names: list[str]
     ids: list[str]
+    expected_wrong: Annotated[
+        float | None,
+        Field(description="How many items are probably in the wrong group; null for no estimate."),
+    ]
+    expected_wrong_band: Annotated[
+        list[int] | None, Field(description="The 80 % interval of their number: low, high.")
+    ]
+    confidence: Annotated[
+        list[float] | None,
+        Field(description="The probability that each item's strongest group is right."),
+    ]
+    unassigned: Annotated[
+        list[float] | None,
+        Field(description="The probability that each item belongs to none of the groups."),
+    ]
     memberships: list[list[float]]

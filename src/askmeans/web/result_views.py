@@ -18,7 +18,15 @@ from askmeans.sessions.opinions import Agreement
 from askmeans.web.drawing import Plane, error_curve, scatter
 from askmeans.web.errors import explain
 from askmeans.web.forecasting import Outlook, outlook_of
-from askmeans.web.group_views import GroupView, Review, asked_rows, group_views, reviews
+from askmeans.web.group_views import (
+    GroupView,
+    Outside,
+    Review,
+    asked_rows,
+    group_views,
+    outside_of,
+    reviews,
+)
 from askmeans.web.people import Contributor, Dispute, Doubt, disputes_of, doubts_of, people_of
 from askmeans.web.profiles import Profiles
 
@@ -38,6 +46,7 @@ class ResultView:
     status: Status
     result: SessionResult
     groups: tuple[GroupView, ...]
+    outside: Outside | None  # items in none of the groups
     reviews: tuple[Review, ...]
     people: tuple[Contributor, ...]
     agreement: Agreement
@@ -145,6 +154,7 @@ class ResultViews:
             status=status,
             result=result,
             groups=groups,
+            outside=outside_of(session, result),
             reviews=reviews(session, result, groups, asked),
             people=people_of(session, status, agreement),
             agreement=agreement,
@@ -168,11 +178,13 @@ class ResultViews:
         return self._plane, self._profiles
 
     def _outlook(self, result: SessionResult) -> Outlook | None:
-        """The error so far, and what more cards would bring."""
-        config = self._session.config
+        """The wrong items so far, and how many of them more cards would fix."""
+        diagnostics = result.clustering.diagnostics
         n, k = result.memberships.shape
         return outlook_of(
             self._session.error_curve(),
-            n_questions=n if config.ask == "group" else n * max(1, k - 1),
-            precision=config.strategy.get("precision"),
+            n_items=n,
+            n_questions=n if self._session.config.ask == "group" else n * max(1, k - 1),
+            target=diagnostics.target,
+            is_good=diagnostics.stopped == "precision",
         )

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-__all__ = ["Point", "points_of", "say", "say_error", "say_fully", "slider_step"]
+__all__ = ["Point", "points_of", "say", "say_fully", "slider_step"]
 
 Value = float | tuple[float, ...]
 
@@ -60,11 +60,6 @@ def say(value: Value | None, names: Sequence[str] = (), ask: str = "") -> str:
     if value in _FRACTIONS:
         return _FRACTIONS[value]
     return f"{value:.2f}".rstrip("0").rstrip(".")
-
-
-def say_error(error: float) -> str:
-    """An error of memberships as people read it."""
-    return "below 0.001" if error < 0.001 else f"{error:.2g}"
 
 
 def say_fully(value: Value | None, ask: str, names: Sequence[str] = ()) -> str:
