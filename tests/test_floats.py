@@ -100,6 +100,7 @@ MEASURES = {
     "ClusterNumbers": lambda f: f(n_clusters=(2, 3), merged=(False, False), indices={
         "xie_beni": np.array([1e-200, 1.0])}).suggested,
     "choose_n_clusters": lambda f: f(X, (2, 3), random_state=0).indices["xie_beni"],
+    "expected_calibration_error": lambda f: f(TINY.argmax(axis=1), TINY),
     "fukuyama_sugeno": lambda f: f(X, X[[0, -1]], TINY),
     "fuzzy_silhouette": lambda f: f(X, TINY),
     "gamma": lambda f: f(X, X[[0, -1]]),
