@@ -196,8 +196,8 @@ def test_an_export_without_answers_says_so(askmeans, made):
     assert "No answers yet: the groups have only names" in done.stdout
     table = pd.read_csv(made / "s.memberships.csv")
     assert table[["red", "blue", "Group C"]].to_numpy() == pytest.approx(1 / 3)
-    assert "1  blue\n" in askmeans("groups", "s.db", cwd=made).stdout
+    assert "2  blue\n" in askmeans("groups", "s.db", cwd=made).stdout
     question = asked(askmeans, made)
     askmeans("tell", "s.db", question["id"], "blue", cwd=made)
-    assert "1  blue: about " in askmeans("groups", "s.db", cwd=made).stdout
+    assert "2  blue: about " in askmeans("groups", "s.db", cwd=made).stdout
     assert "No answers yet" not in askmeans("export", "s.db", "--force", cwd=made).stdout
