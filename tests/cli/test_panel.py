@@ -238,12 +238,16 @@ def test_names_have_a_forecast_and_a_budget(askmeans, database):
 def test_accepted_names_and_descriptions_are_told_to_people_and_to_the_model(askmeans, database):
     groups = ("groups", database, "--rename", "fruit", "Things to eat", "--describe", "1", "Sweet.")
     said = askmeans(*groups, cwd=database.parent).stdout
-    assert "1  Things to eat; Sweet." in said
+    assert "No answers yet" in said
+    assert "1  Things to eat; Sweet.\n" in said
     listed = json.loads(askmeans("groups", database, "--json", cwd=database.parent).stdout)
     assert [group["description"] for group in listed["groups"]] == ["Sweet.", ""]
     with serving(knowing) as server:
         panel(askmeans, database, server, "--items", "2")
     assert '{"A": "Things to eat: Sweet.", "B": "tools"}' in server.trace[0].system
+    said = askmeans("groups", database, cwd=database.parent).stdout
+    assert "1  Things to eat: about" in said
+    assert "items; Sweet." in said
 
 
 def test_groups_that_change_while_the_model_answers_are_told_as_they_are(askmeans, database):

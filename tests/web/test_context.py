@@ -115,7 +115,8 @@ def test_answers_are_taken_in_turn_a_few_at_a_time(tmp_path, tools):
         work = context.in_turn(route)
         return await asyncio.gather(*(work(place) for place in range(40)))
 
-    assert asyncio.run(all_at_once()) == list(range(40))
+    with ThreadPoolExecutor(1) as aside:  # a browser of another test may have a loop in this one
+        assert aside.submit(lambda: asyncio.run(all_at_once())).result() == list(range(40))
     assert max(most) <= 2
     ahead = [place - min(begun[turn:]) for turn, place in enumerate(begun)]
     assert max(ahead) <= 2  # nobody is overtaken by more than those whose turn it is

@@ -89,4 +89,4 @@ def test_help_shows_no_guess_as_what_a_group_is_about(unnamed, tools):
     with tools.using(create_app(unnamed)) as client:
         assert "is what <b" not in client.get("/help").text
         client.app.state.context.session.pin(0, 3)
-        assert "is what <b" in client.get("/help").text
+        assert 'is what <b dir="auto">Group A</b> is about' in client.get("/help").text

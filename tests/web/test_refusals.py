@@ -166,6 +166,17 @@ def more_groups_than_items(page):
     return [page.post("/groups", name=f"group {place}") for place in range(5)][-1]
 
 
+def removing_the_only_group(page):
+    assert page.post("/remove", group=0) is None
+    return page.post("/remove", group=1)
+
+
+def answering_with_a_removed_group(page):
+    question = page.open()
+    page.session.remove_group(1)
+    return page.post("/answer", question=question, key="k", value="group-1")
+
+
 def signed_out(page):
     page.client.post("/signout", data=page.fields)
     return page.post("/answer", question=1, key="k", value="group-0", script=True)
@@ -183,6 +194,8 @@ MOVES = {  # done in this order, and what is read in the end
     an_older_regrouping: "Groups were added or merged after this one",
     split_of_anothers_items: "has no answer of yours any more",
     more_groups_than_items: "There are 6 items",
+    removing_the_only_group: "This is the only group",
+    answering_with_a_removed_group: "it was merged, removed or taken back",
     signed_out: "You are not signed in here any more",
 }
 FORMS_REFUSED = [
@@ -208,6 +221,8 @@ FORMS_REFUSED = [
     ("/groups", {"name": "large"}, "Another group is called “large”"),
     ("/merge", {"into": 0, "group": 0}, "cannot be merged with itself"),
     ("/merge", {"into": 0, "group": 7}, "This group is not there any more"),
+    ("/remove", {"group": 7}, "This group is not there any more"),
+    ("/remove", {"group": "x"}, "came incomplete"),
     ("/split", {"name": "odd"}, "No item was chosen"),
     ("/pin", {"group": 7, "row": 1}, "This group is not there any more"),
     ("/pin", {"group": 0, "row": 99}, "There is no item 99"),
@@ -274,7 +289,8 @@ FORMS = {  # of every form of the page, what may be sent
     "/rename": {"cluster": "0", "name": "tiny", "about": "All.", "back": "/groups"},
     "/names": {"name-0": "tiny"},
     "/groups": {"name": "odd"}, "/merge": {"into": "0", "group": "1"},
-    "/split": {"name": "odd", "row-0": "1"}, "/take-back": {"event": "1"},
+    "/remove": {"group": "0"}, "/split": {"name": "odd", "row-0": "1"},
+    "/take-back": {"event": "1"},
     "/pin": {"row": "1", "group": "0", "off": ""}, "/review": {"row": "1", "value": "group-0"},
     "/adjudicate": {"question": "1", "value": "group-0"},
     "/options": {"purpose": "x", "guidelines": "y", "predicted_first": "1"},
@@ -308,6 +324,18 @@ def test_no_form_tells_of_parameters_whatever_is_sent(tmp_path, tools, ask):
                         refusals += 1
                         assert_is_plain(sentence)
     assert refusals > 100
+
+
+@pytest.mark.parametrize("ask", ["membership", "similarity"])
+def test_no_new_group_is_made_where_no_card_asks_for_groups(tmp_path, tools, ask):
+    path = tmp_path / "fruit.db"
+    strategy = {} if ask == "membership" else {"strategy": "auto"}
+    tools.make_fruit(path, ask=ask, **strategy).close()
+    with tools.using(create_app(path, settle_seconds=0.0)) as client:
+        page = Sender(client, tools)
+        refusal = page.post("/answer", question=page.open(), key="k", value="new", name="huge")
+        assert_is_plain(refusal)
+        assert "A new group can be made only where" in refusal
 
 
 def test_what_is_wrong_with_the_server_is_told_without_its_words():

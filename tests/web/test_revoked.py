@@ -53,6 +53,7 @@ def moves(session, tools, client):
         "/names": {"name-0": "smaller ones"},
         "/groups": {"name": "round"},
         "/merge": {"into": 0, "group": 1},
+        "/remove": {"group": 1},
         "/split": {"name": "split", "row-5": "on"},
         "/take-back": {"event": change},
         "/pin": {"group": 0, "row": 1},

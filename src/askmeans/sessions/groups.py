@@ -28,8 +28,8 @@ __all__ = ["NO_SUCH_GROUP", "Groups", "as_evidence", "as_number", "as_shares", "
            "with_models"]  # fmt: skip
 
 NO_SUCH_GROUP = (
-    "This group is not there any more: it was merged or taken back, so nothing was saved. Reload "
-    "the page, and choose one of the groups there are now."
+    "This group is not there any more: it was merged, removed or taken back, so nothing was "
+    "saved. Reload the page, and choose one of the groups there are now."
 )
 
 _ROUNDED = 0.005  # how far from a point of a scale people write it: 33% of 1/3

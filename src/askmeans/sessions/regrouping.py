@@ -33,8 +33,8 @@ __all__ = ["Regrouping"]
 
 _LINE = 200  # characters of a description
 _FIXED = (
-    "The groups of this session are fixed: they cannot be added, merged or split, only renamed. "
-    "Whoever runs it can make a session that asks for groups, and import the answers."
+    "The groups of this session are fixed: they cannot be added, merged, removed or split, only "
+    "renamed. Whoever runs it can make a session that asks for groups, and import the answers."
 )
 
 
@@ -230,7 +230,11 @@ class Regrouping:
             if number is None or len(self._runtime.groups.living) == 1:
                 raise ParameterError(
                     "The 'group' parameter of Session.remove_group must be one of the groups "
-                    f"{self._listed()}, and not the only one. Got {group!r:.60} instead."
+                    f"{self._listed()}, and not the only one. Got {group!r:.60} instead.",
+                    user_message=NO_SUCH_GROUP
+                    if number is None
+                    else "This is the only group, so it was not removed. Add another one first, or "
+                    "rename this one.",
                 )
             return NewEvent(kind=EventKind.REMOVE, annotator=annotator, target=number)
 
@@ -281,7 +285,9 @@ class Regrouping:
         if kind != "group":
             raise SessionError(
                 "Session.answer_with_new_group needs a question about groups. "
-                f"Got a {kind} question."
+                f"Got a {kind} question.",
+                user_message="A new group can be made only where the question is to which group "
+                "an item belongs, so nothing was saved. Answer with one of the buttons.",
             )
         group = self.add_group(name, annotator=annotator, key=key_of_group(key))
         with self._runtime.lock:
