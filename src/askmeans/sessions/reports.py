@@ -344,13 +344,6 @@ class Status:
         Where that comes from.
     n_items : int
         How many items there are.
-    expected_wrong : float or None
-        How many of them are probably in the wrong group; None where there is no estimate.
-    expected_wrong_band : (int, int) or None
-        The 80 % interval of their number.
-    good_enough : bool
-        Whether there are fewer wrong items than the session's target, as far as a result was
-        computed; where soft answers come without a target, whether memberships are precise.
     contradictions : tuple of Conflict or None
         Answers that cannot all be true, the worst first; None where they were not looked for.
     notes : tuple of str
@@ -363,6 +356,13 @@ class Status:
         Why there may be more groups than there are, in a sentence; None where there are enough.
     checked : int
         How many gold questions people answered, each person for themselves; not in `answered`.
+    expected_wrong : float or None
+        How many of them are probably in the wrong group; None where there is no estimate.
+    expected_wrong_band : (int, int) or None
+        The 80 % interval of their number.
+    good_enough : bool
+        Whether there are fewer wrong items than the session's target, as far as a result was
+        computed; where soft answers come without a target, whether memberships are precise.
 
     Examples
     --------
