@@ -91,7 +91,8 @@ def check_valid(clustering, n, k, d):
     assert clustering.memberships.shape == (n, k)
     assert (clustering.memberships >= 0.0).all()
     assert (clustering.memberships <= 1.0).all()
-    assert_allclose(clustering.memberships.sum(axis=1), 1.0, atol=1e-9)
+    rest = 0.0 if clustering.unassigned is None else clustering.unassigned
+    assert_allclose(clustering.memberships.sum(axis=1) + rest, 1.0, atol=1e-9)
 
 
 def entries(result):
@@ -503,8 +504,8 @@ def test_diagnostics_have_the_documented_keys_and_agree_with_the_run(target, nam
     found, account = result.clustering, result.clustering.diagnostics
     ours = name in OURS
     own = (
-        ("estimated_error", "error_band", "suggested_clusters", "models", "sharpness", "strata",
-         "unassigned", "annotators")
+        ("estimated_error", "error_band", "expected_wrong", "expected_wrong_band",
+         "suggested_clusters", "models", "sharpness", "strata", "unassigned", "annotators")
         if ours
         else ("largest_inversion", "score_fuzzifier", "effective_sample_size", "center_radius",
               "rounds")

@@ -312,7 +312,7 @@ class ActiveFuzzyKMeans(Clusterer):
         >>> from askmeans.oracles import TableOracle
         >>> oracle = TableOracle.from_labels([0, 0, 1, 1])
         >>> model = ActiveFuzzyKMeans(2, oracle=oracle, random_state=0)
-        >>> model.fit([[0.0], [1.0], [9.0], [10.0]]).predict_proba([[-1.0]]).round(2)
+        >>> model.fit([[0.0], [1.0], [9.0], [10.0]]).predict_proba([[-1.0]]).round(1)
         array([[1., 0.]])
         """
         if (engine := self._elsewhere(X)) is not None:
