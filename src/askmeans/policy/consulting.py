@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from askmeans.policy.models.training import Training
 from askmeans.policy.panel import ModelAnswers, Panel, People, weigh
-from askmeans.policy.stacking import Rows, Stack, closest_power, likeliest_power, sharpened
+from askmeans.policy.stacking import Rows, Stack, calibration, sharpened
 
 __all__ = ["consulted"]
 
@@ -22,8 +22,7 @@ def consulted(
 
     `rows` are the numbers of the pool's items.
     """
-    weight = training.sample_weight * np.sqrt(training.stratum_size)
-    weight = weight / weight.mean()
+    weight = training.weight
     people = People(
         items=rows[training.rows], Y=training.Y, expected=stack.held_out, weight=weight,
         folds=training.folds,
@@ -33,7 +32,7 @@ def consulted(
     if panel.is_silent:
         return panel, stack
     pool = panel.applied(rows, stack.pool)
-    calibrate = likeliest_power if training.is_hard else closest_power
+    calibrate = calibration(hard=training.is_hard)
     sharpness = calibrate(held_out, training.Y, training.known, weight)
     sharp = sharpened(held_out, sharpness)
     found = Rows(

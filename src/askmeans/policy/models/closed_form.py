@@ -267,8 +267,7 @@ def _metric(pool: Pool, training: Training, *, rounds: int) -> tuple[Floats, Flo
     """Centres and weights of features, in turns."""
     Z, Y, rows = pool.Z, training.Y, training.rows
     few, d = Z[pool.few], Z.shape[1]
-    weights = training.sample_weight * np.sqrt(training.stratum_size)
-    weights = weights / weights.mean()
+    weights = training.weight
     theta = np.zeros(d + 1)
     share = training.stratum_size * training.sample_weight
     mass = share @ Y

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from askmeans.policy.models.training import Fitted, Training
+from askmeans.policy.models.training import FOLDS, Fitted, Training
 from askmeans.policy.pool import Pool, Standard
 
 __all__ = ["forest", "load"]
@@ -15,7 +15,6 @@ Floats = NDArray[np.float64]
 # With 30, 60 and 100 trees the log loss of 14 tables is .372, .362 and .358, the error .129, .127
 # and .125 (50 and 100 answers); a forest of 30 bootstrap samples has .376 and .131.
 _TREES = 100
-_FOLDS = 10
 _FEATURES = 24  # that a split is chosen among at most
 
 
@@ -53,7 +52,7 @@ def forest(pool: Pool, training: Training) -> Fitted:
     Z, Y, rng = pool.Z[training.rows].astype(np.float32), training.Y, np.random.default_rng(0)
     (n, k), weight = Y.shape, training.sample_weight
     unseen = np.zeros((_TREES, n), dtype=bool)
-    n_folds = min(n, _FOLDS)
+    n_folds = min(n, FOLDS)
     for number in range(_TREES):
         if number % n_folds == 0:  # new folds, each with answers of every cluster
             fold = np.empty(n, dtype=np.intp)
