@@ -282,13 +282,12 @@ class StratifiedPolicy:
         return b"".join([digest(answers), *(model.digest() for model in self._models)])
 
     def _belief(self, answers: Answers) -> Belief:
-        """What these answers tell; the last few beliefs are remembered."""
+        """What these answers tell; the last belief and that of the ranking are remembered."""
         key = self._key(answers)
         if key not in self._beliefs:
-            belief = self._believed(answers)
-            while len(self._beliefs) > 2:
-                del self._beliefs[next(iter(self._beliefs))]
-            self._beliefs[key] = belief
+            used = None if self._ranking is None else self._ranking.belief
+            self._beliefs = {k: belief for k, belief in self._beliefs.items() if belief is used}
+            self._beliefs[key] = self._believed(answers)
         return self._beliefs[key]
 
     def _believed(self, answers: Answers) -> Belief:

@@ -9,7 +9,7 @@ from scipy.sparse.linalg import SuperLU, splu
 from scipy.spatial import cKDTree
 
 from askmeans.fuzzy.simplex import onto_simplex
-from askmeans.policy.models.kernel import best_process, prior_mean
+from askmeans.policy.models.kernel import MOST, best_process, prior_mean
 from askmeans.policy.models.training import Fitted, Training
 from askmeans.policy.pool import Pool, Standard
 
@@ -20,7 +20,7 @@ _NEIGHBOURS = 10
 
 
 class Graph:
-    """The pool's graph of neighbours, and columns of its kernels as they are needed."""
+    """The pool's graph of neighbours, and columns of its kernels for the last items asked for."""
 
     def __init__(self, pool: Pool, restraints: tuple[float, ...] = (0.003, 0.03)) -> None:
         n = len(pool)
@@ -41,28 +41,27 @@ class Graph:
         self._places: dict[int, int] = {}  # of items whose columns are known
         self._columns = [np.empty((n, 0)) for _ in restraints]
 
-    def places(self, rows: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Where the kernels' columns for these items stand; new ones are computed."""
-        new = [row for row in rows.tolist() if row not in self._places]
-        if new:
-            unit = np.zeros((self._columns[0].shape[0], len(new)))
-            unit[new, np.arange(len(new))] = 1.0
-            for i, solver in enumerate(self._solvers):
-                self._columns[i] = np.hstack([self._columns[i], solver.solve(unit)])
-            first = len(self._places)
-            self._places |= {row: first + i for i, row in enumerate(new)}
-        return np.array([self._places[row] for row in rows.tolist()], dtype=np.intp)
-
-    def columns(self, which: int) -> Floats:
-        """All columns of a kernel that are known."""
-        return self._columns[which]
+    def columns(self, rows: NDArray[np.intp]) -> list[Floats]:
+        """The kernels' columns for these items; those known from the last time are not anew."""
+        known = np.array([row in self._places for row in rows.tolist()], dtype=bool)
+        n = len(self._columns[0])
+        unit = np.zeros((n, int((~known).sum())))
+        unit[rows[~known], np.arange(unit.shape[1])] = 1.0
+        before = [self._places[row] for row in rows[known].tolist()]
+        for i, solver in enumerate(self._solvers):
+            columns = np.empty((n, len(rows)))
+            columns[:, known] = self._columns[i][:, before]
+            if unit.shape[1]:
+                columns[:, ~known] = solver.solve(unit)
+            self._columns[i] = columns
+        self._places = {row: place for place, row in enumerate(rows.tolist())}
+        return self._columns
 
     def inner(self, rows: NDArray[np.intp]) -> list[tuple[Floats, float]]:
         """Kernels between these items, scaled to mean 1 on the diagonal; and by what."""
-        places = self.places(rows)
         out = []
-        for columns in self._columns:
-            K = columns[np.ix_(rows, places)]
+        for columns in self.columns(rows):
+            K = columns[rows]
             unit = max(float(np.mean(np.diag(K))), 1e-12)
             out.append(((K + K.T) / (2.0 * unit), unit))
         return out
@@ -103,14 +102,15 @@ def nearest(tree: cKDTree, points: Floats, count: int) -> tuple[Floats, NDArray[
 
 def spread(pool: Pool, training: Training, graph: Graph) -> Fitted:
     """A Gaussian process along the graph; other items take the mean of their neighbours."""
-    mean = prior_mean(training)
-    kernels, units = zip(*graph.inner(training.rows), strict=True)
-    which, coefficients, held_out = best_process(
-        list(kernels), (0.01, 0.1), training.Y - mean, training.sample_weight
+    mean, inside = prior_mean(training), training.sample(MOST)
+    few = training.part(inside)
+    kernels, units = zip(*graph.inner(few.rows), strict=True)
+    which, coefficients, left_out = best_process(
+        list(kernels), (0.01, 0.1), few.Y - mean, few.sample_weight
     )
-    columns = graph.columns(which)
-    by_column = np.zeros((columns.shape[1], training.Y.shape[1]))
-    by_column[graph.places(training.rows)] = coefficients / units[which]
-    U = onto_simplex(columns @ by_column + mean)
+    columns = graph.columns(few.rows)[which]
+    U = onto_simplex(columns @ (coefficients / units[which]) + mean)
+    held_out = U[training.rows]
+    held_out[inside] = onto_simplex(left_out + mean)
     predict = Neighbours(scale=pool.scaled, axes=pool.axes, tree=pool.tree, memberships=U)
-    return Fitted(name="graph", pool=U, held_out=onto_simplex(held_out + mean), predict=predict)
+    return Fitted(name="graph", pool=U, held_out=held_out, predict=predict)

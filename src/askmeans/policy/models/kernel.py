@@ -14,10 +14,13 @@ from askmeans.fuzzy.simplex import onto_simplex
 from askmeans.policy.models.training import MANY, Fitted, Training
 from askmeans.policy.pool import Pool, Standard, quick_distances
 
-__all__ = ["best_process", "prior_mean", "ridge", "smooth"]
+__all__ = ["MOST", "best_process", "prior_mean", "ridge", "smooth"]
 
 Floats = NDArray[np.float64]
 _LARGE = 500  # rows from which a factorisation takes more than some hundredths of a second
+# Answers that a process learns from at most: what it takes grows with their cube.
+MOST = 1000
+_BLOCK = 2**22  # kernel values that are held at once: 32 MB
 _TWINS = 1e-9  # squared distance in the common scale of items that differ by rounding alone
 
 
@@ -37,6 +40,13 @@ class Smooth:
 
     def of(self, Z: Floats) -> Floats:
         """Memberships of items in the common scale."""
+        step = max(1, _BLOCK // len(self.Z))
+        return np.concatenate(
+            [self._of_block(Z[start : start + step]) for start in range(0, max(len(Z), 1), step)]
+        )
+
+    def _of_block(self, Z: Floats) -> Floats:
+        """The same of few items."""
         K = quick_distances(Z, self.Z)
         K *= -0.5 / self.width
         return onto_simplex(np.exp(K, out=K) @ self.coefficients + self.mean)
@@ -107,45 +117,43 @@ def prior_mean(training: Training) -> Floats:
 
 def smooth(pool: Pool, training: Training) -> Fitted:
     """Squared exponential kernel in the common scale; its width and noise by the answers."""
-    Z = pool.Z[training.rows]
+    mean, inside = prior_mean(training), training.sample(MOST)
+    few = training.part(inside)
+    Z = pool.Z[few.rows]
     D = quick_distances(Z, Z)
     apart = D[np.triu_indices(len(D), 1)]
     if 2 * (apart <= _TWINS).sum() > len(apart):  # then the others tell what is far
         apart = apart[apart > _TWINS]
     typical = float(np.median(apart)) if len(apart) else 1.0
     widths = [typical * c for c in (0.03, 0.1, 0.3, 1.0, 3.0)]
-    mean = prior_mean(training)
     kernels = [np.exp(-0.5 * D / width) for width in widths]
-    which, coefficients, held_out = best_process(
-        kernels, (0.01, 0.1), training.Y - mean, training.sample_weight
+    which, coefficients, left_out = best_process(
+        kernels, (0.01, 0.1), few.Y - mean, few.sample_weight
     )
 
     predict = Smooth(
         scale=pool.scaled, Z=Z, width=widths[which], coefficients=coefficients, mean=mean
     )
-    return Fitted(
-        name="smooth",
-        pool=predict.of(pool.Z),
-        held_out=onto_simplex(held_out + mean),
-        predict=predict,
-    )
+    U = predict.of(pool.Z)
+    held_out = U[training.rows]
+    held_out[inside] = onto_simplex(left_out + mean)
+    return Fitted(name="smooth", pool=U, held_out=held_out, predict=predict)
 
 
 def ridge(pool: Pool, training: Training) -> Fitted:
     """A linear map onto the simplex; its ridge by the answers."""
-    Z = pool.Z[training.rows]
-    mean = prior_mean(training)
+    mean, inside = prior_mean(training), training.sample(MOST)
+    few = training.part(inside)
+    Z = pool.Z[few.rows]
     K = Z @ Z.T / Z.shape[1] + 1.0
-    _, coefficients, held_out = best_process(
-        [K], (0.01, 0.1, 1.0, 10.0, 100.0), training.Y - mean, training.sample_weight
+    _, coefficients, left_out = best_process(
+        [K], (0.01, 0.1, 1.0, 10.0, 100.0), few.Y - mean, few.sample_weight
     )
     slope = Z.T @ coefficients / Z.shape[1]
     intercept = coefficients.sum(axis=0) + mean
 
     predict = OntoSimplex(scale=pool.scaled, slope=slope, intercept=intercept)
-    return Fitted(
-        name="ridge",
-        pool=predict.of(pool.Z),
-        held_out=onto_simplex(held_out + mean),
-        predict=predict,
-    )
+    U = predict.of(pool.Z)
+    held_out = U[training.rows]
+    held_out[inside] = onto_simplex(left_out + mean)
+    return Fitted(name="ridge", pool=U, held_out=held_out, predict=predict)
