@@ -1,6 +1,7 @@
 """A harmonic function on the graph of neighbours: answers spread along dense paths."""
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -106,7 +107,7 @@ def spread(pool: Pool, training: Training, graph: Graph) -> Fitted:
     few = training.part(inside)
     kernels, units = zip(*graph.inner(few.rows), strict=True)
     which, coefficients, left_out = best_process(
-        list(kernels), (0.01, 0.1), few.Y - mean, few.sample_weight
+        [partial(_between, K) for K in kernels], (0.01, 0.1), few.Y - mean, few.sample_weight
     )
     columns = graph.columns(few.rows)[which]
     U = onto_simplex(columns @ (coefficients / units[which]) + mean)
@@ -114,3 +115,8 @@ def spread(pool: Pool, training: Training, graph: Graph) -> Fitted:
     held_out[inside] = onto_simplex(left_out + mean)
     predict = Neighbours(scale=pool.scaled, axes=pool.axes, tree=pool.tree, memberships=U)
     return Fitted(name="graph", pool=U, held_out=held_out, predict=predict)
+
+
+def _between(K: Floats, rows: NDArray[np.intp]) -> Floats:
+    """A kernel between some of its rows."""
+    return K[np.ix_(rows, rows)]
