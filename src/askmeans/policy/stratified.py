@@ -104,6 +104,17 @@ class StratifiedPolicy:
             self.settings = replace(self.settings, audit=share)
             self._ranked = None
 
+    @property
+    def target(self) -> float | None:
+        """The share of wrong items that is small enough; None for the rule by precision."""
+        return self.settings.target
+
+    @target.setter
+    def target(self, share: float | None) -> None:
+        if share != self.settings.target:
+            self.settings = replace(self.settings, target=share)
+            self._ranked = None
+
     @default_float_errors()
     def propose(
         self,
