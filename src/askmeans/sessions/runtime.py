@@ -208,7 +208,10 @@ class Runtime:
             raise StoreMovedError(
                 f"{self.store.url} must keep all that was written to it. Got one without event "
                 f"{last.id}: an older state was restored. Stop this program and start it again, to "
-                "go on from there. The last answer was not confirmed."
+                "go on from there. The last answer was not confirmed.",
+                user_message="The database of this session was put back to an older state while "
+                "the page was open, so this was not saved. Whoever runs the session has to start "
+                "it again.",
             )
         return events[1:]
 

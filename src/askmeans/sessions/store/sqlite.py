@@ -215,7 +215,9 @@ def _check_files(connection: Connection, path: Path, log: str) -> None:
             f"{path}-wal must stay beside its database as long as that is open. Got "
             f"{'no file' if now is None else 'another file'} at its place; stop every program "
             "that has the database open, so that it writes what it holds, and start again. The "
-            "last answer was not confirmed."
+            "last answer was not confirmed.",
+            user_message=f"A file that belongs to {path.name} was removed or replaced while the "
+            "page was open, so this was not saved. Whoever runs the session has to start it again.",
         )
 
 
@@ -282,7 +284,9 @@ def _check_whole(path: Path, content: _Content, in_file: _Content) -> None:
         "overwritten, truncated or restored in its place; stop every program that has it open, "
         f"put the backup there once more, without {path.name}-wal and {path.name}-shm beside it "
         "(keep these where nothing was restored), and start again. The last answer was not "
-        "confirmed."
+        "confirmed.",
+        user_message=f"{path.name} was changed by another program while the page was open, so this "
+        "was not saved. Whoever runs the session has to put it right, and start it again.",
     )
 
 
