@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help env demo docs test lint types kernels unit portable soak bench questions clean
+.PHONY: help env demo docs test lint types kernels unit portable soak bench questions reproduce clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -88,7 +88,7 @@ portable: $(READY)  ## documentation and strategies once more, as on another pro
 
 soak: $(READY) $(BROWSER) $(POSTGRES)  ## what takes long: clients killed 200 times, 20 annotators on the page, long sequences (some minutes)
 	@echo "== soak: sessions under kills, crowds and long sequences, two servers under removals, all that is marked soak, another processor's rounding, the page under load (about 20 minutes)"
-	@ASKMEANS_SOAK=1 $(BIN)/python -m pytest -q tests/sessions/test_clients.py tests/sessions/test_any_sequence.py tests/oracles/test_model.py
+	@ASKMEANS_SOAK=1 $(BIN)/python -m pytest -q tests/sessions/test_clients.py tests/sessions/test_any_sequence.py tests/llm/test_oracle.py
 	@ASKMEANS_SOAK=1 $(BIN)/python -m pytest -q -n auto --dist worksteal --durations=10 -m soak
 	@$(MAKE) --no-print-directory portable
 	@$(BIN)/python benchmarks/web.py --load --team
@@ -117,6 +117,9 @@ questions: $(READY)  ## how many questions buy how much, beside the rivals: real
 	@$(BIN)/python benchmarks/labels.py
 	@$(BIN)/python benchmarks/calibration.py
 	@$(BIN)/python benchmarks/questions.py
+
+reproduce: $(READY)  ## the paper's experiments: tables, figures, claims checked, in docs/reproduction (two hours; resumes)
+	@$(BIN)/python -m experiments --out docs/reproduction
 
 clean:  ## remove the environment and all caches
 	rm -rf $(VENV) demo docs/_build docs/api docs/gallery screenshots .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -13,8 +13,8 @@ from sklearn.preprocessing import StandardScaler
 
 from askmeans import FuzzyKMeans, Sequential, Stratified, TwoClusters, TwoPhase, oracles, run
 from askmeans.budgets import forecast
-from askmeans.reproduction.theorems import DELTA, EPS, ETA, THEOREMS, smallest_constant
 from askmeans.strategies import Strategy
+from experiments.theorems import DELTA, EPS, ETA, THEOREMS, smallest_constant
 
 SIZES = ((20, 5), (40, 10), (80, 20), (160, 40))
 SEEDS = 8

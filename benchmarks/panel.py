@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from askmeans import Stratified, oracles
-from askmeans.queries import AnswerBatch, Answers, GroupQueries
+from askmeans.queries import Answers, GroupQueries
+from askmeans.queries.answers import AnswerBatch
 from label_sets import DEVELOPMENT, load
 
 Floats = NDArray[np.float64]

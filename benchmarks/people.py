@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 
 from askmeans import ActiveFuzzyKMeans, oracles
 from askmeans.policy.evidence import told_by
-from askmeans.queries import AnswerBatch, Answers, GroupQueries, MembershipQueries, Queries
+from askmeans.queries import Answers, GroupQueries, MembershipQueries, Queries
+from askmeans.queries.answers import AnswerBatch
 
 Floats = NDArray[np.float64]
 QUESTIONS = 100

@@ -1,14 +1,14 @@
 """How fast the paper's experiments run: runs a second on its real data, and what all would take.
 
 The paper's section on real data is 500 runs x 41 values of nu, on three data sets, with three
-algorithms. `askmeans reproduce` runs it to the letter and in our order.
+algorithms. `make reproduce` runs it to the letter and in our order.
 """
 
 import time
 
 import threadpoolctl
 
-from askmeans.reproduction.real import DATA, cell, load, strategies
+from experiments.real import DATA, cell, load, strategies
 
 NUS = range(10, 411, 50)
 RUNS = 20

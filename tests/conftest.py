@@ -1,6 +1,5 @@
 """Settings that must be in force before scipy is imported, and what many tests use."""
 
-import fcntl
 import os
 import shutil
 import signal
@@ -19,7 +18,7 @@ from browsers import FLAGS, REMEDY, find_browser
 from hypothesis import settings
 from missing_parts import need, pytest_terminal_summary  # noqa: F401 - a hook: pytest finds it here
 
-LONGEST = ("tests/test_site.py", "tests/cli/test_reproduce.py", "tests/fuzzy/test_dask_engine.py")
+LONGEST = ("tests/test_site.py", "tests/fuzzy/engines/test_dask.py")
 
 # No test depends on the clock (compiling may fall into an example), and every run tries the same.
 settings.register_profile("askmeans", deadline=None, derandomize=True)
@@ -95,60 +94,6 @@ def browser():
             need(None, part, f"{path} does not start: {error.message.splitlines()[0]} {REMEDY}")
         yield made
         made.close()
-
-
-@pytest.fixture(scope="session")
-def tiny():
-    """A scale of the experiments so small that everything runs in seconds."""
-    from askmeans.reproduction.scale import Scale
-
-    return Scale(
-        name="tiny",
-        unit=50,
-        synthetic_runs=2,
-        synthetic_nus=(60,),
-        zetas=(1, 13),
-        query_nus=(40, 160),
-        query_zetas=(5,),
-        ks=(2, 8),
-        real_runs=4,
-        real_nus=(10, 50),
-        fuzzifiers=(1.0, 2.0),
-        fuzzifier_nus=(30,),
-        beyond_runs=2,
-        sigmas=(0.1,),
-        repetitions=(1, 3),
-        noisy_forms=("printed",),
-        sample_sizes=(25,),
-        stratified_runs=2,
-        stratified_items=(4,),
-        budgets=(60,),
-    )
-
-
-@pytest.fixture(scope="session")
-def finished(tiny, tmp_path_factory, worker_id):
-    """A folder in which the experiments were run on that scale, by one process.
-
-    Where several processes share the tests the first that needs it makes it for all: do not write
-    to it. Its figures are put together, but only `make soak` turns them into pictures, which takes
-    longest.
-    """
-    from matplotlib.figure import Figure
-
-    from askmeans.reproduction.reproduce import reproduce
-
-    base = tmp_path_factory.getbasetemp()
-    folder = (base if worker_id == "master" else base.parent) / "finished"
-    with open(f"{folder}.lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not folder.exists():
-            with pytest.MonkeyPatch.context() as patch:
-                if not os.environ.get("ASKMEANS_SOAK"):
-                    patch.setattr(Figure, "savefig", lambda _, path, **__: path.touch())
-                reproduce(base / "running", scale=tiny, seed=7, jobs=1)
-            (base / "running").rename(folder)
-    return folder
 
 
 @pytest.fixture(scope="session")

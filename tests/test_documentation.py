@@ -23,7 +23,7 @@ WITHOUT_EXAMPLE = {
     "docs/tutorials/index.md": "a list of pages",
     "docs/explanation.md": "a list of pages",
     "docs/researchers.md": "a list of pages",
-    "docs/reproduction/report.md": "written by `askmeans reproduce`",
+    "docs/reproduction/report.md": "written by `make reproduce`",
     "docs/reference.md": "a list of pages, whose examples are docstrings'",
 }
 

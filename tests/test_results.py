@@ -9,12 +9,12 @@ from numpy.testing import assert_allclose
 from askmeans import Stratified, TwoPhase, run
 from askmeans.exceptions import AskmeansWarning
 from askmeans.fuzzy import closed_form_memberships
-from askmeans.links import Link
+from askmeans.fuzzy.links import Link
+from askmeans.fuzzy.scores import Scorer
 from askmeans.oracles import NoisyOracle, TableOracle
 from askmeans.paper import by_similarity
 from askmeans.queries import Answers
 from askmeans.results import Clustering, Diagnostics, Predictor, Result
-from askmeans.scores import Scorer
 
 CENTERS = np.array([[0.0], [10.0]])
 IDENTITY = Link(knots=np.empty(0), values=np.empty(0))

@@ -128,7 +128,7 @@ class Endpoint(BaseHTTPRequestHandler):
 
 def model(_: Path) -> None:
     """A language model answers, over HTTP."""
-    from askmeans.oracles import ModelOracle, model_client
+    from askmeans.llm import ModelOracle, model_client
     from askmeans.queries import GroupQueries
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Endpoint) as server:

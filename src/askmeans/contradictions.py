@@ -9,9 +9,9 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from askmeans.checks import as_memberships, check_number
+from askmeans._util.checks import as_memberships, check_number
+from askmeans._util.floats import default_float_errors
 from askmeans.exceptions import DataError
-from askmeans.floats import default_float_errors
 from askmeans.queries import Answer, GroupQueries, MembershipQueries, Queries, RelativeQueries
 
 __all__ = [

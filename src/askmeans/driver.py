@@ -9,7 +9,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from askmeans.checks import check_number
+from askmeans._util.checks import check_number
+from askmeans._util.floats import default_float_errors
+from askmeans._util.interrupts import Interrupts
 from askmeans.exceptions import (
     AnswerError,
     AskmeansError,
@@ -20,8 +22,6 @@ from askmeans.exceptions import (
     PlanError,
     StopAsking,
 )
-from askmeans.floats import default_float_errors
-from askmeans.interrupts import Interrupts
 from askmeans.paper.plan import Plan, stop_plan
 from askmeans.policy import Policy
 from askmeans.queries import Ledger, Queries, batches_of
@@ -339,6 +339,6 @@ def bar(progress: bool, budget: int | None) -> AbstractContextManager[Any]:
     """A function that moves the bar on by so many answers; nothing in a pipe."""
     if not progress:
         return nullcontext(lambda _: None)
-    from askmeans.progress import answers_bar
+    from askmeans._util.progress import answers_bar
 
     return answers_bar(budget)

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from askmeans.floats import default_float_errors
+from askmeans._util.floats import default_float_errors
+from askmeans._util.html import html_table
+from askmeans.fuzzy.links import Link
+from askmeans.fuzzy.scores import Scorer
 from askmeans.fuzzy.simplex import onto_simplex
-from askmeans.html import html_table
-from askmeans.links import Link
 from askmeans.queries import Answers
-from askmeans.scores import Scorer
 
 __all__ = [
     "Clustering",

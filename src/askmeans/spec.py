@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from askmeans import strategies
-from askmeans.checks import check_choice, check_fuzzifier, check_number, check_seed
+from askmeans._util.checks import check_choice, check_fuzzifier, check_number, check_seed
 from askmeans.exceptions import ParameterError, StoredSettingWarning
 from askmeans.paper import Plan, by_similarity, repeated, same_or_different
 from askmeans.paper.pool_sizes import Route, least_questions

@@ -6,7 +6,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from askmeans.checks import (
+from askmeans._util.checks import (
     check_choice,
     check_enough_items,
     check_fuzzifier,
@@ -14,7 +14,8 @@ from askmeans.checks import (
     check_share,
 )
 from askmeans.exceptions import ParameterError
-from askmeans.items import ItemSet, as_items
+from askmeans.fuzzy.items import ItemSet, as_items
+from askmeans.fuzzy.scores import Order
 from askmeans.paper.plan import Plan
 from askmeans.paper.search_state import SearchState
 from askmeans.paper.sequential import sequential
@@ -22,9 +23,8 @@ from askmeans.paper.two_clusters import two_clusters
 from askmeans.paper.two_phase import two_phase
 from askmeans.policy.as_plan import as_plan
 from askmeans.policy.belief import Scale
-from askmeans.policy.similar import SimilarityPolicy
+from askmeans.policy.similarity.policy import SimilarityPolicy
 from askmeans.policy.stratified import Ask, Settings, StratifiedPolicy
-from askmeans.scores import Order
 
 __all__ = [
     "PaperStrategy",

@@ -10,10 +10,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from askmeans import TwoPhase, sessions
+from askmeans._util.text import is_clean
 from askmeans.cli.sessions import answers_in
 from askmeans.exceptions import AnswerError
 from askmeans.sessions.tables import answers_table
-from askmeans.text import is_clean
 
 IDS = ["a", " a", "a ", "a\nb", "a\r\nb", "ab", "a\rb", "=1+1", "'=1+1", "-2", "'-2", 'x,"y"']
 

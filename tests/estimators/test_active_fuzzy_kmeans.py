@@ -212,7 +212,7 @@ def test_a_verbose_fit_shows_its_progress(iris, target, monkeypatch):
     def bar(budget):
         yield lambda count: shown.append((budget, count))
 
-    monkeypatch.setattr("askmeans.progress.answers_bar", bar)
+    monkeypatch.setattr("askmeans._util.progress.answers_bar", bar)
     small = {"strategy": TwoPhase(sample_size=20), "budget": 30}
     fitted(iris, target, **small)
     assert shown == []

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from model_contract import ModelContract
 from numpy.testing import assert_allclose
 
 from askmeans.fuzzy import kernels, lloyd
 from askmeans.fuzzy.engines import ArrayEngine, read_only
 from askmeans.fuzzy.problem import Problem
 from askmeans.fuzzy.threads import RowThreads
-from askmeans.testing import ModelContract
 
 
 class TestCompiledModel(ModelContract):

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from model_contract import ModelContract
 from numpy.testing import assert_allclose
 
 from askmeans.exceptions import DataError, ParameterError
@@ -11,7 +12,6 @@ from askmeans.fuzzy import (
     squared_distances,
     weighted_centers,
 )
-from askmeans.testing import ModelContract
 
 
 class TestNumpyModel(ModelContract):

@@ -5,8 +5,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 from askmeans.fuzzy import lloyd
-from askmeans.fuzzy.disk import DiskEngine, MappedRows
 from askmeans.fuzzy.engines import ArrayEngine
+from askmeans.fuzzy.engines.disk import DiskEngine, MappedRows
 from askmeans.fuzzy.problem import Problem
 from askmeans.fuzzy.scalable_seeding import draw_far_rows, scalable_seeds, seeding_rows
 from askmeans.fuzzy.threads import RowThreads

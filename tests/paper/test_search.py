@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from askmeans.items import Ranking
+from askmeans.fuzzy.items import Ranking
+from askmeans.fuzzy.scores import Scorer
 from askmeans.paper.known_memberships import KnownMemberships
 from askmeans.paper.search import _Bounds, n_thresholds, search_cuts
-from askmeans.scores import Scorer
 
 N = 200_000
 PLACE = np.linspace(0.0, 1.0, N)

@@ -11,11 +11,11 @@ from soaking import in_soak
 
 from askmeans import TwoClusters, run
 from askmeans.datasets import make_cores_and_arms
-from askmeans.items import ItemSet, Ranking
+from askmeans.fuzzy.items import ItemSet, Ranking
+from askmeans.fuzzy.scores import Scorer
 from askmeans.oracles import TableOracle
 from askmeans.paper.search_state import SearchState
 from askmeans.paper.two_clusters import first_at_least, geometric_bins
-from askmeans.scores import Scorer
 
 FAITHFUL = pytest.mark.parametrize("faithful", [False, True])
 

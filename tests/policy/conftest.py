@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from askmeans.items import as_items
+from askmeans.fuzzy.items import as_items
 from askmeans.policy.models.training import Training
 from askmeans.policy.pool import Pool
 

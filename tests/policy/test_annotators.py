@@ -8,7 +8,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from askmeans.policy.annotators import drift_notes
 from askmeans.policy.evidence import told_by
-from askmeans.queries import AnswerBatch, Answers, GroupQueries, MembershipQueries
+from askmeans.queries import Answers, GroupQueries, MembershipQueries
+from askmeans.queries.answers import AnswerBatch
 
 
 def rows_by(*people):

@@ -8,7 +8,8 @@ from numpy.testing import assert_allclose
 
 from askmeans import Stratified, oracles, run
 from askmeans.exceptions import AskmeansWarning
-from askmeans.queries import AnswerBatch, Answers, GroupQueries, MembershipQueries
+from askmeans.queries import Answers, GroupQueries, MembershipQueries
+from askmeans.queries.answers import AnswerBatch
 
 
 def overlapping(n, k, seed, apart=2.0):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from askmeans.items import ItemSet
+from askmeans.fuzzy.items import ItemSet
 from askmeans.policy.ensemble import Ensemble
 from askmeans.policy.models.training import Training
 from askmeans.policy.pool import Pool

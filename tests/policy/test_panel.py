@@ -10,7 +10,8 @@ from askmeans import Stratified
 from askmeans.exceptions import MissingClusterWarning
 from askmeans.oracles import TableOracle
 from askmeans.policy.panel import audit_order, panel_of, without_models
-from askmeans.queries import AnswerBatch, Answers, GroupQueries, batches_of
+from askmeans.queries import Answers, GroupQueries, batches_of
+from askmeans.queries.answers import AnswerBatch
 
 K = 3
 LABELS = np.arange(150) % K

@@ -16,7 +16,7 @@ from strange_oracles import Nobody, Silent
 
 from askmeans import ActiveFuzzyKMeans, FuzzyKMeans, Stratified, run
 from askmeans.exceptions import MissingClusterWarning
-from askmeans.items import as_items
+from askmeans.fuzzy.items import as_items
 from askmeans.metrics import membership_error
 from askmeans.oracles import NoisyOracle, QuantizedOracle, TableOracle
 from askmeans.policy import stratified

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from askmeans import TwoPhase, oracles, sessions
-from askmeans.queries import KINDS, GroupQueries, MembershipQueries
+from askmeans.queries import GroupQueries, MembershipQueries
+from askmeans.queries.batches import KINDS
 from askmeans.sessions.store.versions import SCHEMA
 
 RNG = np.random.default_rng(0)

@@ -15,8 +15,8 @@ from askmeans.cli import (  # noqa: F401 - they add their commands
 )
 from askmeans.cli.options import app
 from askmeans.cli.printing import complain
-from askmeans.clients import from_client
 from askmeans.exceptions import AskmeansError
+from askmeans.sessions.clients import from_client
 
 __all__ = ["app", "main"]
 

@@ -10,7 +10,7 @@ last counts; with a column annotator, the median of what each said last (of rows
 mean), but for rows whose column counts says no. A file of one's own needs the columns item, cluster
 and value only, or item and value with the group's name as the value; it is brought into this form,
 all rows kept, when first read. Ids are kept to the letter; an apostrophe before = + - @, which
-keeps spreadsheets from computing, is put there and taken off again (`askmeans.text`).
+keeps spreadsheets from computing, is put there and taken off again (`askmeans._util.text`).
 """
 
 import csv
@@ -23,20 +23,14 @@ from pathlib import Path
 
 import numpy as np
 
-from askmeans.checks import whole_number
+from askmeans._util.checks import whole_number
+from askmeans._util.files import whole_file
+from askmeans._util.text import as_csv, csv_value
 from askmeans.exceptions import AnswerError, AskmeansWarning, DataError
-from askmeans.files import whole_file
-from askmeans.queries import (
-    KINDS,
-    Answer,
-    Answers,
-    Ledger,
-    MembershipQueries,
-    Queries,
-    Question,
-    ordered,
-)
-from askmeans.shares import (
+from askmeans.queries import Answer, Answers, Ledger, MembershipQueries, Queries, Question
+from askmeans.queries.batches import KINDS
+from askmeans.queries.questions import ordered
+from askmeans.queries.shares import (
     group_of,
     mean_row,
     numbered_text,
@@ -44,7 +38,6 @@ from askmeans.shares import (
     parse_row,
     row_text,
 )
-from askmeans.text import as_csv, csv_value
 
 __all__ = ["AnswerFile"]
 

@@ -7,8 +7,8 @@ from askmeans.cli.group_numbers import FIRST
 from askmeans.cli.options import Which
 from askmeans.cli.printing import say
 from askmeans.cli.sessions import opened, show_json
+from askmeans.queries.shares import row_text
 from askmeans.sessions import AuditRecord
-from askmeans.shares import row_text
 
 __all__ = ["audit", "pseudonymize"]
 

@@ -1,4 +1,4 @@
-"""The commands without a session, and their options: demo, plan, fit, reproduce."""
+"""The commands without a session, and their options: demo, plan, fit."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -163,20 +163,3 @@ def fit(options: FitOptions) -> None:
 
     if not run(options):
         raise typer.Exit(STOPPED)
-
-
-@command
-def reproduce(
-    out: Annotated[Path, typer.Option(help="Folder for the report.", file_okay=False)],
-    quick: Annotated[
-        bool, typer.Option("--quick", help="A look in two minutes: fewer runs, smaller data.")
-    ] = False,
-    seed: Annotated[int, typer.Option(help="Seed; the same one gives the same tables.")] = 0,
-    jobs: Annotated[
-        int | None, typer.Option(help="Processes that share the work; default: one per core.")
-    ] = None,
-) -> None:
-    """Run the paper's experiments: tables, figures, and its claims checked."""
-    from askmeans.cli.reproduce import run
-
-    run(out, quick=quick, seed=seed, jobs=jobs)

@@ -12,8 +12,8 @@ from rich.table import Table
 from rich.text import Text
 
 from askmeans import ActiveFuzzyKMeans, FuzzyKMeans, metrics, oracles
+from askmeans._util.colors import PALETTE, as_hex, blend
 from askmeans.cli.faces import INK, MOUTH, SKIN, shape_of
-from askmeans.colors import PALETTE, as_hex, blend
 from askmeans.datasets import Planted, make_faces
 from askmeans.datasets.faces import MOODS
 from askmeans.exceptions import DataError

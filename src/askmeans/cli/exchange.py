@@ -4,9 +4,9 @@ import json
 from pathlib import Path
 from typing import Any
 
+from askmeans._util.files import whole_file
 from askmeans.cli.tables import write_text
 from askmeans.exceptions import DataError
-from askmeans.files import whole_file
 from askmeans.queries import Answer
 from askmeans.results import without_traces
 from askmeans.sessions import Session, SessionResult

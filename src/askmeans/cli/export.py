@@ -4,13 +4,13 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from askmeans._util.files import whole_file
 from askmeans.cli.exchange import FORMATS, exchange_files, write_exchange
 from askmeans.cli.options import Which
 from askmeans.cli.printing import say
 from askmeans.cli.sessions import opened, show_json
 from askmeans.cli.tables import check_unused, write_text
 from askmeans.exceptions import ParameterError
-from askmeans.files import whole_file
 from askmeans.results import expected_wrong_text
 from askmeans.sessions import Session, SessionResult
 from askmeans.sessions.store import stem_of

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from askmeans.checks import check_enough_items, check_name, check_number
+from askmeans._util.checks import check_enough_items, check_name, check_number
 from askmeans.cli.answer_file import AnswerFile
 from askmeans.cli.data_commands import FitOptions
 from askmeans.cli.options import listed
@@ -21,7 +21,7 @@ from askmeans.driver import run as drive
 from askmeans.estimators import FuzzyKMeans
 from askmeans.exceptions import AskmeansError, CollapseWarning, ParameterError
 from askmeans.fuzzy import weighted_centers
-from askmeans.items import ItemSet, as_items
+from askmeans.fuzzy.items import ItemSet, as_items
 from askmeans.metrics import match_clusters, matched_accuracy
 from askmeans.oracles import CallbackOracle, ConsoleOracle, TableOracle
 from askmeans.paper import Plan

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from askmeans.checks import check_number
+from askmeans._util.checks import check_number
+from askmeans._util.progress import passes_bar
 from askmeans.cli.data_commands import FitOptions
 from askmeans.cli.options import listed
 from askmeans.cli.printing import complain, say
@@ -17,11 +18,10 @@ from askmeans.cli.tables import check_unused, write_frame, write_text
 from askmeans.cli.workers import workers
 from askmeans.estimators import FuzzyKMeans
 from askmeans.exceptions import DataError, ParameterError
-from askmeans.fuzzy.disk import DEFAULT_MEMORY, as_bytes, columns_of, open_disk
 from askmeans.fuzzy.engines import watching
+from askmeans.fuzzy.engines.cuda import check_card
+from askmeans.fuzzy.engines.disk import DEFAULT_MEMORY, as_bytes, columns_of, open_disk
 from askmeans.fuzzy.even_rows import even_rows
-from askmeans.fuzzy.gpu import check_card
-from askmeans.progress import passes_bar
 from askmeans.tables.encoders import Scaling
 
 __all__ = ["run_large"]
@@ -144,7 +144,7 @@ def _opened(options: FitOptions, names: list[str], memory: int) -> Any:
     """The engine of the file."""
     if options.engine != "dask":
         return open_disk(options.data, memory=memory, columns=names)
-    from askmeans.fuzzy.dask_engine import open_with_dask
+    from askmeans.fuzzy.engines.dask import open_with_dask
 
     return open_with_dask(options.data, columns=names, memory=memory)
 

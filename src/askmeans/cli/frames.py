@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
+from askmeans._util.files import whole_file
+from askmeans._util.text import as_csv
 from askmeans.exceptions import DataError, MissingExtraError, ParameterError
-from askmeans.files import whole_file
-from askmeans.text import as_csv
 
 if TYPE_CHECKING:
     import pandas as pd

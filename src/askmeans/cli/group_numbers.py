@@ -9,8 +9,8 @@ from typing import Any
 
 from askmeans.exceptions import ParameterError
 from askmeans.queries import ME
+from askmeans.queries.shares import group_of, parse_row
 from askmeans.sessions import Group, Session
-from askmeans.shares import group_of, parse_row
 
 __all__ = ["FIRST", "listed_groups", "named_group", "numbered", "parse_shares",
            "rename_group"]  # fmt: skip

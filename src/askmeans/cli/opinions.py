@@ -8,8 +8,8 @@ from askmeans.cli.options import Which
 from askmeans.cli.printing import say
 from askmeans.cli.sessions import answers_in, is_unsure, opened, parse_value, show_json, whole
 from askmeans.exceptions import AnswerError
+from askmeans.queries.shares import row_text
 from askmeans.sessions import Disagreement, Session
-from askmeans.shares import row_text
 
 __all__ = ["adjudicate", "agreement", "gold"]
 

@@ -23,7 +23,7 @@ HEADINGS = {  # of `askmeans --help`, and the commands below each in their order
     "Groups": ("groups", "rename"),
     "People": ("invite", "agreement", "adjudicate", "gold", "pseudonym"),
     "Data": ("add", "import", "export", "predict"),
-    "Admin": ("budget", "pause", "audit", "backup", "copy", "upgrade", "reproduce"),
+    "Admin": ("budget", "pause", "audit", "backup", "copy", "upgrade"),
 }
 _ORDER = [name for names in HEADINGS.values() for name in names]
 

@@ -8,18 +8,18 @@ from typing import Any
 
 import numpy as np
 
+from askmeans._util.files import parse_json
+from askmeans._util.progress import answers_bar
 from askmeans.cli.group_numbers import numbered
 from askmeans.cli.printing import complain, say
 from askmeans.cli.sessions import named, opened, show_json
 from askmeans.cli.team_commands import PanelOptions
 from askmeans.exceptions import ParameterError, StopAsking
-from askmeans.files import parse_json
-from askmeans.oracles import ModelClient, ModelCost, ModelOracle, model_client
-from askmeans.oracles.model_cache import ReplyCache
-from askmeans.oracles.model_calls import Caller, Limits
-from askmeans.oracles.model_names import NameProposer
-from askmeans.oracles.model_prompts import Prompts
-from askmeans.progress import answers_bar
+from askmeans.llm import ModelClient, ModelCost, ModelOracle, model_client
+from askmeans.llm.cache import ReplyCache
+from askmeans.llm.calls import Caller, Limits
+from askmeans.llm.names import NameProposer
+from askmeans.llm.prompts import Prompts
 from askmeans.queries import GroupQueries
 from askmeans.results import rounded
 from askmeans.sessions import Group, ModelScore, PanelReport, Session

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.table import Table
 
-from askmeans.budgets import Forecast, forecast, plan_budget
-from askmeans.budgets.planning import kinds_for
-from askmeans.checks import check_enough_items, check_positive
+from askmeans._util.checks import check_enough_items, check_positive
+from askmeans.budgets import Forecast, forecast, kinds_for, plan_budget
 from askmeans.cli.data_commands import PlanOptions
 from askmeans.cli.options import listed
 from askmeans.cli.printing import say

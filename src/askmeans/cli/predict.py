@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from askmeans.checks import check_number
+from askmeans._util.checks import check_number
+from askmeans._util.progress import work_bar
 from askmeans.cli.frames import check_format, write_frames
 from askmeans.cli.options import Which, named_words
 from askmeans.cli.printing import complain, say
@@ -24,7 +25,6 @@ from askmeans.cli.workers import workers
 from askmeans.estimators.candidates import candidate_rows
 from askmeans.estimators.writing import largest
 from askmeans.exceptions import DataError, ParameterError
-from askmeans.progress import work_bar
 from askmeans.results import without_traces
 from askmeans.tables import Recipe, apply_recipe
 from askmeans.tables.large import ParquetTable, is_parquet
@@ -60,7 +60,7 @@ class Place:
         """The table of a Parquet file, read by the part; None for another kind of file."""
         with workers(self.engine, self.scheduler):
             if self.engine == "dask":
-                from askmeans.fuzzy.dask_engine import DaskTable
+                from askmeans.fuzzy.engines.dask import DaskTable
 
                 yield DaskTable(self.data)
             else:

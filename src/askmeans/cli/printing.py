@@ -2,7 +2,7 @@
 
 import sys
 
-from askmeans.text import printable
+from askmeans._util.text import printable
 
 __all__ = ["complain", "say", "write"]
 

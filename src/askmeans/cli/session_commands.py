@@ -132,7 +132,7 @@ class InitOptions:
 @command
 def init(options: InitOptions) -> None:
     """Make a session: people answer over days, and nothing is lost."""
-    from askmeans.progress import stage
+    from askmeans._util.progress import stage
 
     with stage("starting", 1, INIT_STAGES):
         from askmeans.cli.session_init import run

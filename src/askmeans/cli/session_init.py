@@ -4,7 +4,8 @@ from contextlib import closing
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from askmeans.checks import check_positive, check_seed
+from askmeans._util.checks import check_positive, check_seed
+from askmeans._util.progress import stage
 from askmeans.cli.options import Which, listed, named_words
 from askmeans.cli.predict import Place, read_candidates
 from askmeans.cli.printing import complain, say
@@ -12,7 +13,6 @@ from askmeans.cli.session_commands import INIT_STAGES, AddOptions, InitOptions
 from askmeans.cli.sessions import named, opened, show_json
 from askmeans.cli.tables import embed_option, read_with
 from askmeans.exceptions import DataError
-from askmeans.progress import stage
 from askmeans.sessions import Session, create
 from askmeans.sessions.config import Config
 from askmeans.sessions.store import shown

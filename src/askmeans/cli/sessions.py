@@ -11,7 +11,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from askmeans.checks import check_name, whole_number
+from askmeans._util.checks import check_name, whole_number
 from askmeans.cli.answer_file import AnswerFile
 from askmeans.cli.group_numbers import (
     listed_groups,
@@ -27,6 +27,7 @@ from askmeans.cli.tables import plain
 from askmeans.exceptions import AnswerError, DataError, ParameterError
 from askmeans.oracles.console import leads, parse_reply, parse_side, show_values, wording
 from askmeans.queries import Answer
+from askmeans.queries.shares import row_text
 from askmeans.sessions import Question, Receipt, Session, SessionState, Undone, conflicts
 from askmeans.sessions import open as open_session
 from askmeans.sessions.store import (
@@ -37,7 +38,6 @@ from askmeans.sessions.store import (
     shown,
     upgrade_store,
 )
-from askmeans.shares import row_text
 
 __all__ = ["after_undo", "answers_in", "ask", "backup", "budget", "copy", "describe",
            "is_unsure", "named", "opened", "parse_value", "pause", "rename", "say_database",

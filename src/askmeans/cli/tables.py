@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from askmeans._util.files import whole_file
+from askmeans._util.text import as_csv
 from askmeans.cli.options import TableOptions, listed
 from askmeans.cli.printing import complain
 from askmeans.exceptions import DataError
-from askmeans.files import whole_file
 from askmeans.tables import Items, read_items
 from askmeans.tables.encoders import Number
 from askmeans.tables.reading import RawTable
-from askmeans.text import as_csv
 
 if TYPE_CHECKING:
     import pandas as pd

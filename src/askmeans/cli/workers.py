@@ -20,7 +20,7 @@ def workers(
             )
         return nullcontext()
     try:
-        from askmeans.fuzzy.dask_engine import connected
+        from askmeans.fuzzy.engines.dask import connected
     except ModuleNotFoundError as error:
         raise MissingExtraError(
             '--engine dask needs Dask: pip install "askmeans[dask]".'

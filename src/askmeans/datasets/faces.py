@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from askmeans.checks import check_number
+from askmeans._util.checks import check_number
 from askmeans.datasets.planted import Planted
 from askmeans.fuzzy.model import weighted_centers
 

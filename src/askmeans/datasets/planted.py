@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from askmeans.checks import check_fuzzifier, check_number
+from askmeans._util.checks import check_fuzzifier, check_number
 from askmeans.exceptions import ParameterError
 from askmeans.fuzzy.model import weighted_centers
 

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from askmeans.checks import as_weights, check_enough_items
+from askmeans._util.checks import as_weights, check_enough_items
+from askmeans._util.floats import default_float_errors
 from askmeans.estimators.candidates import (
     Learnt,
     candidate_rows,
@@ -22,7 +23,6 @@ from askmeans.estimators.fuzzy_kmeans import FuzzyKMeans
 from askmeans.estimators.sources import as_engine, is_elsewhere, seen_in
 from askmeans.estimators.validation import as_generator, check_items, check_metric, check_new_items
 from askmeans.exceptions import NobodyToAskWarning, ParameterError
-from askmeans.floats import default_float_errors
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -457,10 +457,10 @@ class ActiveFuzzyKMeans(Clusterer):
     ) -> dict[str, Any]:
         """What FuzzyKMeans finds in all items, as attributes of this estimator."""
         from askmeans.fuzzy import lloyd
-        from askmeans.links import Link
+        from askmeans.fuzzy.links import Link
+        from askmeans.fuzzy.scores import Scorer
         from askmeans.queries import Answers
         from askmeans.results import Diagnostics, Predictor
-        from askmeans.scores import Scorer
 
         nobody = (
             "ActiveFuzzyKMeans has no oracle, so nobody was asked and FuzzyKMeans was fitted. Pass "

@@ -77,6 +77,6 @@ def on_host(values: Any) -> Any:
     """The same, and numpy's where it is an array of another library."""
     if not is_foreign(values):
         return values
-    from askmeans.fuzzy.array_api import to_numpy
+    from askmeans.fuzzy.engines.array_api import to_numpy
 
     return to_numpy(values)

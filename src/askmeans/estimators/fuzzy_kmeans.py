@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from askmeans.checks import (
+from askmeans._util.checks import (
     as_weights,
     check_choice,
     check_enough_items,
@@ -27,7 +27,7 @@ from askmeans.estimators.sources import (
 )
 from askmeans.estimators.validation import as_generator, check_items, check_metric, check_new_items
 from askmeans.exceptions import CollapseWarning, DataError, ParameterError
-from askmeans.fuzzy.disk import as_bytes
+from askmeans.fuzzy.engines.disk import as_bytes
 
 if TYPE_CHECKING:
     from askmeans.fuzzy.lloyd import Assigning, Fit

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from askmeans.checks import as_weights
+from askmeans._util.checks import as_weights
 from askmeans.estimators.validation import directions
 from askmeans.exceptions import DataError, ParameterError
 
 if TYPE_CHECKING:
-    from askmeans.fuzzy.array_api import ArrayApiEngine
-    from askmeans.fuzzy.dask_engine import DaskEngine
-    from askmeans.fuzzy.disk import DiskEngine
+    from askmeans.fuzzy.engines.array_api import ArrayApiEngine
+    from askmeans.fuzzy.engines.dask import DaskEngine
+    from askmeans.fuzzy.engines.disk import DiskEngine
 
 __all__ = ["as_engine", "is_elsewhere", "is_foreign", "lazy_rows", "on_device", "seen_in"]
 
@@ -48,7 +48,7 @@ def as_engine(
         return _dask_engine(X, sample_weight, cosine=cosine)
     if is_foreign(X):
         return _array_api_engine(X, sample_weight, cosine=cosine)
-    from askmeans.fuzzy.disk import DEFAULT_MEMORY, as_bytes, of_memory_map, open_disk
+    from askmeans.fuzzy.engines.disk import DEFAULT_MEMORY, as_bytes, of_memory_map, open_disk
 
     memory = as_bytes(
         getattr(estimator, "memory", None) or DEFAULT_MEMORY, type(estimator).__name__
@@ -74,7 +74,7 @@ def on_device(device: str | None, items: Any, weights: NDArray[np.float64]) -> I
             f"Got {device!r} with data of another kind, which is passed over where it is."
         )
     from askmeans.fuzzy.engines import ArrayEngine
-    from askmeans.fuzzy.gpu import CardEngine
+    from askmeans.fuzzy.engines.cuda import CardEngine
     from askmeans.fuzzy.threads import RowThreads
 
     with RowThreads(1 if hasattr(items, "blocks") else len(items), 1) as threads:
@@ -132,7 +132,7 @@ def _is_dask(X: Any) -> bool:
 
 def _array_api_engine(X: Any, sample_weight: Any, *, cosine: bool) -> "ArrayApiEngine":
     """The engine of an array of another library."""
-    from askmeans.fuzzy.array_api import ArrayApiEngine
+    from askmeans.fuzzy.engines.array_api import ArrayApiEngine
 
     if sample_weight is not None and not is_foreign(sample_weight):
         sample_weight = as_weights(sample_weight, X.shape[0])
@@ -142,7 +142,7 @@ def _array_api_engine(X: Any, sample_weight: Any, *, cosine: bool) -> "ArrayApiE
 
 def _dask_engine(X: Any, sample_weight: Any, *, cosine: bool) -> "DaskEngine":
     """The engine of a Dask array or data frame."""
-    from askmeans.fuzzy.dask_engine import DaskEngine, as_dask_array
+    from askmeans.fuzzy.engines.dask import DaskEngine, as_dask_array
 
     items, names = as_dask_array(X)
     if cosine:

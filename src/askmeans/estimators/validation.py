@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_random_state, validate_data
 
-from askmeans.checks import check_choice, check_seed
+from askmeans._util.checks import check_choice, check_seed
 from askmeans.exceptions import DataError, DataTypeError, ParameterError
 
 __all__ = ["as_generator", "check_items", "check_metric", "check_new_items"]

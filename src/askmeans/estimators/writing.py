@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from askmeans.checks import check_number
+from askmeans._util.checks import check_number
 from askmeans.estimators.sources import is_foreign
 from askmeans.exceptions import ParameterError
-from askmeans.fuzzy.array_api import to_numpy
+from askmeans.fuzzy.engines.array_api import to_numpy
 
 __all__ = ["largest", "write"]
 

@@ -8,7 +8,7 @@ memberships U (n x k), fuzzifier alpha.
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from askmeans.checks import (
+from askmeans._util.checks import (
     as_clustering,
     as_items_and_centers,
     as_matrix,
@@ -17,7 +17,7 @@ from askmeans.checks import (
     check_fuzzifier,
     check_rows,
 )
-from askmeans.floats import default_float_errors
+from askmeans._util.floats import default_float_errors
 
 __all__ = ["closed_form_memberships", "objective", "squared_distances", "weighted_centers"]
 

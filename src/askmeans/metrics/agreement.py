@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linear_sum_assignment
 
-from askmeans.checks import (
+from askmeans._util.checks import (
     Matrix,
     as_matrix,
     as_memberships,
@@ -18,8 +18,8 @@ from askmeans.checks import (
     check_columns,
     check_number,
 )
+from askmeans._util.floats import default_float_errors
 from askmeans.exceptions import DataError
-from askmeans.floats import default_float_errors
 from askmeans.fuzzy.model import squared_distances
 
 __all__ = ["center_error", "is_solution", "match_clusters", "matched_accuracy", "membership_error"]

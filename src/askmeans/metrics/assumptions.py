@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from askmeans.checks import (
+from askmeans._util.checks import (
     as_clustering,
     as_items_and_centers,
     as_memberships,
@@ -17,7 +17,7 @@ from askmeans.checks import (
     check_fuzzifier,
     check_number,
 )
-from askmeans.floats import default_float_errors
+from askmeans._util.floats import default_float_errors
 from askmeans.fuzzy.model import closed_form_memberships, squared_distances, weighted_centers
 
 __all__ = [

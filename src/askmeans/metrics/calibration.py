@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from askmeans.checks import as_memberships, as_weights, check_number
+from askmeans._util.checks import as_memberships, as_weights, check_number
+from askmeans._util.floats import default_float_errors
 from askmeans.exceptions import DataError
-from askmeans.floats import default_float_errors
 
 __all__ = ["ConfidenceBins", "confidence_bins", "expected_calibration_error"]
 

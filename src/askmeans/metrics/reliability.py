@@ -8,9 +8,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from askmeans.checks import check_choice
+from askmeans._util.checks import check_choice
+from askmeans._util.floats import default_float_errors
 from askmeans.exceptions import DataError
-from askmeans.floats import default_float_errors
 
 __all__ = ["annotator_alphas", "krippendorff_alpha"]
 

@@ -11,14 +11,14 @@ from numpy.typing import ArrayLike
 from scipy.spatial.distance import pdist
 from scipy.special import entr
 
-from askmeans.checks import (
+from askmeans._util.checks import (
     as_clustering,
     as_memberships,
     check_choice,
     check_fuzzifier,
 )
+from askmeans._util.floats import default_float_errors
 from askmeans.exceptions import DataError
-from askmeans.floats import default_float_errors
 from askmeans.fuzzy.model import objective
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""Who answers: a table, a noisy or a coarse one, a crowd, a function, a person, a language model.
+"""Who answers: a table, a noisy or a coarse one, a crowd, a function, a person.
 
 An oracle is any object with the method of `Oracle`, which tells what answers are.
 `askmeans.testing.OracleContract` tests one of your own.
@@ -8,11 +8,6 @@ from askmeans.driver import Oracle
 from askmeans.oracles.callback import CallbackOracle
 from askmeans.oracles.console import ConsoleOracle
 from askmeans.oracles.crowd import CrowdOracle, HostileOracle
-from askmeans.oracles.model import ModelOracle
-from askmeans.oracles.model_answers import Reply
-from askmeans.oracles.model_cache import ModelCost
-from askmeans.oracles.model_client import ModelClient, model_client
-from askmeans.oracles.model_names import GroupSample, NameProposal, propose_names, typical_words
 from askmeans.oracles.noisy import NoisyOracle
 from askmeans.oracles.quantized import QuantizedOracle
 from askmeans.oracles.remembering import RememberingOracle
@@ -22,19 +17,10 @@ __all__ = [
     "CallbackOracle",
     "ConsoleOracle",
     "CrowdOracle",
-    "GroupSample",
     "HostileOracle",
-    "ModelClient",
-    "ModelCost",
-    "ModelOracle",
-    "NameProposal",
     "NoisyOracle",
     "Oracle",
     "QuantizedOracle",
     "RememberingOracle",
-    "Reply",
     "TableOracle",
-    "model_client",
-    "propose_names",
-    "typical_words",
 ]

@@ -8,11 +8,11 @@ from typing import Any, TextIO
 import numpy as np
 from numpy.typing import NDArray
 
-from askmeans.checks import check_number
+from askmeans._util.checks import check_number
+from askmeans._util.text import printable
 from askmeans.exceptions import DataError, QueryError, StopAsking
 from askmeans.queries import GroupQueries, MembershipQueries, Queries, RelativeQueries
-from askmeans.shares import parse_row
-from askmeans.text import printable
+from askmeans.queries.shares import parse_row
 
 __all__ = ["ConsoleOracle", "leads", "on_scale", "parse_reply", "parse_side", "scale_text",
            "show_values", "wording"]  # fmt: skip

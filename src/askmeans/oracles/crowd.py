@@ -6,7 +6,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from askmeans.checks import check_choice, check_seed
+from askmeans._util.checks import check_choice, check_seed
 from askmeans.driver import Oracle
 from askmeans.exceptions import AnswerError, ParameterError, StopAsking
 from askmeans.oracles.noisy import uniform_of, uniform_of_entries

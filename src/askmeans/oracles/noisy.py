@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from askmeans.checks import check_choice, check_number, check_seed
+from askmeans._util.checks import check_choice, check_number, check_seed
 from askmeans.driver import Oracle
 from askmeans.oracles.wrapping import WrappingOracle
 from askmeans.queries import GroupQueries, MembershipQueries, Queries, RelativeQueries

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from askmeans.checks import check_number
+from askmeans._util.checks import check_number
 from askmeans.driver import Oracle
 from askmeans.oracles.wrapping import WrappingOracle
 from askmeans.queries import Queries, RelativeQueries

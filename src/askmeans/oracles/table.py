@@ -5,7 +5,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from askmeans.checks import as_memberships
+from askmeans._util.checks import as_memberships
 from askmeans.contradictions import expected_answers
 from askmeans.exceptions import DataError, QueryError
 from askmeans.queries import GroupQueries, MembershipQueries, Queries

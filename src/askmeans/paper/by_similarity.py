@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from askmeans.checks import check_choice, check_number
+from askmeans._util.checks import check_choice, check_number
 from askmeans.contradictions import rounding_noise
 from askmeans.exceptions import ParameterError, StopAsking
 from askmeans.paper.geometry import (

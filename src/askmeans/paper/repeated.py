@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from askmeans.checks import check_choice, check_number
+from askmeans._util.checks import check_choice, check_number
 from askmeans.exceptions import StopAsking
 from askmeans.paper.plan import Asking, Plan, run_inside
 from askmeans.queries import Queries

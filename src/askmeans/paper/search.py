@@ -8,7 +8,7 @@ about log2(n) rounds. Answers narrow every search of their cluster, not only the
 import numpy as np
 from numpy.typing import NDArray
 
-from askmeans.items import Ranking
+from askmeans.fuzzy.items import Ranking
 from askmeans.paper.known_memberships import KnownMemberships
 from askmeans.paper.plan import Asking
 

@@ -4,11 +4,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans.exceptions import StopAsking
+from askmeans.fuzzy.scores import Scorer
 from askmeans.paper.plan import Asking, Plan
 from askmeans.paper.sampling import CenterEstimate
 from askmeans.paper.search import n_thresholds, search_cuts
 from askmeans.paper.search_state import SearchState
-from askmeans.scores import Scorer
 
 __all__ = ["sequential"]
 

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linear_sum_assignment
 
-from askmeans.checks import as_matrix, check_fuzzifier, check_number
+from askmeans._util.checks import as_matrix, check_fuzzifier, check_number
 from askmeans.exceptions import ParameterError, StopAsking
 from askmeans.fuzzy.model import weighted_centers
 from askmeans.fuzzy.simplex import onto_simplex

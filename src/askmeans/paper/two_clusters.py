@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans.exceptions import StopAsking
-from askmeans.items import Ranking
+from askmeans.fuzzy.items import Ranking
+from askmeans.fuzzy.scores import Scorer
 from askmeans.paper.plan import Asking, Plan
 from askmeans.paper.search import ATTEMPTS
 from askmeans.paper.search_state import SearchState
 from askmeans.paper.sequential import draw_from, largest
-from askmeans.scores import Scorer
 
 __all__ = ["GeometricBins", "geometric_bins", "two_clusters"]
 

@@ -4,7 +4,7 @@ import numpy as np
 from matplotlib import colormaps
 from numpy.typing import NDArray
 
-from askmeans.colors import PALETTE, blend
+from askmeans._util.colors import PALETTE, blend
 
 __all__ = ["blend", "cluster_palette"]
 

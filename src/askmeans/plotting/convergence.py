@@ -8,7 +8,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator, ScalarFormatter
 from numpy.typing import ArrayLike
 
-from askmeans.checks import as_matrix
+from askmeans._util.checks import as_matrix
 from askmeans.exceptions import DataError
 from askmeans.plotting._colors import cluster_palette
 from askmeans.plotting._display import Display, fitted_attribute

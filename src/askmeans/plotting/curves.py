@@ -8,7 +8,7 @@ from matplotlib.collections import PolyCollection
 from matplotlib.lines import Line2D
 from numpy.typing import ArrayLike
 
-from askmeans.checks import as_matrix
+from askmeans._util.checks import as_matrix
 from askmeans.exceptions import DataError
 from askmeans.plotting._display import Display
 

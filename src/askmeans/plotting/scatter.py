@@ -11,7 +11,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patheffects import withStroke
 from numpy.typing import ArrayLike, NDArray
 
-from askmeans.checks import as_matrix, as_memberships
+from askmeans._util.checks import as_matrix, as_memberships
 from askmeans.exceptions import DataError, ParameterError
 from askmeans.fuzzy.even_rows import GOLDEN, even_rows
 from askmeans.plotting._colors import blend, cluster_palette

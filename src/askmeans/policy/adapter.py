@@ -17,8 +17,8 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
+from askmeans._util.floats import default_float_errors
 from askmeans.exceptions import AskmeansError, PlanError, StopAsking
-from askmeans.floats import default_float_errors
 from askmeans.paper.plan import Plan
 from askmeans.policy.asked import digest
 from askmeans.queries import ME, Answers, Ledger, Queries, Question

@@ -8,7 +8,8 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from askmeans.queries import KINDS, ME, Answers, MembershipQueries, Question
+from askmeans.queries import ME, Answers, MembershipQueries, Question
+from askmeans.queries.batches import KINDS
 
 __all__ = ["Asked", "digest"]
 

@@ -1,7 +1,7 @@
 """Durable ask and tell: people answer over days, machines crash, and nothing is lost."""
 
-from askmeans.clients import from_client
 from askmeans.sessions.changes import AuditRecord
+from askmeans.sessions.clients import from_client
 from askmeans.sessions.display import Item
 from askmeans.sessions.invites import Invite, Person
 from askmeans.sessions.opening import create, names, open  # noqa: A004 - the pinned name

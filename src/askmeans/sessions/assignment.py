@@ -25,6 +25,7 @@ import numpy as np
 
 from askmeans.exceptions import BudgetError, KeyConflictError, SessionError
 from askmeans.queries import Question as Asked
+from askmeans.queries.shares import numbered_text
 from askmeans.sessions.log import (
     ANSWERS,
     GOLD,
@@ -40,7 +41,6 @@ from askmeans.sessions.log import (
 from askmeans.sessions.reports import Question, Receipt, SessionState, Undone
 from askmeans.sessions.runtime import GOLD_COPY, Runtime
 from askmeans.sessions.store.contract import Lease, Transaction
-from askmeans.shares import numbered_text
 
 __all__ = ["Assignment"]
 

@@ -10,10 +10,12 @@ from collections.abc import Set
 from dataclasses import dataclass
 from typing import Any
 
-from askmeans.checks import check_number, check_text
+from askmeans._util.checks import check_number, check_text
 from askmeans.exceptions import ParameterError, SessionError
-from askmeans.queries import KINDS, ME, ordered
+from askmeans.queries import ME
 from askmeans.queries import Question as Asked
+from askmeans.queries.batches import KINDS
+from askmeans.queries.questions import ordered
 from askmeans.sessions.groups import NO_SUCH_GROUP
 from askmeans.sessions.log import (
     REGROUPINGS,

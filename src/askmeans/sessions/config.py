@@ -9,9 +9,9 @@ from collections.abc import Generator, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from askmeans.checks import check_name, check_number, check_positive, check_share
+from askmeans._util.checks import check_name, check_number, check_positive, check_share
 from askmeans.exceptions import ParameterError, SessionError
-from askmeans.items import as_items
+from askmeans.fuzzy.items import as_items
 from askmeans.paper.plan import Plan
 from askmeans.policy.adapter import PlanPolicy
 from askmeans.policy.stratified import StratifiedPolicy

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from askmeans.contradictions import find_contradictions, rounding_noise
 from askmeans.queries import Answer
+from askmeans.queries.shares import row_text
 from askmeans.sessions.reports import Question, Receipt
-from askmeans.shares import row_text
 
 __all__ = ["Conflict", "describe", "find_conflicts"]
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from askmeans.checks import check_text
+from askmeans._util.checks import check_text
 from askmeans.exceptions import DataError
 from askmeans.fuzzy import lloyd
 from askmeans.results import Clustering

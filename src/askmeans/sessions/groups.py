@@ -16,13 +16,14 @@ from typing import Any
 
 import numpy as np
 
-from askmeans.checks import whole_number
+from askmeans._util.checks import whole_number
 from askmeans.exceptions import AnswerError
 from askmeans.policy.regrouped import filled, without_replaced
-from askmeans.queries import Answer, AnswerBatch, Answers, GroupQueries, Question
+from askmeans.queries import Answer, Answers, GroupQueries, Question
+from askmeans.queries.answers import AnswerBatch
+from askmeans.queries.shares import SHARES_EXCEED_1, Row, as_row
 from askmeans.sessions.display import RESERVED
 from askmeans.sessions.log import Event, Value
-from askmeans.shares import SHARES_EXCEED_1, Row, as_row
 
 __all__ = ["NO_SUCH_GROUP", "Groups", "as_evidence", "as_number", "as_shares", "taken_name",
            "with_models"]  # fmt: skip
@@ -89,7 +90,7 @@ class Groups:
         return tuple(math.fsum(row[j] for j in self.members(group)) for group in self.living)
 
     def told_row(self, value: Any, names: Sequence[str]) -> Row:
-        """The row by the columns of now that somebody told, as `askmeans.shares.as_row` has it."""
+        """The row by the columns of now that somebody told, as `shares.as_row` has it."""
         if isinstance(value, Integral | str):
             value = {value: 1.0}
         if isinstance(value, Mapping):

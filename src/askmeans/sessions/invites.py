@@ -20,7 +20,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Literal, cast
 
-from askmeans.checks import check_number
+from askmeans._util.checks import check_number
 from askmeans.exceptions import InvitationError, ParameterError, SessionError, StoreError
 from askmeans.queries import ME
 from askmeans.sessions.log import EventKind, NewEvent, check_annotator

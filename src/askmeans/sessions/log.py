@@ -23,12 +23,12 @@ from typing import Any
 
 import numpy as np
 
-from askmeans.checks import check_name
-from askmeans.clients import current_client
+from askmeans._util.checks import check_name
+from askmeans._util.text import is_clean
 from askmeans.exceptions import ParameterError
 from askmeans.queries import MODEL, is_model
-from askmeans.shares import largest_difference, mean_row
-from askmeans.text import is_clean
+from askmeans.queries.shares import largest_difference, mean_row
+from askmeans.sessions.clients import current_client
 
 __all__ = ["ANSWERS", "CHANGES", "GOLD", "IMPORTED", "ITSELF", "KNOWN", "MOVES",
            "REGROUPINGS", "Event", "EventKind", "NewEvent", "Standing", "State", "Value", "as_key",

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from askmeans import __version__
-from askmeans.checks import check_enough_items, check_name, check_text
+from askmeans._util.checks import check_enough_items, check_name, check_text
 from askmeans.exceptions import NoSessionError, OtherDataError, ParameterError
 from askmeans.sessions.config import Config
 from askmeans.sessions.display import strongest_items

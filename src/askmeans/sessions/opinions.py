@@ -11,15 +11,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from askmeans.checks import check_number
+from askmeans._util.checks import check_number
 from askmeans.exceptions import SessionError
 from askmeans.metrics import annotator_alphas, krippendorff_alpha
 from askmeans.queries import ME
+from askmeans.queries.shares import difference, largest_difference
 from askmeans.sessions.changes import Changes
 from askmeans.sessions.groups import as_number, as_shares
 from askmeans.sessions.log import ITSELF, KNOWN, EventKind, NewEvent, Value, check_annotator
 from askmeans.sessions.reports import Receipt
-from askmeans.shares import difference, largest_difference
 
 __all__ = ["Agreement", "Disagreement", "GoldScore", "Opinions", "PairAgreement"]
 

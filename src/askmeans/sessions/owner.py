@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable
 from typing import Any, Self
 
-from askmeans.checks import check_name, check_number, check_positive
+from askmeans._util.checks import check_name, check_number, check_positive
 from askmeans.exceptions import (
     AnswerError,
     KeyConflictError,
@@ -12,7 +12,10 @@ from askmeans.exceptions import (
     QueryError,
     SessionError,
 )
-from askmeans.queries import KINDS, ME, Answer, Question, ordered
+from askmeans.queries import ME, Answer, Question
+from askmeans.queries.batches import KINDS
+from askmeans.queries.questions import ordered
+from askmeans.queries.shares import as_row
 from askmeans.sessions.assignment import Assignment
 from askmeans.sessions.config import Config
 from askmeans.sessions.groups import NO_SUCH_GROUP, taken_name
@@ -24,7 +27,6 @@ from askmeans.sessions.rows import Rows, chunks_at_rest
 from askmeans.sessions.runtime import Runtime
 from askmeans.sessions.store.contract import SessionRecord, Store, Transaction
 from askmeans.sessions.stored import as_written
-from askmeans.shares import as_row
 from askmeans.spec import SIMILARITIES
 
 __all__ = ["SessionOwner"]

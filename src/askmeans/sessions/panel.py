@@ -16,16 +16,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from askmeans.checks import check_name
+from askmeans._util.checks import check_name
 from askmeans.exceptions import AnswerError, ParameterError, SessionError
 from askmeans.policy.belief import Belief
 from askmeans.policy.panel import Weighed, audit_order
 from askmeans.policy.stratified import StratifiedPolicy
 from askmeans.queries import MODEL
+from askmeans.queries.shares import Row
 from askmeans.sessions.log import EventKind
 from askmeans.sessions.opinions import Opinions
 from askmeans.sessions.runtime import AUDIT_SHARE
-from askmeans.shares import Row
 
 __all__ = ["Confusion", "ModelScore", "PanelAnswers", "PanelReport", "audited"]
 
@@ -405,5 +405,5 @@ class PanelAnswers(Opinions):
             raise SessionError(
                 "A panel needs the default strategy, and a session that asks for groups or "
                 f"memberships. Got {self.config.ask!r} with {self.config.strategy['kind']}; for "
-                "others askmeans.oracles.ModelOracle answers a fit."
+                "others askmeans.llm.ModelOracle answers a fit."
             )

@@ -5,7 +5,7 @@ from contextlib import suppress
 from numbers import Integral
 from typing import Any
 
-from askmeans.checks import check_enough_items, check_name
+from askmeans._util.checks import check_enough_items, check_name
 from askmeans.exceptions import KeyConflictError, ParameterError, SessionError
 from askmeans.queries import ME
 from askmeans.queries import Question as Asked

@@ -23,10 +23,10 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from askmeans.checks import as_matrix
+from askmeans._util.checks import as_matrix
+from askmeans._util.files import broken_as_value_errors
 from askmeans.exceptions import DataError, OtherDataError
-from askmeans.files import broken_as_value_errors
-from askmeans.items import as_items
+from askmeans.fuzzy.items import as_items
 from askmeans.sessions.display import Display, Item, as_display
 from askmeans.sessions.store.contract import DataPart, SessionRecord, Store, from_stored
 from askmeans.sessions.stored import as_written, check

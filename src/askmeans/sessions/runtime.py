@@ -31,7 +31,9 @@ from askmeans.policy.models.forest import load as load_forest
 from askmeans.policy.panel import without_models
 from askmeans.policy.regrouped import renumbered, to_ask_again
 from askmeans.policy.stratified import Settings, StratifiedPolicy
-from askmeans.queries import AnswerBatch, Answers, Question
+from askmeans.queries import Answers, Question
+from askmeans.queries.answers import AnswerBatch
+from askmeans.queries.shares import difference
 from askmeans.results import ErrorEstimate, Result
 from askmeans.sessions.config import Config
 from askmeans.sessions.groups import Groups, as_evidence, with_models
@@ -41,7 +43,6 @@ from askmeans.sessions.store.contract import Lease, SessionRecord, Store, Transa
 from askmeans.sessions.store.patience import retried
 from askmeans.sessions.stored import as_written, check
 from askmeans.sessions.warning_notes import quietly
-from askmeans.shares import difference
 from askmeans.spec import SIMILARITIES
 
 __all__ = ["AUDIT_SHARE", "GOLD_COPY", "GOOD_ENOUGH", "WAY_OUT", "Found", "Runtime"]

@@ -5,9 +5,9 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
-from askmeans.checks import check_number, check_positive
+from askmeans._util.checks import check_number, check_positive
+from askmeans._util.html import html_table
 from askmeans.exceptions import ParameterError
-from askmeans.html import html_table
 from askmeans.queries import ME
 from askmeans.results import ErrorEstimate
 from askmeans.sessions.conflicts import find_conflicts

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from askmeans.oracles.model_names import GroupSample, typical_words
+from askmeans._util.text import as_csv
+from askmeans.llm.names import GroupSample, typical_words
 from askmeans.queries import is_model
+from askmeans.queries.shares import numbered_text, row_text
 from askmeans.results import strongest_clusters, without_traces
 from askmeans.sessions.display import Item
 from askmeans.sessions.reports import Group, SessionResult
 from askmeans.sessions.session import Session
-from askmeans.shares import numbered_text, row_text
-from askmeans.text import as_csv
 
 __all__ = [
     "Table",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from askmeans.checks import check_magnitude
+from askmeans._util.checks import check_magnitude
 from askmeans.exceptions import DataError
 from askmeans.tables.dates import as_days, date_format
 from askmeans.tables.numerals import Notation, as_numbers, notation

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import quoteattr
 
-from askmeans.checks import check_file
+from askmeans._util.checks import check_file
+from askmeans._util.files import broken_as_value_errors, parse_json
 from askmeans.exceptions import DataError
-from askmeans.files import broken_as_value_errors, parse_json
 
 __all__ = [
     "Label",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from askmeans.checks import check_choice
+from askmeans._util.checks import check_choice
 from askmeans.exceptions import DataError
 from askmeans.tables.columns import Column, Roles, describe_columns
 from askmeans.tables.matrices import embed_by_column, matrices_of, new_matrices

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans.exceptions import DataError
-from askmeans.fuzzy.disk import row_groups
+from askmeans.fuzzy.engines.disk import row_groups
 
 if TYPE_CHECKING:
     import pandas as pd

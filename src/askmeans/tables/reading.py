@@ -10,9 +10,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from askmeans.checks import check_file
+from askmeans._util.checks import check_file
+from askmeans._util.files import broken_as_value_errors, parse_json
 from askmeans.exceptions import DataError, MissingExtraError
-from askmeans.files import broken_as_value_errors, parse_json
 from askmeans.tables.dates import date_format
 from askmeans.tables.numerals import notation
 

@@ -6,8 +6,8 @@ import threading
 from pathlib import Path
 from typing import Any
 
+from askmeans._util.files import whole_file
 from askmeans.exceptions import DataError, MissingExtraError
-from askmeans.files import whole_file
 from askmeans.tables.pictures import check_picture, open_picture
 
 __all__ = ["thumbnail"]

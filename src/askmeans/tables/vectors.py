@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from askmeans._util.files import broken_as_value_errors
 from askmeans.exceptions import DataError
-from askmeans.files import broken_as_value_errors
 from askmeans.tables.encoders import Encoder
 from askmeans.tables.packing import pack, unpack
 from askmeans.tables.reading import read_table

@@ -14,7 +14,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.staticfiles import StaticFiles
 
 from askmeans import __version__
-from askmeans.checks import check_number
+from askmeans._util.checks import check_number
 from askmeans.exceptions import (
     AskmeansError,
     InvitationError,

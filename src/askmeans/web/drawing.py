@@ -10,7 +10,7 @@ from html import escape
 import numpy as np
 from numpy.typing import NDArray
 
-from askmeans.colors import as_hex, blend
+from askmeans._util.colors import as_hex, blend
 from askmeans.results import rounded
 from askmeans.sessions import Item
 from askmeans.web.forecasting import Outlook

@@ -5,7 +5,7 @@ import re
 from fastapi import APIRouter, HTTPException, Request
 from starlette.responses import FileResponse, RedirectResponse, Response, StreamingResponse
 
-from askmeans.checks import whole_number
+from askmeans._util.checks import whole_number
 from askmeans.sessions.display import IMAGE_TYPES
 from askmeans.sessions.store import thumbnails_of
 from askmeans.tables.thumbnails import thumbnail

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import uvicorn
 
-from askmeans.checks import check_number
+from askmeans._util.checks import check_number
 from askmeans.exceptions import AskmeansError, ParameterError
 from askmeans.queries import ME
 from askmeans.sessions import Session

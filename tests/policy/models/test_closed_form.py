@@ -4,8 +4,8 @@ import numpy as np
 from numpy.testing import assert_allclose
 
 from askmeans.fuzzy import lloyd
+from askmeans.fuzzy.items import as_items
 from askmeans.fuzzy.model import closed_form_memberships
-from askmeans.items import as_items
 from askmeans.policy.models.closed_form import in_metric, iterate, local_centers, name_clusters
 from askmeans.policy.models.training import Training
 from askmeans.policy.pool import Pool

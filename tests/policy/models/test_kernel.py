@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.testing import assert_allclose
 
-from askmeans.items import as_items
+from askmeans.fuzzy.items import as_items
 from askmeans.policy.models.kernel import leave_one_out, prior_mean, smooth
 from askmeans.policy.models.training import Training
 from askmeans.policy.pool import Pool

@@ -8,7 +8,7 @@ from sklearn.covariance import ledoit_wolf
 from sklearn.datasets import make_moons
 from sklearn.linear_model import LogisticRegression
 
-from askmeans.items import as_items
+from askmeans.fuzzy.items import as_items
 from askmeans.policy.models.discriminant import learn_discriminant, shrunk_covariance
 from askmeans.policy.models.forest import forest
 from askmeans.policy.models.graph import Graph, spread

@@ -4,6 +4,7 @@ import threading
 
 import psycopg
 import pytest
+from store_contract import StoreContract
 
 from askmeans import sessions
 from askmeans.exceptions import (
@@ -15,7 +16,6 @@ from askmeans.exceptions import (
 )
 from askmeans.sessions.log import EventKind, NewEvent
 from askmeans.sessions.store import open_store
-from askmeans.testing import StoreContract
 
 
 class TestPostgres(StoreContract):

@@ -3,11 +3,11 @@
 import os
 
 import pytest
+from store_contract import StoreContract
 
 from askmeans.exceptions import StoreBusyError
 from askmeans.sessions.log import EventKind, NewEvent
 from askmeans.sessions.store import open_store
-from askmeans.testing import StoreContract
 
 
 def test_a_forked_child_uses_connections_of_its_own(database_at):

@@ -7,12 +7,12 @@ import threading
 from contextlib import closing
 
 import pytest
+from store_contract import StoreContract
 
 from askmeans import sessions
 from askmeans.exceptions import ParameterError
 from askmeans.sessions.log import EventKind, NewEvent
 from askmeans.sessions.store import file_of, open_store
-from askmeans.testing import StoreContract
 
 
 class TestSqlite(StoreContract):

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment, minimize
 
+from askmeans.fuzzy.items import ItemSet
 from askmeans.fuzzy.model import closed_form_memberships, memberships_from_distances
-from askmeans.items import ItemSet
 from askmeans.policy.models.rows import softmax
 from askmeans.policy.models.training import Fitted, Predict, Training, cross_validated
 from askmeans.policy.pool import Pool, Standard, quick_distances
@@ -237,7 +237,7 @@ def _named(D: Floats, Y: Floats, fuzzifier: float) -> tuple[NDArray[np.intp], fl
 def _fit_fuzzifier(D: Floats, Y: Floats) -> float:
     """The fuzzifier from 1.02 to 20 at which the closed form comes closest to whole rows.
 
-    As `askmeans.scores.fit_fuzzifier`, by grids of values at once: it is called for every fold.
+    As `fuzzy.scores.fit_fuzzifier`, by grids of values at once: it is called for every fold.
     """
     logs = np.log(np.maximum(D, 1e-300)).T  # sums over few clusters are quicker along the first
     logs -= logs.min(axis=0)

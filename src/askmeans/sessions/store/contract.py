@@ -1,4 +1,4 @@
-"""What a store must do, in prose and as a protocol; `askmeans.testing.StoreContract` tests it.
+"""What a store must do, in prose and as a protocol; `tests/helpers/store_contract.py` tests it.
 
 A store keeps sessions. It knows nothing of policies, budgets or who may answer what.
 

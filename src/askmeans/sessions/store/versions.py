@@ -26,8 +26,8 @@ from sqlalchemy import (
     text,
 )
 
+from askmeans._util.files import whole_file
 from askmeans.exceptions import DataError, NoSessionError, StoreVersionError
-from askmeans.files import whole_file
 from askmeans.sessions.store.backend import Backend
 from askmeans.sessions.store.models import VERSION_TABLE, metadata
 from askmeans.sessions.store.patience import retried

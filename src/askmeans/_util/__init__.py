@@ -1,0 +1,1 @@
+"""Argument checks, text, files, progress and interrupts: nothing about clustering."""

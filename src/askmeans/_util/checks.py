@@ -1,0 +1,279 @@
+"""What is asked of arguments before anything is computed; every refusal is a typed error.
+
+A message names the parameter, the rule, the value received and, where there is one, the remedy.
+"""
+
+from collections.abc import Iterable
+from contextlib import suppress
+from numbers import Integral, Real
+from pathlib import Path
+from unicodedata import normalize
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from askmeans._util.text import is_clean
+from askmeans.exceptions import DataError, ParameterError
+
+Matrix = NDArray[np.float64]
+
+LONGEST_NAME = 200
+_TOO_LARGE = 2**63
+_DIGITS = 15  # of a whole number, so that it is exact as a float, too
+
+
+def as_matrix(array: ArrayLike, name: str) -> Matrix:
+    """Return the array in two dimensions as finite float64."""
+    try:
+        if np.iscomplexobj(array):
+            raise TypeError("complex numbers")
+        matrix = np.asarray(array, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise DataError(
+            f"{name} must hold numbers in rows of equal length. Got {error}; "
+            "encode or drop what is not a number first."
+        ) from error
+    if matrix.ndim != 2 or matrix.size == 0:
+        raise DataError(
+            f"{name} must be two-dimensional and not empty. Got shape {matrix.shape} instead; "
+            "a single column is reshaped with .reshape(-1, 1)."
+        )
+    if not np.isfinite(matrix).all():
+        row, column = np.argwhere(~np.isfinite(matrix))[0]
+        raise DataError(
+            f"{name} must be finite. Got {matrix[row, column]} in row {row}, column {column} "
+            "instead; drop such rows or fill them in first."
+        )
+    return matrix
+
+
+def check_magnitude(X: NDArray[np.floating], name: str) -> None:
+    """Refuse numbers so large that the squares of their distances, summed, are none any more."""
+    largest = float(max(X.max(), -X.min()))
+    limit = float(np.sqrt(np.finfo(np.float64).max / (4.0 * X.size)))
+    if largest > limit:
+        raise DataError(
+            f"{name} must have no values above {limit:.0e}. Got {largest:g} instead; divide the "
+            "feature by a constant, or leave it out."
+        )
+
+
+def check_text(text: str, what: str) -> None:
+    """Refuse text that no file can hold: a lone surrogate is half a character."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise DataError(
+            f"{what} must be whole characters. Got {text!r:.60}, with half of one in it; decode "
+            "the text anew, with errors='replace'."
+        ) from error
+
+
+def check_file(path: Path) -> None:
+    """Refuse a path at which there is no file."""
+    if not path.is_file():
+        got = "a folder" if path.is_dir() else "nothing there"
+        raise DataError(f"{path} must be a file. Got {got}; give the path of your data.")
+
+
+def as_items_and_centers(X: ArrayLike, centers: ArrayLike) -> tuple[Matrix, Matrix]:
+    """Return both as matrices with the same features."""
+    items, mu = as_matrix(X, "X"), as_matrix(centers, "centers")
+    if items.shape[1] != mu.shape[1]:
+        raise DataError(
+            f"centers must have the {items.shape[1]} features of X. "
+            f"Got {mu.shape[1]} features instead."
+        )
+    return items, mu
+
+
+def as_memberships(memberships: ArrayLike, name: str = "memberships") -> Matrix:
+    """Return memberships as a matrix in [0, 1]; what rounding put outside is clipped."""
+    matrix = as_matrix(memberships, name)
+    single = np.asarray(memberships).dtype in (np.float16, np.float32)
+    slack = 1e-6 if single else 1e-9
+    low, high = float(matrix.min()), float(matrix.max())
+    if low < -slack or high > 1.0 + slack:
+        raise DataError(
+            f"{name} must lie between 0 and 1. Got {low if low < -slack else high!r} instead; "
+            "weights or percentages are divided by the sum of their row first."
+        )
+    return np.clip(matrix, 0.0, 1.0)  # a power of -1e-10 would be NaN
+
+
+def as_clustering(
+    X: ArrayLike, centers: ArrayLike, memberships: ArrayLike
+) -> tuple[Matrix, Matrix, Matrix]:
+    """Return items, centres and memberships whose shapes fit."""
+    items, mu = as_items_and_centers(X, centers)
+    U = as_memberships(memberships)
+    check_rows(U, len(items))
+    check_columns(U, len(mu))
+    return items, mu, U
+
+
+def check_rows(memberships: Matrix, n_items: int) -> None:
+    """Refuse memberships of another number of items."""
+    if len(memberships) != n_items:
+        raise DataError(
+            f"memberships must have one row for each of the {n_items} rows of X. "
+            f"Got {len(memberships)} rows instead."
+        )
+
+
+def check_columns(memberships: Matrix, n_clusters: int) -> None:
+    """Refuse memberships to another number of clusters than there are centres."""
+    if memberships.shape[1] != n_clusters:
+        raise DataError(
+            f"memberships must have one column for each of the {n_clusters} centers. "
+            f"Got {memberships.shape[1]} columns instead."
+        )
+
+
+def as_weights(sample_weight: ArrayLike | None, n_items: int) -> NDArray[np.float64]:
+    """What each item weighs; an empty array when all weigh alike, as the kernels want it."""
+    if sample_weight is None:
+        return np.empty(0)
+    try:
+        weights = np.array(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise DataError(
+            f"sample_weight must be one number per row of X. Got {sample_weight!r:.60} instead."
+        ) from error
+    if weights.ndim == 0:
+        weights = np.full(n_items, weights)
+    if weights.shape != (n_items,):
+        raise DataError(
+            f"sample_weight must have shape ({n_items},), one number per row of X. "
+            f"Got shape {weights.shape} instead."
+        )
+    with np.errstate(over="ignore"):
+        total = weights.sum()
+    if not np.isfinite(total):
+        raise DataError(
+            "sample_weight must be finite, and so must its sum. "
+            f"Got a sum of {total}; drop such rows, or divide by a constant."
+        )
+    if weights.min() < 0.0:
+        raise DataError(
+            f"sample_weight must not be negative. Got {weights.min():g} instead; "
+            "a weight of 0 leaves a row out."
+        )
+    if weights.max() == 0.0:
+        raise DataError(
+            "sample_weight must be above 0 for some row. Got zeros only; None counts all alike."
+        )
+    return weights
+
+
+def check_fuzzifier(fuzzifier: object, owner: str, *, strict: bool = True) -> None:
+    """Refuse a fuzzifier that is not above 1 (not below 1, unless strict)."""
+    if isinstance(fuzzifier, Real):  # True counts as 1
+        with suppress(OverflowError):
+            value = float(fuzzifier)
+            if 1.0 < value < np.inf or (value == 1.0 and not strict):
+                return
+    raise ParameterError(
+        f"The 'fuzzifier' parameter of {owner} must be a float in the range "
+        f"{'(' if strict else '['}1, inf). Got {fuzzifier!r} instead. "
+        "Usual values lie between 1.1 and 2; near 1 clusters are hard."
+    )
+
+
+def check_number(
+    value: object, parameter: str, owner: str, *, integer: bool = False, minimum: int = 0
+) -> None:
+    """Refuse what is not such a number, or is below its minimum; infinity passes for floats.
+
+    Whole numbers end at 2**63 - 1, as in numpy and SQLite; `check_seed` has no such end.
+    """
+    number = _is_number(value, integer=integer)
+    if not (number and value >= minimum and (not integer or value < _TOO_LARGE)):  # type: ignore[operator]  # mypy sees no numbers ABC
+        large = number and integer and value >= _TOO_LARGE  # type: ignore[operator]  # as above
+        range_ = f"[{minimum}, {'2**63' if large else 'inf'}{')' if integer else ']'}"
+        error = _out_of_range(value, parameter, owner, range_, "an int" if integer else "a float")
+        error.user_message = (
+            f"Type {'a whole number' if integer else 'a number'} from {minimum} up."
+        )
+        raise error
+
+
+def check_seed(value: object, parameter: str, owner: str) -> None:
+    """Refuse what is no whole number from 0; it may be as large as it likes."""
+    if not (_is_number(value, integer=True) and value >= 0):  # type: ignore[operator]  # as above
+        raise _out_of_range(value, parameter, owner, "[0, inf)", "an int")
+
+
+def check_positive(value: object, parameter: str, owner: str) -> None:
+    """Refuse what is not a number above 0."""
+    if not (_is_number(value) and 0 < value < np.inf):  # type: ignore[operator]  # as above
+        raise _out_of_range(value, parameter, owner, "(0, inf)")
+
+
+def check_share(value: object, parameter: str, owner: str) -> None:
+    """Refuse what is not a number in (0, 1]."""
+    if not (_is_number(value) and 0 < value <= 1):  # type: ignore[operator]  # as above
+        raise _out_of_range(value, parameter, owner, "(0, 1]")
+
+
+def _is_number(value: object, *, integer: bool = False) -> bool:
+    """Whether it is a number; True and False are none, nor for floats what is too large for one."""
+    number = isinstance(value, Integral if integer else Real) and not isinstance(value, bool)
+    if integer or not number:
+        return number
+    with suppress(OverflowError):
+        float(value)  # type: ignore[arg-type]  # as above
+        return True
+    return False
+
+
+def _out_of_range(
+    value: object, parameter: str, owner: str, range_: str, kind: str = "a float"
+) -> ParameterError:
+    """What is raised for a number that is none, or out of its range."""
+    return ParameterError(
+        f"The {parameter!r} parameter of {owner} must be {kind} in the range {range_}. "
+        f"Got {value!r:.60} instead."
+    )
+
+
+def check_enough_items(n_items: int, n_clusters: int, owner: str) -> None:
+    """Refuse more clusters than items."""
+    if n_clusters > n_items:
+        raise ParameterError(
+            f"The 'n_clusters' parameter of {owner} must be at most n_samples={n_items}. "
+            f"Got {n_clusters} instead; ask for fewer clusters or give more rows.",
+            user_message=f"There are {n_items} items, so there cannot be {n_clusters} groups. "
+            "Rename a group or merge two of them first.",
+        )
+
+
+def whole_number(text: str) -> int | None:
+    """The number from 0 that a text says in few plain digits; None for any other text (²)."""
+    plain = text.isascii() and text.isdigit() and len(text) <= _DIGITS
+    return int(text) if plain else None
+
+
+def check_choice(value: object, choices: Iterable[str], parameter: str, owner: str) -> None:
+    """Refuse what is none of the words it may be."""
+    if isinstance(value, str) and value in choices:
+        return
+    words = ", ".join(repr(choice) for choice in choices)
+    raise ParameterError(
+        f"The {parameter!r} parameter of {owner} must be a str among {{{words}}}. "
+        f"Got {value!r} instead."
+    )
+
+
+def check_name(name: object, parameter: str, owner: str = "") -> str:
+    """The name of a person or group in Unicode's composed form (NFC), without spaces around it."""
+    if isinstance(name, str):
+        composed = normalize("NFC", name).strip()
+        if 0 < len(composed) <= LONGEST_NAME and is_clean(composed):
+            return composed
+    of = f" of {owner}" if owner else ""
+    raise ParameterError(
+        f"The {parameter!r} parameter{of} must be a name of 1 to {LONGEST_NAME} characters, "
+        f"without line breaks and other control characters. Got {name!r:.60} instead.",
+        user_message=f"A name has 1 to {LONGEST_NAME} characters and no line breaks. Type another.",
+    )

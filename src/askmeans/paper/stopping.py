@@ -1,0 +1,127 @@
+"""When enough was asked: how far centres can be from the truth, from the answers at hand."""
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from askmeans._util.checks import (
+    as_matrix,
+    as_memberships,
+    check_fuzzifier,
+    check_number,
+    check_rows,
+)
+from askmeans._util.floats import default_float_errors
+from askmeans.exceptions import ParameterError
+from askmeans.paper.sampling import estimate_center
+
+__all__ = ["center_radii", "is_enough"]
+
+
+@default_float_errors()
+def center_radii(
+    X: ArrayLike, memberships: ArrayLike, fuzzifier: float = 2.0, *, delta: float = 0.05
+) -> NDArray[np.float64]:
+    """How far each estimated centre may be from the true one.
+
+    An empirical Bernstein bound (paper note N29): it replaces the theorems' unknown constants by
+    the spread that the answers themselves show.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_sampled, n_features)
+        Items drawn at random, with replacement.
+    memberships : array-like of shape (n_sampled, n_clusters)
+        Their memberships, as answered; NaN for "cannot say".
+    fuzzifier : float, default=2.0
+        Alpha, at least 1.
+    delta : float, default=0.05
+        Probability that some centre is farther off.
+
+    Returns
+    -------
+    ndarray of shape (n_clusters,)
+        Distances; infinite for a cluster to which no item belongs.
+
+    Raises
+    ------
+    ParameterError
+        If delta is not in (0, 1), or the fuzzifier is below 1.
+    DataError
+        If the arrays do not fit.
+
+    Examples
+    --------
+    >>> center_radii(np.zeros((50, 2)), np.full((50, 2), 0.5))  # all items are alike
+    array([0., 0.])
+    """
+    owner = "center_radii"
+    check_fuzzifier(fuzzifier, owner, strict=False)
+    check_number(delta, "delta", owner)
+    if not 0.0 < delta < 1.0:
+        raise ParameterError(
+            f"The 'delta' parameter of {owner} must be a float in the range (0, 1). "
+            f"Got {delta!r} instead."
+        )
+    items = as_matrix(X, "X")
+    answers = np.asarray(memberships, dtype=np.float64)
+    U = as_memberships(np.nan_to_num(answers))
+    check_rows(U, len(items))
+    U[np.isnan(answers)] = np.nan  # "cannot say" counts for nothing
+    k = U.shape[1]
+    estimates = [
+        estimate_center(
+            [(len(items), items, column)],
+            fuzzifier,
+            k,
+            with_replacement=True,
+            confidence=1.0 - delta,
+        )
+        for column in U.T
+    ]
+    return np.array([math.inf if e is None else e.radius for e in estimates])
+
+
+@default_float_errors()
+def is_enough(
+    X: ArrayLike,
+    memberships: ArrayLike,
+    fuzzifier: float = 2.0,
+    *,
+    eps: float,
+    delta: float = 0.05,
+) -> bool:
+    """Whether a sample pins every centre down to eps: the time to stop sampling.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_sampled, n_features)
+        Items drawn at random, with replacement.
+    memberships : array-like of shape (n_sampled, n_clusters)
+        Their memberships, as answered; NaN for "cannot say".
+    fuzzifier : float, default=2.0
+        Alpha, at least 1.
+    eps : float
+        How near each centre shall be.
+    delta : float, default=0.05
+        Probability that some centre is farther off. For a look after every answer, divide it by the
+        number of looks.
+
+    Returns
+    -------
+    bool
+        True when every radius is at most eps.
+
+    Raises
+    ------
+    ParameterError
+        If a number is out of its range.
+
+    Examples
+    --------
+    >>> is_enough(np.zeros((50, 2)), np.full((50, 2), 0.5), eps=0.1)
+    True
+    """
+    check_number(eps, "eps", "is_enough")
+    return bool((center_radii(X, memberships, fuzzifier, delta=delta) <= eps).all())

@@ -1,0 +1,295 @@
+"""Comparing items with anchors: similarities tell memberships as far as anchors are pure.
+
+Rules of this file:
+- The first items that are like none before them found the groups, and are their first anchors.
+- A new item is compared with the anchor of its likeliest group, then with those of others, until
+  little of its row is left. Exact answers in between pay for a core first (`exact.py`).
+- Rows of all compared items are fitted together (`comparisons.py`), with what models expect of each
+  from the others; models learn from these rows, and purer items become anchors.
+- Slips: a single answer that models contradict is checked, and so are anchors of two groups that
+  nobody compared, and parts of a group that nothing links. Where the first founders leave answers
+  unexplained, others are tried, and what is least unlikely is believed. The result takes answers
+  for slips as far as that is likely (`slips.py`).
+- Answers of every kind count, whatever is asked.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from askmeans.exceptions import MoreClustersWarning, RankError
+from askmeans.fuzzy.simplex import keep_answers
+from askmeans.policy.belief import EXACT, Belief
+from askmeans.policy.evidence import NOTHING, Told, told_by
+from askmeans.policy.models.closed_form import name_clusters
+from askmeans.policy.similarity.anchors import (
+    Compared,
+    described,
+    founders_by_sides,
+    founders_of,
+    in_order,
+    of_one_kind,
+    outsiders_of,
+    rows_beside,
+)
+from askmeans.policy.similarity.belief import SimilarBelief
+from askmeans.policy.similarity.comparisons import Comparisons, Expected, compared_by, fit_rows
+from askmeans.policy.similarity.exact import Core, core_of, numbers, solved
+from askmeans.policy.similarity.ranking import SimilarRanking
+from askmeans.policy.stratified import Ranking, StratifiedPolicy
+from askmeans.queries import Answers
+from askmeans.results import Clustering, warn
+
+__all__ = ["SimilarityPolicy"]
+
+Floats = NDArray[np.float64]
+
+# Chosen on hidden features of Iris, Wine and Breast Cancer, and on shapes.
+_LEAST = 0.002  # variance of an entry around what models expect
+_WEAK = 0.05  # the same, where models learn from the rows
+_KNOWN = 0.6  # of an entry's variance that answers take away, to know it
+_BETTER = 0.5  # of what similarities leave unexplained, which one cluster more must explain
+_NOISE = 0.05  # standard deviation of noisy answers, as long as nobody says
+
+
+class SimilarityPolicy(StratifiedPolicy):
+    """Proposes comparisons with anchors; takes every kind of answer."""
+
+    @property
+    def failure(self) -> RankError | None:
+        """Why exact answers cannot tell so many clusters apart; None where they can."""
+        belief = self._current().belief
+        assert isinstance(belief, SimilarBelief)
+        return belief.core.failure
+
+    def clustering(self) -> Clustering:
+        """The best result from all answers."""
+        clustering = super().clustering()
+        with self._learning:
+            belief = self._belief(self._answers)
+        assert isinstance(belief, SimilarBelief)
+        found, notes = clustering.diagnostics, list(clustering.diagnostics.notes)
+        for message, category in belief.core.warnings:
+            warn(message, category, notes)
+        if belief.core.failure is not None:  # `run` raises it
+            notes.append(str(belief.core.failure))
+        if (
+            belief.core.noisy
+            and self.settings.scale == EXACT
+            and _one_more_explains(belief.compared)
+        ):
+            warn(
+                f"{self.k + 1} clusters explain the similarities better than {self.k}. Ask for "
+                f"{self.k + 1} clusters: the same answers count.",
+                MoreClustersWarning,
+                notes,
+            )
+        told, core = belief.compared.told, dict(belief.core.diagnostics)
+        shown = core.get("suggested_clusters", 0) if core.get("noisy") is False else 0
+        first = core.get("bootstrap_pairs", 0)
+        asked = {
+            "bootstrap_pairs": first,
+            "row_pairs": len(told.pairs) - first,
+            "triplets": len(told.triplets),
+            "relative": len(told.relative),
+            "suggested_clusters": max(belief.suggested_clusters, shown),
+        }
+        return replace(
+            clustering,
+            diagnostics=replace(found, similarity=core | asked, notes=tuple(notes)),
+        )
+
+    def _believed(self, answers: Answers) -> Belief:
+        """Fit rows, let models learn from them, and fit rows again with what models expect."""
+        direct, told = told_by(answers, self.k), compared_by(answers)
+        core, exact = self._exact(answers, told, direct)
+        sets = [{}] if exact else self._founders(told, direct)
+        beliefs = [self._believed_from(founders, direct, told, core, exact) for founders in sets]
+        return min(beliefs, key=lambda belief: belief.doubts)
+
+    def _believed_from(
+        self,
+        founders: dict[int, int],
+        direct: Told,
+        told: Comparisons,
+        core: Core,
+        exact: dict[int, Floats],
+    ) -> SimilarBelief:
+        """What to believe if some items stand for the groups."""
+        levels, noise = self._scale(told, core)
+        outside = outsiders_of(told, founders, self.k)
+        inside = told.without(outside)
+        sure = np.flatnonzero(np.isin(told.items, direct.items))
+        belief: SimilarBelief | None = None
+        for _ in range(2):
+            expected, start = self._expected(direct, inside, belief, exact, founders, levels)
+            # Models must not learn from what they expect themselves.
+            weak = replace(expected, variance=np.where(
+                expected.variance > 1e-9, np.maximum(expected.variance, _WEAK), expected.variance
+            ))  # fmt: skip
+            U, known = fit_rows(inside, weak, start, levels=levels, noise=noise)
+            rows = _told(direct, described(told, U, outside), known, exact)
+            U, _ = fit_rows(inside, expected, U, levels=levels, noise=noise)
+            for place in exact:
+                U[place] = exact[place]
+            ensemble, strata = self._ground(rows)
+            compared = replace(described(told, U, outside), sure=sure)
+            belief = SimilarBelief(ensemble, strata, rows, compared, core)
+        assert belief is not None
+        return belief
+
+    def _scale(self, told: Comparisons, core: Core) -> tuple[int | None, float]:
+        """The points of the answers' scale, and the noise that there is beside it."""
+        scale = self.settings.scale
+        if scale.noise == "auto":
+            return scale.levels or told.levels, told.spread or _NOISE
+        return scale.levels or told.levels, max(scale.noise, core.sigma if core.noisy else 0.0)
+
+    def _exact(
+        self, answers: Answers, told: Comparisons, direct: Told
+    ) -> tuple[Core, dict[int, Floats]]:
+        """The core, where answers are exact, and rows by place that follow from it."""
+        settings = self.settings
+        fine = settings.scale.levels is None and told.levels is None
+        if not fine or settings.ask == "relative" or not len(told.pairs):
+            return Core(), {}
+        values = numbers(answers)
+        rng = np.random.default_rng([settings.seed, 2])
+        others = rng.permutation(self.items.n).tolist()
+        others.sort(key=self.items.blank.__contains__)  # blank ones last
+        queue = dict.fromkeys([*told.items.tolist(), *others])
+        triplets = settings.ask != "pairwise"
+        core = core_of(values, list(queue), self.k, triplets=triplets, seed=settings.seed)
+        rows = core.rows | solved(core, values, told.items.tolist())
+        found = {
+            place: rows[item] for place, item in enumerate(told.items.tolist()) if item in rows
+        }
+        return core, _renamed(found, told, direct)
+
+    def _expected(
+        self,
+        direct: Told,
+        told: Comparisons,
+        belief: SimilarBelief | None,
+        exact: dict[int, Floats],
+        founders: dict[int, int],
+        levels: int | None,
+    ) -> tuple[Expected, Floats]:
+        """What to expect of the compared items' rows before they are compared, and a start."""
+        m, k = len(told.items), self.k
+        rows, variance = np.full((m, k), 1.0 / k), np.full(m, (k - 1.0) / k**2)
+        if belief is not None and belief.stack is not None:
+            rows = belief.held_out(told.items)
+            variance = np.full(m, _variance(told, rows, levels))
+        if belief is not None:
+            start = belief.compared.U.copy()
+        else:
+            beside = rows_beside(told, founders, k)
+            start = np.where(np.isnan(beside), rows, beside)
+            rows[list(founders)] = start[list(founders)]
+        # What was told directly, or follows exactly, is all but certain.
+        _, here, there = np.intersect1d(told.items, direct.items, return_indices=True)
+        keep_answers(rows, here, direct.values[there])
+        variance[here] = np.maximum(variance[here] * direct.left[there], 1e-6)
+        for place, row in exact.items():
+            rows[place], variance[place] = row, 1e-10
+        certain = np.union1d(here, list(exact)).astype(np.intp)
+        start[certain] = rows[certain]
+        return Expected(rows=rows, variance=variance), start
+
+    def _founders(self, told: Comparisons, direct: Told) -> list[dict[int, int]]:
+        """The group that each founder stands for, by place; the likeliest first."""
+        _, here, there = np.intersect1d(told.items, direct.items, return_indices=True)
+        rows = np.nan_to_num(direct.values[there])
+        named = {
+            int(place): int(row.argmax())
+            for place, row in zip(here, rows, strict=True)
+            if row.max(initial=0.0) > 0.5
+        }
+        if self.settings.ask == "relative":  # nobody says that two are unlike
+            found = founders_by_sides(told, self.k)
+            if len(found) == self.k and not named:
+                return [found]
+            ensemble, _ = self._ground(direct)
+            typical = ensemble.pool.rows[ensemble.pool.typical].tolist()
+            places = {item: place for place, item in enumerate(told.items.tolist())}
+            alike = of_one_kind(told, self.k)
+            for group, item in enumerate(typical):
+                place = places.get(item)
+                if place is not None and not any(in_order(place, n) in alike for n in named):
+                    named.setdefault(place, group)
+            return [named]
+        return founders_of(told, self.k, named)
+
+    def _rank(self, belief: Belief) -> Ranking:
+        """The ranking of comparisons that follows from a belief."""
+        return SimilarRanking(belief, self.settings)
+
+    def _is_spent(self, ranking: Ranking) -> bool:
+        """Whether to learn before the next milestone: all that the last one wanted was answered."""
+        return all(question in self._asked for question in ranking.wanted)
+
+
+def _one_more_explains(compared: Compared) -> bool:
+    """Whether rows of one cluster more leave much less of the similarities unexplained."""
+    m, k = compared.U.shape
+    start = np.column_stack([0.7 * compared.U, np.full(m, 0.3)])
+    even = Expected(rows=np.full((m, k + 1), 1.0 / (k + 1)), variance=np.ones(m))
+    more, _ = fit_rows(compared.told, even, start, levels=None, noise=0.01)
+    left, left_now = (np.linalg.norm(compared.told.off(U)) for U in (more, compared.U))
+    return bool(left < _BETTER * left_now)
+
+
+def _variance(told: Comparisons, rows: Floats, levels: int | None) -> float:
+    """Of an entry around the rows that models expect, as far as similarities tell."""
+    if not len(told.pairs):
+        return _WEAK
+    off = np.square(told.off(rows))
+    mse = float(np.mean(np.minimum(off, 0.25))) - told.rounding(levels) ** 2
+    norm = float(np.square(rows[told.pairs[:, 0]]).sum(axis=1).mean())
+    return float(np.clip(mse / (2.0 * norm), _LEAST, 0.2))
+
+
+def _renamed(found: dict[int, Floats], told: Comparisons, direct: Told) -> dict[int, Floats]:
+    """Exact rows with their clusters numbered as those say who named them."""
+    _, here, there = np.intersect1d(told.items, direct.items, return_indices=True)
+    both = [(int(p), int(t)) for p, t in zip(here, there, strict=True) if int(p) in found]
+    if not both:
+        return found
+    rows = np.array([found[place] for place, _ in both])
+    order = name_clusters(rows, direct.values[[t for _, t in both]])
+    return {place: row[order] for place, row in found.items()}
+
+
+def _told(direct: Told, compared: Compared, known: Floats, exact: dict[int, Floats]) -> Told:
+    """What all answers together say of memberships."""
+    values = np.where(known >= _KNOWN, compared.U, np.nan)
+    asked = compared.asked.copy()
+    certain = np.zeros(len(values), dtype=bool)
+    certain[[*exact, *(places[0] for places in compared.anchors if places)]] = True
+    values[certain], asked[certain] = compared.U[certain], True
+    for place, row in exact.items():
+        values[place] = row
+    # An entry that nobody was asked for, where all others are nothing, is only likely.
+    nothing = np.where(asked, np.nan_to_num(values), 0.0).sum(axis=1) <= NOTHING
+    values[~asked & nothing[:, None]] = np.nan
+    values[compared.unlike & ~certain] = 0.0
+    _, here, there = np.intersect1d(compared.items, direct.items, return_indices=True)
+    values[here] = np.where(np.isnan(direct.values[there]), values[here], direct.values[there])
+    asked[here] |= direct.asked[there]
+    alone = np.flatnonzero(~np.isin(direct.items, compared.items))
+    values = np.vstack([values, direct.values[alone]])
+    asked = np.vstack([asked, direct.asked[alone]])
+    rows, cluster = np.nonzero(~np.isnan(values))
+    return replace(
+        direct,
+        items=np.concatenate([compared.items, direct.items[alone]]),
+        values=values,
+        asked=asked,
+        times=asked.astype(np.intp),
+        place=rows,
+        cluster=cluster,
+        value=values[rows, cluster],
+        cut_off=np.empty(0, dtype=np.intp),
+    )

@@ -1,0 +1,482 @@
+"""Answers: one, a batch, the table of all, and the ledger of what was asked once."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from askmeans.exceptions import AnswerError
+from askmeans.queries.batches import GroupQueries, MembershipQueries, Queries, batches_of
+from askmeans.queries.questions import ME, Question, ordered
+
+__all__ = ["Answer", "AnswerBatch", "Answers", "Ledger"]
+
+Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """One answer, as a history tells it.
+
+    Parameters
+    ----------
+    round : int
+        The round it was asked in, from 1; 0 for answers known before.
+    kind : str
+        "membership", "group", "pair", "triplet" or "relative".
+    items : tuple of int
+        Row numbers of the items.
+    cluster : int or None
+        The cluster, for a membership.
+    repeat : int
+        Which asking of the same question it was, from 0.
+    value : float or tuple of float
+        The answer; to a group question the whole row. NaN for "cannot say".
+    annotator : str, default="me"
+        Who said it.
+
+    Examples
+    --------
+    >>> Answer(round=1, kind="pair", items=(3, 8), cluster=None, repeat=0, value=0.5).items
+    (3, 8)
+    """
+
+    round: int
+    kind: str
+    items: tuple[int, ...]
+    cluster: int | None
+    repeat: int
+    value: float | tuple[float, ...]
+    annotator: str = ME
+
+    @property
+    def number(self) -> float:
+        """The answer as one number; NaN for a row."""
+        return float("nan") if isinstance(self.value, tuple) else self.value
+
+    @property
+    def question(self) -> Question:
+        """What was asked."""
+        return Question(self.kind, ordered(self.kind, self.items), self.cluster, self.repeat)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerBatch:
+    """Answers of one kind: the round, the questions, what was said, and by whom."""
+
+    round: int
+    queries: Queries
+    values: Floats
+    annotators: tuple[str, ...] | None = None  # None: all by ME
+
+    def who(self, row: int) -> str:
+        """Who gave an answer."""
+        return ME if self.annotators is None else self.annotators[row]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Who gave each answer."""
+        return self.annotators or (ME,) * len(self.queries)
+
+    def __getitem__(self, row: int) -> Answer:
+        """One answer as a record."""
+        queries, value = self.queries, self.values[row]
+        cluster = int(queries.clusters[row]) if isinstance(queries, MembershipQueries) else None
+        return Answer(
+            round=self.round,
+            kind=queries.kind,
+            items=tuple(queries.item_table[row].tolist()),
+            cluster=cluster,
+            repeat=int(queries.repeat[row]),
+            value=tuple(value.tolist()) if value.ndim else float(value),
+            annotator=self.who(row),
+        )
+
+    def take(self, rows: slice | NDArray[np.intp]) -> "AnswerBatch":
+        """Some of the answers, in the order given."""
+        who = self.annotators
+        if who is not None:
+            who = who[rows] if isinstance(rows, slice) else tuple(who[row] for row in rows)
+        return replace(
+            self, queries=self.queries.take(rows), values=self.values[rows], annotators=who
+        )
+
+    def joined(self, other: "AnswerBatch") -> "AnswerBatch | None":
+        """These answers, and others after them; None where they are of another kind or round."""
+        alike = self.queries.kind == other.queries.kind and self.round == other.round
+        if not alike or self.values.shape[1:] != other.values.shape[1:]:
+            return None
+        return replace(
+            self,
+            queries=self.queries.joined(other.queries),  # type: ignore[arg-type]  # of one kind
+            values=np.concatenate([self.values, other.values]),
+            annotators=self.names + other.names,
+        )
+
+
+class Answers(Sequence[Answer]):
+    """Everything anybody said, in the order given; records are made only when looked at.
+
+    Parameters
+    ----------
+    batches : sequence of AnswerBatch or of (round, queries, answers)
+        What was asked and answered, batch by batch.
+
+    Examples
+    --------
+    >>> answers = Answers([(1, PairQueries([[0, 1], [0, 2]]), np.array([0.5, np.nan]))])
+    >>> len(answers), answers[0].value, answers[-1].items
+    (2, 0.5, (0, 2))
+    """
+
+    def __init__(self, batches: Sequence[AnswerBatch | tuple[int, Queries, Floats]] = ()) -> None:
+        self.batches = [
+            batch
+            if isinstance(batch, AnswerBatch)
+            else AnswerBatch(round=batch[0], queries=batch[1], values=batch[2])
+            for batch in batches
+        ]
+        self._ends = np.cumsum([len(batch.queries) for batch in self.batches], dtype=np.int64)
+
+    @classmethod
+    def of(cls, records: Iterable[Answer], n_clusters: int = 1) -> "Answers":
+        """The table of these records, in their order.
+
+        Parameters
+        ----------
+        records : iterable of Answer
+            One per answer.
+        n_clusters : int, default=1
+            How many groups there are, for answers to group questions.
+
+        Returns
+        -------
+        Answers
+            The table.
+
+        Examples
+        --------
+        >>> one = Answer(round=0, kind="pair", items=(3, 8), cluster=None, repeat=0, value=0.5)
+        >>> Answers.of([one])[0] == one
+        True
+        """
+        listed = list(records)
+        found, start = [], 0
+        for queries in batches_of((record.question for record in listed), n_clusters):
+            part = listed[start : start + len(queries)]
+            start += len(queries)
+            values = np.empty(queries.shape)
+            for row, record in enumerate(part):
+                values[row] = _fitting(record.value, values.shape[1:])
+            found.append(
+                AnswerBatch(
+                    round=part[0].round,
+                    queries=queries,
+                    values=values,
+                    annotators=tuple(record.annotator for record in part),
+                )
+            )
+        return cls(found)
+
+    def __len__(self) -> int:
+        return int(self._ends[-1]) if len(self._ends) else 0
+
+    @overload
+    def __getitem__(self, index: int) -> Answer: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Answer]: ...
+    def __getitem__(self, index: int | slice) -> Answer | list[Answer]:
+        """Return one record, or a list of them."""
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        position = range(len(self))[index]
+        which = int(np.searchsorted(self._ends, position, side="right"))
+        row = position - (int(self._ends[which - 1]) if which else 0)
+        return self.batches[which][row]
+
+    def __iter__(self) -> Iterator[Answer]:
+        for batch in self.batches:
+            yield from map(batch.__getitem__, range(len(batch.queries)))
+
+    def __repr__(self) -> str:
+        return f"<Answers: {len(self)} answers in {len(self.batches)} batches>"
+
+    def extended(self, records: Sequence[Answer], n_clusters: int = 1) -> "Answers":
+        """These answers, and more after them; without going through these again.
+
+        Parameters
+        ----------
+        records : sequence of Answer
+            One per answer.
+        n_clusters : int, default=1
+            How many groups there are, for answers to group questions.
+
+        Returns
+        -------
+        Answers
+            The table of all.
+
+        Examples
+        --------
+        >>> one, two = (Answer(round=0, kind="pair", items=(3, item), cluster=None, repeat=0,
+        ...                    value=0.5) for item in (8, 9))
+        >>> Answers.of([one]).extended([two])
+        <Answers: 2 answers in 1 batches>
+        """
+        batches = list(self.batches)
+        for new in Answers.of(records, n_clusters).batches:
+            both = batches[-1].joined(new) if batches else None
+            batches = [*batches, new] if both is None else [*batches[:-1], both]
+        return Answers(batches)
+
+    def first(self, count: int) -> "Answers":
+        """The first so many answers.
+
+        Parameters
+        ----------
+        count : int
+            How many at most.
+
+        Returns
+        -------
+        Answers
+            The table of those.
+
+        Examples
+        --------
+        >>> len(Answers([(1, PairQueries([[0, 1], [0, 2]]), np.array([0.5, 1.0]))]).first(1))
+        1
+        """
+        kept: list[AnswerBatch] = []
+        for batch in self.batches:
+            if count <= 0:
+                break
+            kept.append(batch if len(batch.queries) <= count else batch.take(slice(count)))
+            count -= len(batch.queries)
+        return Answers(kept)
+
+    def ledger(self) -> "Ledger":
+        """The same answers as a ledger, for another run that must not ask them again.
+
+        Returns
+        -------
+        Ledger
+            A new one.
+
+        Examples
+        --------
+        >>> Answers([(1, PairQueries([[0, 1]]), np.array([0.5]))]).ledger().counts
+        {'pair': 1}
+        """
+        ledger = Ledger()
+        for batch in self.batches:
+            ledger.record(batch.queries, batch.values, annotators=batch.annotators)
+        return ledger
+
+
+class Ledger:
+    """Remembers every answer, so that a question is asked once, and counts.
+
+    Examples
+    --------
+    >>> ledger = Ledger()
+    >>> queries = PairQueries([[0, 1], [1, 0], [0, 2]])
+    >>> new = ledger.unanswered(queries)
+    >>> new.pairs.tolist()
+    [[0, 1], [0, 2]]
+    >>> ledger.record(new, [0.5, 0.25])
+    >>> ledger.answers(queries).tolist()
+    [0.5, 0.5, 0.25]
+    >>> ledger.n_distinct
+    2
+    """
+
+    def __init__(self) -> None:
+        self._values: dict[str, dict[bytes, Any]] = {}  # a float each; a row for a group question
+        self._who: dict[str, dict[bytes, str]] = {}  # those who were named
+        self._batches: list[AnswerBatch] = []
+        self._counts: Counter[str] = Counter()
+        self.n_raw = 0
+        self.n_rounds = 0
+
+    @property
+    def n_distinct(self) -> int:
+        """How many different questions were answered."""
+        return self._counts.total()
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many different questions of each kind were answered."""
+        return dict(self._counts)
+
+    @property
+    def history(self) -> Answers:
+        """Every answer, in the order given."""
+        return Answers(self._batches)
+
+    def unanswered(self, queries: Queries) -> Queries:
+        """The different questions of the batch that have no answer yet, first come first.
+
+        Parameters
+        ----------
+        queries : MembershipQueries, GroupQueries, PairQueries, TripletQueries or RelativeQueries
+            A batch.
+
+        Returns
+        -------
+        MembershipQueries, GroupQueries, PairQueries or TripletQueries
+            Those to be asked; nothing is counted yet.
+
+        Examples
+        --------
+        >>> len(Ledger().unanswered(MembershipQueries([0, 0], [1, 1])))
+        1
+        """
+        return queries.take(self._new_rows(queries, queries.identities()))
+
+    def record(
+        self,
+        queries: Queries,
+        answers: ArrayLike,
+        *,
+        annotators: Sequence[str] | None = None,
+    ) -> None:
+        """Keep answers; the first answer to a question stands, another is dropped.
+
+        Parameters
+        ----------
+        queries : MembershipQueries, GroupQueries, PairQueries, TripletQueries or RelativeQueries
+            Questions, as a rule those that have no answer yet (see `unanswered`).
+        answers : array-like of float of shape (n_questions,)
+            Their answers, for group questions one row each; NaN for "cannot say".
+        annotators : sequence of str or None, default=None
+            Who gave each; None for nobody in particular.
+
+        Raises
+        ------
+        AnswerError
+            If there are not as many answers as questions; nothing is kept then.
+
+        Examples
+        --------
+        >>> ledger = Ledger()
+        >>> ledger.record(MembershipQueries([0], [1]), [0.5])
+        >>> ledger.counts
+        {'membership': 1}
+        """
+        values = np.array(answers, dtype=np.float64)
+        if values.shape != queries.shape:
+            raise AnswerError(
+                f"There must be one answer for each of the {len(queries)} questions. "
+                f"Got shape {values.shape} instead of {queries.shape}."
+            )
+        keys = queries.identities()
+        rows = self._new_rows(queries, keys)
+        if not len(rows):
+            return
+        who = None if annotators is None else tuple(annotators)
+        told = AnswerBatch(round=self.n_rounds, queries=queries, values=values, annotators=who)
+        if len(rows) < len(keys):
+            told, keys = told.take(rows), [keys[row] for row in rows]
+        told.values.flags.writeable = False
+        known = self._values.setdefault(queries.kind, {})
+        known.update(zip(keys, told.values.tolist(), strict=True))
+        if told.annotators is not None:
+            self._who.setdefault(queries.kind, {}).update(zip(keys, told.annotators, strict=True))
+        self._counts[queries.kind] += len(keys)
+        self._batches.append(told)
+
+    def is_answered(self, queries: Queries) -> NDArray[np.bool_]:
+        """Which questions of a batch somebody was asked, whether or not they could say.
+
+        Parameters
+        ----------
+        queries : MembershipQueries, GroupQueries, PairQueries, TripletQueries or RelativeQueries
+            A batch.
+
+        Returns
+        -------
+        ndarray of bool of shape (n_questions,)
+            True where there is an answer, "cannot say" included.
+
+        Examples
+        --------
+        >>> Ledger().is_answered(MembershipQueries([0], [1]))
+        array([False])
+        """
+        known = self._values.get(queries.kind, {})
+        return np.array([key in known for key in queries.identities()], dtype=bool)
+
+    def answers(self, queries: Queries) -> Floats:
+        """Answers to a batch.
+
+        Parameters
+        ----------
+        queries : MembershipQueries, GroupQueries, PairQueries, TripletQueries or RelativeQueries
+            A batch.
+
+        Returns
+        -------
+        ndarray of shape (n_questions,)
+            The answers, of group questions one row each; NaN where there is none, and where
+            somebody could not say.
+
+        Examples
+        --------
+        >>> Ledger().answers(MembershipQueries([0], [1]))
+        array([nan])
+        """
+        known = self._values.get(queries.kind, {})
+        nothing: Any = np.full(queries.shape[1:], np.nan).tolist()
+        values = [known.get(key, nothing) for key in queries.identities()]
+        if isinstance(queries, GroupQueries):  # a row may be from before a group was added
+            values = [_fitting(row, queries.shape[1:]) for row in values]
+        return np.array(values, dtype=np.float64).reshape(queries.shape)
+
+    def annotators(self, queries: Queries) -> list[str]:
+        """Who answered the questions of a batch.
+
+        Parameters
+        ----------
+        queries : MembershipQueries, GroupQueries, PairQueries, TripletQueries or RelativeQueries
+            A batch.
+
+        Returns
+        -------
+        list of str
+            A name each; "me" where nobody was named.
+
+        Examples
+        --------
+        >>> ledger = Ledger()
+        >>> ledger.record(PairQueries([[0, 1]]), [0.5], annotators=["Ada"])
+        >>> ledger.annotators(PairQueries([[1, 0], [1, 2]]))
+        ['Ada', 'me']
+        """
+        named = self._who.get(queries.kind, {})
+        return [named.get(key, ME) for key in queries.identities()]
+
+    def _new_rows(self, queries: Queries, keys: list[bytes]) -> NDArray[np.intp]:
+        """Where in the batch each different question without an answer first stands."""
+        known = self._values.get(queries.kind, {})
+        first: dict[bytes, int] = {}
+        for row, key in enumerate(keys):
+            if key not in known:
+                first.setdefault(key, row)
+        return np.fromiter(first.values(), dtype=np.intp, count=len(first))
+
+
+def _fitting(value: float | tuple[float, ...], shape: tuple[int, ...]) -> Floats:
+    """A value as a number or a row; a row from before a group was added says nothing of it."""
+    told = np.asarray(value, dtype=np.float64)
+    if told.shape == shape:
+        return told
+    if not shape or told.ndim != 1 or len(told) > shape[0]:
+        raise AnswerError(f"An answer must have shape {shape}. Got shape {told.shape} instead.")
+    row = np.full(shape, np.nan)
+    row[: len(told)] = told
+    return row
