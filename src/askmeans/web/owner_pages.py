@@ -183,7 +183,7 @@ def _add_options(router: APIRouter, context: AppContext, does: Does) -> None:
             raise HTTPException(422, "Type a number of percent from 0 to 100.")
         session.set_option("good_enough", percent / 100.0, annotator=who)
         if not percent:
-            return "Saved: the session’s own rule decides when it is good enough."
+            return "Saved: by its own rule the session decides when it is good enough."
         return f"Saved: it is good enough with fewer than {percent:.3g} % in the wrong group."
 
 

@@ -18,6 +18,7 @@ __all__ = ["Graph", "spread"]
 
 Floats = NDArray[np.float64]
 _NEIGHBOURS = 10
+_KEPT = 500  # items whose columns are known the next time; of more they would take 40 KB each
 
 
 class Graph:
@@ -49,19 +50,23 @@ class Graph:
         unit = np.zeros((n, int((~known).sum())))
         unit[rows[~known], np.arange(unit.shape[1])] = 1.0
         before = [self._places[row] for row in rows[known].tolist()]
+        made = []
         for i, solver in enumerate(self._solvers):
             columns = np.empty((n, len(rows)))
             columns[:, known] = self._columns[i][:, before]
             if unit.shape[1]:
                 columns[:, ~known] = solver.solve(unit)
-            self._columns[i] = columns
-        self._places = {row: place for place, row in enumerate(rows.tolist())}
-        return self._columns
+            made.append(columns)
+        if len(rows) <= _KEPT:
+            self._columns = made
+            self._places = {row: place for place, row in enumerate(rows.tolist())}
+        return made
 
-    def inner(self, rows: NDArray[np.intp]) -> list[tuple[Floats, float]]:
-        """Kernels between these items, scaled to mean 1 on the diagonal; and by what."""
+    @staticmethod
+    def inner(rows: NDArray[np.intp], made: list[Floats]) -> list[tuple[Floats, float]]:
+        """Kernels between the items of these columns, with mean 1 on the diagonal; and by what."""
         out = []
-        for columns in self.columns(rows):
+        for columns in made:
             K = columns[rows]
             unit = max(float(np.mean(np.diag(K))), 1e-12)
             out.append(((K + K.T) / (2.0 * unit), unit))
@@ -105,12 +110,12 @@ def spread(pool: Pool, training: Training, graph: Graph) -> Fitted:
     """A Gaussian process along the graph; other items take the mean of their neighbours."""
     mean, inside = prior_mean(training), training.sample(MOST)
     few = training.part(inside)
-    kernels, units = zip(*graph.inner(few.rows), strict=True)
+    made = graph.columns(few.rows)
+    kernels, units = zip(*graph.inner(few.rows, made), strict=True)
     which, coefficients, left_out = best_process(
         [partial(_between, K) for K in kernels], (0.01, 0.1), few.Y - mean, few.sample_weight
     )
-    columns = graph.columns(few.rows)[which]
-    U = onto_simplex(columns @ (coefficients / units[which]) + mean)
+    U = onto_simplex(made[which] @ (coefficients / units[which]) + mean)
     held_out = U[training.rows]
     held_out[inside] = onto_simplex(left_out + mean)
     predict = Neighbours(scale=pool.scaled, axes=pool.axes, tree=pool.tree, memberships=U)
