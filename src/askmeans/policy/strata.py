@@ -24,7 +24,10 @@ class Strata:
         # The common scale has mean 0, so that little is lost by this form of the distance.
         Z = Z.astype(np.float32)
         norms = (Z**2).sum(axis=1)
-        D = norms[:, None] - 2.0 * (Z @ Z.T) + norms
+        D = Z @ Z.T  # in its place: the largest array there is
+        D *= -2.0
+        D += norms[:, None]
+        D += norms
         np.fill_diagonal(D, 0.0)
         self.D = np.sqrt(np.maximum(D, 0.0, out=D), out=D)
         self.turns = rng.permutation(len(Z)).tolist()
