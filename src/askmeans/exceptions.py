@@ -210,39 +210,26 @@ class ModelError(AskmeansError):
     message : str
         What happened.
     tokens : (int or None, int or None) or None, default=None
-        Tokens read and written that may be billed in spite of it, None for unknown ones; None
-        alone where nothing was done.
-    """
-
-    def __init__(
-        self, message: str, *, tokens: tuple[int | None, int | None] | None = None
-    ) -> None:
-        super().__init__(message)
-        self.tokens = tokens
-
-
-class ModelBusyError(ModelError):
-    """A language model failed for now: another try may help.
-
-    Parameters
-    ----------
-    message : str
-        What happened.
-    retry_after : float or None, default=None
-        Seconds that the server asks to wait; None where it does not say.
-    tokens : (int or None, int or None) or None, default=None
-        As for `ModelError`.
+        Tokens read and written that may be billed nevertheless, None for unknown ones; None alone
+        where nothing is billed.
+    lost_tries : int, default=0
+        Earlier tries of the same request that got no reply and may be billed, too.
     """
 
     def __init__(
         self,
         message: str,
-        retry_after: float | None = None,
         *,
         tokens: tuple[int | None, int | None] | None = None,
+        lost_tries: int = 0,
     ) -> None:
-        super().__init__(message, tokens=tokens)
-        self.retry_after = retry_after
+        super().__init__(message)
+        self.tokens = tokens
+        self.lost_tries = lost_tries
+
+
+class ModelBusyError(ModelError):
+    """A language model failed for now: the same request may succeed later."""
 
 
 class MissingExtraError(AskmeansError, ImportError):

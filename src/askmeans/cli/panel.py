@@ -235,9 +235,7 @@ def _propose(session: Session, client: ModelClient, options: PanelOptions) -> No
     """Print names that the groups might have; nobody is renamed."""
     limits = Limits(max_cost=options.max_cost, max_tokens=options.max_tokens,
                     prices=_prices(options.prices))  # fmt: skip
-    caller = Caller(
-        client, ReplyCache(options.cache or _beside(options.which.database)), limits, None
-    )
+    caller = Caller(client, ReplyCache(options.cache or _beside(options.which.database)), limits)
     groups = session.groups
     proposer = NameProposer(caller, group_samples(session, groups), session.options["guidelines"])
     if options.forecast:
