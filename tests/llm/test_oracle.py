@@ -260,8 +260,8 @@ def test_the_budget_is_a_hard_stop_and_what_was_said_is_kept(concurrency, limit)
         oracle.answer(GroupQueries(np.arange(100), 2))
     spent = oracle.spent
     assert 0 < spent.tokens_in + spent.tokens_out <= 5000
-    assert stop.value.asked.sum() == spent.calls
-    assert (stop.value.answers[stop.value.asked, 0] == 1.0).all()
+    assert stop.value.reached.sum() == spent.calls
+    assert (stop.value.answers[stop.value.reached, 0] == 1.0).all()
     assert stop.value.__cause__ is None
 
 
@@ -433,7 +433,7 @@ def test_a_refusal_ends_it_with_what_was_said():
     with pytest.raises(StopAsking) as stop:
         oracle.answer(GroupQueries([0, 1, 2], 2))
     assert isinstance(stop.value.__cause__, ModelError)
-    assert stop.value.asked.tolist() == [True, True, False]
+    assert stop.value.reached.tolist() == [True, True, False]
 
 
 @pytest.mark.usefixtures("ctrl_c")
@@ -455,7 +455,7 @@ def test_ctrl_c_ends_it_with_what_was_said_and_makes_no_further_request():
     oracle = oracle_of(answer, [str(i) for i in range(50)], concurrency=2)
     with pytest.raises(StopAsking) as stop:
         oracle.answer(GroupQueries(np.arange(50), 2))
-    assert stop.value.asked.tolist() == [i < 5 for i in range(50)]
+    assert stop.value.reached.tolist() == [i < 5 for i in range(50)]
     assert stop.value.__cause__ is None
     assert not oracle.is_spent
 

@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from askmeans.exceptions import DataError, ParameterError
-from askmeans.tables import Column, listed_columns
-from askmeans.tables.columns import Roles, describe_columns
+from askmeans.tables import listed_columns
+from askmeans.tables.columns import Column, Roles, describe_columns
 
 N = 20
 RNG = np.random.default_rng(0)

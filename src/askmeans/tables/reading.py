@@ -57,7 +57,7 @@ class RawTable:
 
 
 def read_table(data: Any, id: str | None = None) -> RawTable:  # noqa: A002 - the public parameter's name
-    """Read a path, a folder of images, or a data frame of any library; ids stay strings."""
+    """Read a file, a folder of images, or a data frame of any library; ids stay strings."""
     if isinstance(data, RawTable):
         return data
     pd = _pandas()
@@ -86,7 +86,8 @@ def check_column(frame: "pd.DataFrame", name: str) -> None:
     """Refuse an unknown column."""
     if name not in frame.columns:
         raise DataError(
-            f"There must be a column {name!r}. The columns are {', '.join(map(str, frame.columns))}."
+            f"There must be a column {name!r}. "
+            f"The columns are {', '.join(map(str, frame.columns))}."
         )
 
 
