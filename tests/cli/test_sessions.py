@@ -66,7 +66,7 @@ def test_init_prints_where_it_is_and_what_to_expect(run, folder):
     assert "20 minutes" in out
     assert "petal_width   number    feature\n" in out
     assert "species       category  feature   3 values\n" in out
-    assert "flower        id        left out  every row has another\n" in out
+    assert "flower        id        left out  a different value in every row\n" in out
     code, _, errors = run("init", "s.db", "iris.csv", "-k", 3)
     assert code == 1
     assert "--name" in errors

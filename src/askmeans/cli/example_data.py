@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from askmeans.datasets import Messages, make_messages, make_scenes
+from askmeans.datasets import make_messages, make_scenes
+from askmeans.datasets.messages import Messages
 from askmeans.exceptions import DataError
 
 __all__ = ["write_data"]

@@ -32,7 +32,8 @@ from askmeans.sessions.display import strongest_items, unique_names
 from askmeans.sessions.results import expected
 from askmeans.sessions.warning_notes import quietly
 from askmeans.spec import SIMILARITIES, PlanSpec, default_ask
-from askmeans.tables import Column, Recipe, listed_columns
+from askmeans.tables import Recipe, listed_columns
+from askmeans.tables.columns import Column
 from askmeans.tables.reading import check_column, read_table
 
 if TYPE_CHECKING:

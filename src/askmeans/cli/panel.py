@@ -15,9 +15,10 @@ from askmeans.cli.printing import complain, say
 from askmeans.cli.sessions import named, opened, show_json
 from askmeans.cli.team_commands import PanelOptions
 from askmeans.exceptions import ParameterError, StopAsking
-from askmeans.llm import ModelClient, ModelCost, ModelOracle, model_client
-from askmeans.llm.cache import ReplyCache
+from askmeans.llm import ModelOracle, model_client
+from askmeans.llm.cache import ModelCost, ReplyCache
 from askmeans.llm.calls import Caller, Limits
+from askmeans.llm.client import ModelClient
 from askmeans.llm.names import NameProposer
 from askmeans.llm.prompts import Prompts
 from askmeans.queries import GroupQueries
@@ -174,7 +175,7 @@ def _answer_ahead(session: Session, oracle: ModelOracle, rows: list[int]) -> boo
                 answers = oracle.answer(queries)
                 reached = np.ones(len(part), dtype=bool)
             except StopAsking as stop:
-                answers, reached, stopped, cause = stop.answers, stop.asked, True, stop.__cause__
+                answers, reached, stopped, cause = stop.answers, stop.reached, True, stop.__cause__
             failed = {question.items[0] for question in oracle.failed}
             told = {
                 row: _value(groups, shares)
@@ -235,9 +236,7 @@ def _propose(session: Session, client: ModelClient, options: PanelOptions) -> No
     """Print names that the groups might have; nobody is renamed."""
     limits = Limits(max_cost=options.max_cost, max_tokens=options.max_tokens,
                     prices=_prices(options.prices))  # fmt: skip
-    caller = Caller(
-        client, ReplyCache(options.cache or _beside(options.which.database)), limits, None
-    )
+    caller = Caller(client, ReplyCache(options.cache or _beside(options.which.database)), limits)
     groups = session.groups
     proposer = NameProposer(caller, group_samples(session, groups), session.options["guidelines"])
     if options.forecast:

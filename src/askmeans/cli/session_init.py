@@ -17,7 +17,8 @@ from askmeans.sessions import Session, create
 from askmeans.sessions.config import Config
 from askmeans.sessions.store import shown
 from askmeans.spec import SIMILARITIES
-from askmeans.tables import Column, Recipe, apply_recipe, listed_columns
+from askmeans.tables import Recipe, apply_recipe, listed_columns
+from askmeans.tables.columns import Column
 from askmeans.tables.encoders import Number, Scaling
 
 __all__ = ["add_rows", "recipe_of", "run"]
