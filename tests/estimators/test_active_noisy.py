@@ -87,7 +87,8 @@ def test_levels_work_with_every_question(ask):
 
 @pytest.mark.parametrize("strategy", PAPER)
 def test_the_papers_strategies_refuse_levels_and_say_what_to_do(strategy):
-    with pytest.raises(ParameterError, match=r"'levels'.*assumes exact answers.*use the default strategy"):
+    rule = r"'levels'.*assumes exact answers.*use the default strategy"
+    with pytest.raises(ParameterError, match=rule):
         fitted(TableOracle(target(2)), 2, strategy=strategy, levels=5)
 
 
