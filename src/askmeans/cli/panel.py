@@ -10,10 +10,9 @@ import numpy as np
 
 from askmeans._util.files import parse_json
 from askmeans._util.progress import answers_bar
-from askmeans.cli.group_numbers import numbered
-from askmeans.cli.printing import complain, say
-from askmeans.cli.sessions import named, opened, show_json
-from askmeans.cli.team_commands import PanelOptions
+from askmeans.cli.answering import PanelOptions
+from askmeans.cli.output import complain, say, show_json, typed_database
+from askmeans.cli.questions import numbered
 from askmeans.exceptions import ParameterError, StopAsking
 from askmeans.llm import ModelClient, ModelCost, ModelOracle, model_client
 from askmeans.llm.cache import ReplyCache
@@ -33,8 +32,8 @@ _PICTURES = frozenset({".png", ".jpg", ".jpeg", ".gif", ".webp"})
 
 
 def run(options: PanelOptions) -> bool:
-    """Do as told; False where it was stopped."""
-    with opened(options.which) as session:
+    """Do what the options ask for; False where it was stopped."""
+    with options.session.open() as session:
         if options.share is not None:
             session.set_option("audit_share", float(options.share))
         if options.url is None:
@@ -43,7 +42,7 @@ def run(options: PanelOptions) -> bool:
                     "--names and --forecast need a model. Got none; add --model URL "
                     "--model-name NAME."
                 )
-            _show_panel(session, session.panel(), (), as_json=options.which.as_json)
+            _show_panel(session, session.panel(), (), as_json=options.session.as_json)
             return True
         client = _client(options)
         if options.names:
@@ -51,13 +50,13 @@ def run(options: PanelOptions) -> bool:
             return True
         oracle = _oracle(session, client, options)
         rows = _rows(session, client.name, options)
-        if options.forecast or not options.which.as_json:
-            _show_forecast(session, oracle, rows, as_json=options.which.as_json)
+        if options.forecast or not options.session.as_json:
+            _show_forecast(session, oracle, rows, as_json=options.session.as_json)
         if options.forecast:
             return True
         stopped = _answer_ahead(session, oracle, rows)
         cost = oracle.spent, oracle.spent_in_all
-        _show_panel(session, session.panel(), cost, as_json=options.which.as_json)
+        _show_panel(session, session.panel(), cost, as_json=options.session.as_json)
         return not stopped
 
 
@@ -98,7 +97,7 @@ def _oracle(session: Session, client: ModelClient, options: PanelOptions) -> Mod
     return ModelOracle(
         client, guidelines=told.guidelines, show=told.shown, names=told.names,
         exemplars=told.exemplars, votes=options.votes,
-        cache=options.cache or _beside(options.which.database), max_cost=options.max_cost,
+        cache=options.cache or _beside(options.session.database), max_cost=options.max_cost,
         max_tokens=options.max_tokens, prices=_prices(options.prices),
         concurrency=options.concurrency,
     )  # fmt: skip
@@ -236,13 +235,13 @@ def _propose(session: Session, client: ModelClient, options: PanelOptions) -> No
     limits = Limits(max_cost=options.max_cost, max_tokens=options.max_tokens,
                     prices=_prices(options.prices))  # fmt: skip
     caller = Caller(
-        client, ReplyCache(options.cache or _beside(options.which.database)), limits, None
+        client, ReplyCache(options.cache or _beside(options.session.database)), limits, None
     )
     groups = session.groups
     proposer = NameProposer(caller, group_samples(session, groups), session.options["guidelines"])
     if options.forecast:
         told = proposer.forecast()
-        if options.which.as_json:
+        if options.session.as_json:
             show_json(session, {"forecast": dataclasses.asdict(told)})
         else:
             say(f"names for {len(groups)} groups: {_in_words(told)}")
@@ -250,7 +249,7 @@ def _propose(session: Session, client: ModelClient, options: PanelOptions) -> No
     found = [(groups[each.group], each) for each in proposer.propose()]
     now = {group.number: shown for shown, group in numbered(session)}  # some may have been merged
     found = [(group, each) for group, each in found if group.number in now]
-    if options.which.as_json:
+    if options.session.as_json:
         listed = [
             {"group": now[group.number], "now": group.name, "name": each.name,
              "description": each.description}
@@ -263,7 +262,8 @@ def _propose(session: Session, client: ModelClient, options: PanelOptions) -> No
         say(f"{now[group.number]} {group.name} -> {each.name}: {each.description}")
     say(
         "Nothing was changed. Accept or change them: "
-        f"askmeans groups {named(options.which.database)} --rename GROUP NAME --describe GROUP TEXT"
+        f"askmeans groups {typed_database(options.session.database)} "
+        "--rename GROUP NAME --describe GROUP TEXT"
     )
 
 

@@ -14,21 +14,15 @@ from askmeans.exceptions import DataError, QueryError, StopAsking
 from askmeans.queries import GroupQueries, MembershipQueries, Queries, RelativeQueries
 from askmeans.queries.shares import parse_row
 
-__all__ = ["ConsoleOracle", "leads", "on_scale", "parse_reply", "parse_side", "scale_text",
-           "show_values", "wording"]  # fmt: skip
+__all__ = ["ConsoleOracle", "help_text", "leads", "on_scale", "parse_reply", "parse_side",
+           "replies_text", "scale_text", "show_values", "wording"]  # fmt: skip
 
-_HELP = (
-    "Type a number from 0 to 1 or a percentage (25%), ? if you cannot say, "
-    "u to undo the last answer, q to stop and keep what was answered."
-)
-_GROUP_HELP = (
-    "Type a group's number or name, shares like 1:.7,2:.3, 0 or none for none of these, ? if you "
-    "cannot say, u to undo the last answer, q to stop and keep what was answered."
-)
-_RELATIVE_HELP = (
-    "Type a or b, both if it is as much like one as like the other, ? if you cannot say, "
-    "u to undo the last answer, q to stop and keep what was answered."
-)
+_ENDING = "u to undo the last answer, q to stop and keep what was answered."
+_FORMS = {
+    "group": "a group's number or name, shares like 1:.7,2:.3, 0 or none for none of these",
+    "relative": "a or b, both if it is as much like one as like the other",
+}
+_REPLIES = {"group": "group, shares, none", "relative": "a, b, both"}
 _SIDES = {"a": 1.0, "b": 0.0, "both": 0.5, "=": 0.5}
 _TYPICAL = 3  # items shown to tell what a cluster is
 _PLACED = 0.5  # of a membership, from which an item tells what a cluster is
@@ -155,7 +149,7 @@ class ConsoleOracle:
 
     def _greet(self, queries: Queries) -> None:
         """Say once how to answer, how much there is to answer, and what the clusters are."""
-        text = _help(queries) + "\n"
+        text = help_text(queries.kind, _ENDING) + "\n"
         if self.levels is not None and not isinstance(queries, RelativeQueries):
             text += f"The scale is {scale_text(self.levels)}.\n"
         if self.n_questions is not None:
@@ -186,7 +180,7 @@ class ConsoleOracle:
         elif isinstance(queries, RelativeQueries):
             value = parse_side(reply)
         if value is None:
-            self._write(f"{reply!r} is no answer. {_help(queries)}\n")
+            self._write(f"{reply!r} is no answer. {help_text(queries.kind, _ENDING)}\n")
             return row
         if self.levels is not None and not isinstance(queries, RelativeQueries):
             value = _on_scale(value, self.levels)
@@ -224,12 +218,13 @@ class ConsoleOracle:
         name = None
         if isinstance(queries, MembershipQueries):
             name = self._name(int(queries.clusters[row]), items[0])
-        replies = "a, b, both" if isinstance(queries, RelativeQueries) else "0..1"
         if isinstance(queries, GroupQueries):
-            replies = "group, shares, none"
             for cluster in range(queries.n_clusters):
                 text += f"    {cluster + 1}  {self._name(cluster, items[0])}\n"
-        self._write(f"{text}{wording(queries.kind, len(items), name)} [{replies}, ?, u, q] ")
+        self._write(
+            f"{text}{wording(queries.kind, len(items), name)} "
+            f"[{replies_text(queries.kind)}, ?, u, q] "
+        )
         line = (self.stdin or sys.stdin).readline()
         if not line:
             raise EOFError
@@ -304,8 +299,19 @@ class ConsoleOracle:
         stream.flush()
 
 
+def help_text(kind: str, ending: str) -> str:
+    """How to answer a question of this kind; the ending is about other keys."""
+    form = _FORMS.get(kind, "a number from 0 to 1 or a percentage (25%)")
+    return f"Type {form}, ? if you cannot say, {ending}"
+
+
+def replies_text(kind: str) -> str:
+    """The answers to a question of this kind, in a prompt."""
+    return _REPLIES.get(kind, "0..1")
+
+
 def leads(kind: str, n_items: int) -> tuple[str, ...]:
-    """What stands before each item of a question: which of the others is meant, if it matters."""
+    """The words before each item of a question: the letters that an answer names."""
     return ("", "a: ", "b: ") if kind == "relative" else ("",) * n_items
 
 
@@ -341,13 +347,6 @@ def _on_scale(value: Value, levels: int) -> Value | None:
     points = [on_scale(share, levels) for share in value]
     told = tuple(point for point in points if point is not None)
     return told if len(told) == len(points) and sum(told) <= 1.0 + 1e-9 else None
-
-
-def _help(queries: Queries) -> str:
-    """How to answer."""
-    if isinstance(queries, RelativeQueries):
-        return _RELATIVE_HELP
-    return _GROUP_HELP if isinstance(queries, GroupQueries) else _HELP
 
 
 def _reached(answers: NDArray[np.float64], row: int) -> NDArray[np.bool_]:
