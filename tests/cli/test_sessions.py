@@ -65,7 +65,8 @@ def test_init_prints_where_it_is_and_what_to_expect(run, folder):
     assert "about 200 questions in" in out
     assert "20 minutes" in out
     assert "petal_width   number    feature\n" in out
-    assert "species       category  feature   3 values\n" in out
+    why = "looks like labels; name it as a feature to cluster by it"
+    assert f"species       category  shown     {why}\n" in out
     assert "flower        id        left out  every row has another\n" in out
     code, _, errors = run("init", "s.db", "iris.csv", "-k", 3)
     assert code == 1
@@ -74,6 +75,7 @@ def test_init_prints_where_it_is_and_what_to_expect(run, folder):
     session = sessions.open(folder / "s.db")
     assert (session.config.ask, session.config.budget) == ("similarity", 200)
     assert session.item(0).fields == {"species": "setosa"}
+    assert not [name for name in session.config.feature_names if "species" in name]
 
 
 def test_init_keeps_ids_scale_texts_and_images(run, folder):

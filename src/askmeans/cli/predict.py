@@ -26,8 +26,9 @@ from askmeans.results import without_traces
 from askmeans.sessions.config import Config
 from askmeans.tables import Recipe, apply_recipe
 from askmeans.tables.encoders import Number, Scaling
+from askmeans.tables.items import item_ids
 from askmeans.tables.large import ParquetTable, is_parquet
-from askmeans.tables.reading import RawTable, read_table
+from askmeans.tables.reading import RawTable, check_column, read_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,7 +47,9 @@ class Predicted:
     recipe: Recipe
     predictor: Any
     names: Sequence[str]
-    own: dict[str, Floats]  # of the session's items, by id
+    rows: dict[str, int]  # of the session's items, by id
+    features: NDArray[np.floating]  # of those items
+    memberships: Floats  # of those items, as answered
     id_column: str | None
     embed: Any
     folder: Path  # from which paths of images start
@@ -56,15 +59,17 @@ class Predicted:
         """One row an item: its id, and its memberships or the largest of them."""
         import pandas as pd
 
-        id_column = self.id_column or self.recipe.id or ROW
-        if id_column not in frame.columns:
-            frame = frame.assign(**{id_column: np.arange(start, start + len(frame))})
+        key = self.recipe.id or ROW  # the column that the session's items are named by
+        if key not in frame.columns:
+            names: Any = np.arange(start, start + len(frame))
+            if key != ROW and self.id_column is not None:  # called otherwise in this file
+                check_column(frame, self.id_column)
+                names = frame[self.id_column]
+            frame = frame.assign(**{key: names})
         table = RawTable(frame=frame, folder=self.folder, notes=[])
-        items = apply_recipe(self.recipe, table, id=id_column, embed=self.embed)
+        items = apply_recipe(self.recipe, table, id=self.id_column or key, embed=self.embed)
         U = self.predictor(np.asarray(items.features, np.float64))
-        for place, name in enumerate(items.ids):
-            if name in self.own:
-                U[place] = self.own[name]
+        self._restore(U, items.features, item_ids(frame, key), by_number=key == ROW)
         U = without_traces(U)
         ids = {"id": items.ids}
         if self.top is None:
@@ -75,6 +80,20 @@ class Predicted:
             columns[f"group_{place + 1}"] = np.array(self.names, dtype=object)[groups[:, place]]
             columns[f"membership_{place + 1}"] = strongest[:, place]
         return pd.DataFrame(ids | columns)
+
+    def _restore(
+        self, U: Floats, features: NDArray[np.floating], ids: list[str], *, by_number: bool
+    ) -> None:
+        """Put the session's memberships of its own items in the place of the predicted ones.
+
+        Numbers of rows name an item in the same data only, so there the features must agree.
+        """
+        places = np.array([place for place, name in enumerate(ids) if name in self.rows], np.intp)
+        rows = np.array([self.rows[ids[place]] for place in places], np.intp)
+        if by_number:
+            same = np.isclose(features[places], self.features[rows], rtol=1e-4, atol=1e-5)
+            places, rows = places[same.all(axis=1)], rows[same.all(axis=1)]
+        U[places] = self.memberships[rows]
 
 
 def run(options: PredictOptions) -> None:
@@ -100,7 +119,7 @@ def run(options: PredictOptions) -> None:
 def _predicted(
     session: "Session", recipe: Recipe, data: Path, options: PredictOptions
 ) -> Predicted:
-    """What the answers so far say of rows."""
+    """The function from rows to memberships, by the answers so far."""
     result = session.result()
     for note in filter(None, (result.without_answers, *result.notes)):
         complain(f"warning: {note}")
@@ -108,7 +127,9 @@ def _predicted(
         recipe=recipe,
         predictor=result.clustering.predictor,
         names=result.cluster_names,
-        own=dict(zip(result.ids, result.memberships, strict=True)),
+        rows={name: row for row, name in enumerate(result.ids)},
+        features=session.rows.matrix,
+        memberships=result.memberships,
         id_column=options.id,
         embed=embed_option(options.embed),
         folder=data if data.is_dir() and not is_parquet(data) else data.parent,
@@ -132,11 +153,11 @@ def _out(options: PredictOptions, file: DataFile) -> Path:
 
 
 def _write(table: Any, function: Predicted, data: Path, out: Path) -> int:
-    """Write all rows, and tell how many there are."""
+    """Write all rows, and return their number."""
     if table is None:
         recipe = function.recipe
-        whole = read_table(data, function.id_column or recipe.id)
-        frame = whole.with_texts(c.name for c in recipe.columns if c.kind == "text").frame
+        texts = [column.name for column in recipe.columns if column.kind == "text"]
+        frame = read_table(data, function.id_column or recipe.id).with_texts(texts).frame
         write_frames([function(frame, 0)], out)
         return len(frame)
     with work_bar("rows", table.n_rows) as advance:
