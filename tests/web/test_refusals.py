@@ -229,6 +229,8 @@ FORMS_REFUSED = [
     ("/review", {"row": 99, "value": "group-0"}, "There is no item 99"),
     ("/adjudicate", {"question": "open", "value": "group-0"}, "nothing to decide"),
     ("/options", {"guidelines": "x" * 20_001}, "20,001 characters"),
+    ("/good-enough", {"percent": "101"}, "from 0 to 100"),
+    ("/good-enough", {"percent": "few"}, "Type a number"),
     ("/options", {"guidelines": "ع" * 20_000}, "too long to be sent"),
     ("/options", {"back": "http://a.example"}, "came incomplete"),
     ("/budget", {"n": 0}, "Type a whole number from 1 up"),
@@ -294,7 +296,7 @@ FORMS = {  # of every form of the page, what may be sent
     "/pin": {"row": "1", "group": "0", "off": ""}, "/review": {"row": "1", "value": "group-0"},
     "/adjudicate": {"question": "1", "value": "group-0"},
     "/options": {"purpose": "x", "guidelines": "y", "predicted_first": "1"},
-    "/pause": {"off": "1"}, "/budget": {"n": "3"},
+    "/pause": {"off": "1"}, "/budget": {"n": "3"}, "/good-enough": {"percent": "5"},
     "/invite": {"name": "bob", "role": "owner", "days": "3"}, "/revoke": {"number": "99"},
 }  # fmt: skip
 STRANGE = [None, "", "x", "-1", "99", "nan", "1e999", "0.37", "group-9", "id", "é" * 300, "a\x00b"]

@@ -19,6 +19,7 @@ from askmeans.policy.models.closed_form import ClosedForm, name_clusters
 from askmeans.policy.models.training import ALL_OR_NOTHING, Predict, Training
 from askmeans.policy.panel import ModelAnswers, Panel, weigh
 from askmeans.policy.pool import Pool
+from askmeans.policy.proximity import Proximity
 from askmeans.policy.stacking import Stack, sharpened, stack_models
 from askmeans.policy.strata import Strata
 
@@ -142,16 +143,23 @@ class Belief:
                 self.likely = min([self.likely, *ensemble.sketch(training)], key=self._misfit)
                 training = self._training()
                 assert training is not None
-        self.stack = stack = stack_models(ensemble.learn(training), training)
+        self.stack = stack = self._stacked(ensemble, training)
         rows = np.isin(self.asked, training.rows)
         belief = self._weight(training.Y, stack.pool[training.rows], rows)
         if (belief < 0.5).any():  # once more, without those that are hardly believed
             weight = np.maximum(training.sample_weight * belief, 1e-3)
             training = replace(training, sample_weight=weight)
-            stack = stack_models(ensemble.learn(training), training)
+            stack = self._stacked(ensemble, training)
         self.stack, self.likely = stack, stack.pool
         self.seen = training.sample_weight @ training.Y >= _SEEN
         return training
+
+    def _stacked(self, ensemble: Ensemble, training: Training) -> Stack:
+        """Every model, and the stack of them."""
+        proximity = None
+        if training.is_hard:
+            proximity = Proximity.of(self.pool, training, self.strata.resolution)
+        return stack_models(ensemble.learn(training), training, proximity)
 
     def _misfit(self, U: Floats) -> float:
         """How far memberships of the pool are from what was told."""

@@ -158,7 +158,7 @@ class Panel:
 
 def without_models(answers: Answers) -> Answers:
     """People's answers only."""
-    if not any(is_model(name) for batch in answers.batches for name in batch.annotators or ()):
+    if not any(is_model(name) for batch in answers.batches for name in set(batch.annotators or ())):
         return answers
     kept = []
     for batch in answers.batches:
@@ -180,6 +180,8 @@ def panel_of(answers: Answers, n_clusters: int) -> tuple[ModelAnswers, ...]:
     """What each model said of whole rows, as far as it could say; the last of several stands."""
     said: dict[str, dict[int, Floats]] = {}
     for batch in answers.batches:
+        if not any(map(is_model, set(batch.annotators or ()))):
+            continue
         if batch.annotators is None or not isinstance(batch.queries, GroupQueries):
             continue
         for item, name, row in zip(

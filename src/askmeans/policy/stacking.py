@@ -18,6 +18,7 @@ from askmeans._util.floats import default_float_errors
 from askmeans.fuzzy.items import ItemSet
 from askmeans.policy.expected_errors import error_by_uncertainty
 from askmeans.policy.models.training import ALL_OR_NOTHING, MANY, Fitted, Predict, Training
+from askmeans.policy.proximity import Proximity
 
 __all__ = ["Rows", "Stack", "calibration", "likeliest_power", "sharpened", "stack_models"]
 
@@ -78,6 +79,7 @@ class Stack:
     n_mistakes: float  # as many as tell how wrong held-out answers are
     rows: NDArray[np.intp]  # the pool's items that were learnt from
     held_out: Floats  # what is said of each of these by models that had not seen it
+    proximity: Proximity | None = None  # of hard answers
 
     def confidence(self, U: Floats) -> Floats:
         """The probability that the strongest cluster of each of these rows is right."""
@@ -102,7 +104,7 @@ class Stack:
         """Memberships of any items, without all that the stack was learnt from."""
         pairs = zip(self.weights.tolist(), self.fitted, strict=True)
         parts = tuple((weight, f.predict) for weight, f in pairs if weight > 0.0)
-        return Stacked(parts=parts, sharpness=self.sharpness)
+        return Stacked(parts=parts, sharpness=self.sharpness, proximity=self.proximity)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,18 +113,24 @@ class Stacked:
 
     parts: tuple[tuple[float, Predict], ...]
     sharpness: float
+    proximity: Proximity | None
 
     @default_float_errors()
     def __call__(self, X: NDArray[np.floating]) -> Floats:
         """Memberships of any items."""
-        U = sum(weight * predict(X) for weight, predict in self.parts)
-        return sharpened(np.asarray(U), self.sharpness)
+        U = np.asarray(sum(weight * predict(X) for weight, predict in self.parts))
+        if self.proximity is not None:
+            U = sharpened(U, self.proximity(X))
+        return sharpened(U, self.sharpness)
 
 
-def sharpened(U: Floats, sharpness: float) -> Floats:
-    """Memberships, a trace of them spread evenly, to a power; rows sum to one again."""
+def sharpened(U: Floats, sharpness: float | Floats) -> Floats:
+    """Memberships, a trace of them spread evenly, to a power; rows sum to one again.
+
+    The power is that of all rows, or one for each.
+    """
     V = _evened(U).T.copy()  # sums over few clusters are quicker along the first axis
-    if sharpness != 1.0:
+    if np.any(sharpness != 1.0):
         V /= V.max(axis=0)
         V **= sharpness
     V /= V.sum(axis=0)
@@ -146,12 +154,14 @@ class HeldOut:
     sample_weight: Floats  # to calibrate: who is first seen in a cluster counts, too
     prior: Floats
     hard: bool
+    power: Floats | None  # of every answer, by its distance to others
 
     def part(self, chosen: NDArray[np.bool_]) -> "HeldOut":
         """Some of the answers."""
         return replace(
             self, outs=self.outs[:, chosen], Y=self.Y[chosen], known=self.known[chosen],
             weight=self.weight[chosen], sample_weight=self.sample_weight[chosen],
+            power=None if self.power is None else self.power[chosen],
         )  # fmt: skip
 
     def stack(self) -> tuple[Floats, float]:
@@ -174,6 +184,7 @@ class HeldOut:
     def sharpness(self, mean: Floats) -> float:
         """The power that calibrates these rows."""
         calibrate = calibration(hard=self.hard)
+        mean = mean if self.power is None else sharpened(mean, self.power)
         return calibrate(mean, self.Y, self.known, self.sample_weight)
 
 
@@ -202,8 +213,8 @@ def likeliest_power(rows: Floats, Y: Floats, known: NDArray[np.bool_], weight: F
             each[partly] -= rest[partly] * np.log(np.maximum(left, 1e-300))
         return float(weight @ each) + 0.5 * (log_power / _SPREAD) ** 2
 
-    best = minimize_scalar(loss, bounds=_POWERS, method="bounded", options={"xatol": 1e-3})
-    return float(np.exp(np.round(best.x, 2)))  # nothing shall hang on where a search has stopped
+    best = minimize_scalar(loss, bounds=_POWERS, method="bounded", options={"xatol": 1e-4})
+    return float(np.exp(np.round(best.x, 3)))  # nothing shall hang on where a search has stopped
 
 
 def closest_power(rows: Floats, Y: Floats, known: NDArray[np.bool_], weight: Floats) -> float:
@@ -232,8 +243,13 @@ def stack_all(parts: list[HeldOut], near: Floats | None = None) -> list[tuple[Fl
     ]
 
 
-def stack_models(fitted: list[Fitted], training: Training) -> Stack:
-    """Stack models: least squared held-out error, near the prior while answers are few."""
+def stack_models(
+    fitted: list[Fitted], training: Training, proximity: Proximity | None = None
+) -> Stack:
+    """Stack models: least squared held-out error, near the prior while answers are few.
+
+    Hard answers are calibrated by the proximity of items to each other, too, where it is known.
+    """
     Y, hard = training.Y, training.is_hard
     counts = HARD if hard or len(Y) < MANY else SOFT
     prior = np.array([counts[f.name] for f in fitted])
@@ -244,19 +260,25 @@ def stack_models(fitted: list[Fitted], training: Training) -> Stack:
     fair = np.where(supported, each, _UNSUPPORTED) if supported.sum() >= _SUPPORTED else each
     held = HeldOut(
         outs=outs, Y=Y, known=training.known, weight=fair, sample_weight=each, prior=prior,
-        hard=hard,
+        hard=hard, power=None if proximity is None else proximity.held_out,
     )  # fmt: skip
     w, sharpness = held.stack()
     held_out, plain = np.tensordot(w, outs, 1), np.tensordot(w, pools, 1)
     held_out_sharpness = sharpness
+    near_held_out, near = held_out, plain
+    if proximity is not None:
+        near_held_out, near = (
+            sharpened(held_out, proximity.held_out),
+            sharpened(plain, proximity.pool),
+        )
     if hard:
         sharpness *= (np.count_nonzero(Y.sum(axis=0)) / 3.0) ** _MORE
     voting = _VOTES if hard else sharpness
     # Probabilities tell their own errors; those of shares are seen on answers held out.
     errors = np.empty(0) if hard else _honest_errors(held, training.folds, near=w)
     rows = Rows(
-        pool=sharpened(plain, sharpness),
-        held_out=sharpened(held_out, held_out_sharpness),
+        pool=sharpened(near, sharpness),
+        held_out=sharpened(near_held_out, held_out_sharpness),
         uncertainty=_uncertainty(w, pools, plain, voting),
         held_out_uncertainty=_uncertainty(w, outs, held_out, voting),
         errors=errors,
@@ -267,6 +289,7 @@ def stack_models(fitted: list[Fitted], training: Training) -> Stack:
         sharpness=sharpness,
         strongest=training.strongest,
         rows=training.rows,
+        proximity=proximity,
         **rows.account(training),
     )
 

@@ -2,6 +2,7 @@
 
 import heapq
 from collections.abc import Iterator
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,7 @@ __all__ = ["Strata"]
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 _ROWS = 64  # that are quicker to go through than all at once
+_TWINS = 1e-3  # of the mean distance, which rounding leaves between items that do not differ
 
 
 class Strata:
@@ -22,10 +24,20 @@ class Strata:
         # The common scale has mean 0, so that little is lost by this form of the distance.
         Z = Z.astype(np.float32)
         norms = (Z**2).sum(axis=1)
-        D = norms[:, None] - 2.0 * (Z @ Z.T) + norms
+        D = Z @ Z.T  # in its place: the largest array there is
+        D *= -2.0
+        D += norms[:, None]
+        D += norms
         np.fill_diagonal(D, 0.0)
         self.D = np.sqrt(np.maximum(D, 0.0, out=D), out=D)
         self.turns = rng.permutation(len(Z)).tolist()
+
+    @cached_property
+    def resolution(self) -> float:
+        """The lower quartile of the distances to the nearest item that differs; 0 if none does."""
+        different = np.where(_TWINS * self.D.mean() < self.D, self.D, np.inf).min(axis=1)
+        nearest = float(np.quantile(different, 0.25, method="lower"))
+        return nearest if np.isfinite(nearest) else 0.0
 
     def sizes(self, rows: Rows) -> Floats:
         """How many items are nearest to each of these."""

@@ -104,6 +104,17 @@ class StratifiedPolicy:
             self.settings = replace(self.settings, audit=share)
             self._ranked = None
 
+    @property
+    def target(self) -> float | None:
+        """The share of wrong items that is small enough; None for the rule by precision."""
+        return self.settings.target
+
+    @target.setter
+    def target(self, share: float | None) -> None:
+        if share != self.settings.target:
+            self.settings = replace(self.settings, target=share)
+            self._ranked = None
+
     @default_float_errors()
     def propose(
         self,
@@ -282,13 +293,12 @@ class StratifiedPolicy:
         return b"".join([digest(answers), *(model.digest() for model in self._models)])
 
     def _belief(self, answers: Answers) -> Belief:
-        """What these answers tell; the last few beliefs are remembered."""
+        """What these answers tell; the last belief and that of the ranking are remembered."""
         key = self._key(answers)
         if key not in self._beliefs:
-            belief = self._believed(answers)
-            while len(self._beliefs) > 2:
-                del self._beliefs[next(iter(self._beliefs))]
-            self._beliefs[key] = belief
+            used = None if self._ranking is None else self._ranking.belief
+            self._beliefs = {k: belief for k, belief in self._beliefs.items() if belief is used}
+            self._beliefs[key] = self._believed(answers)
         return self._beliefs[key]
 
     def _believed(self, answers: Answers) -> Belief:

@@ -27,7 +27,7 @@ from askmeans.sessions.log import (
 )
 from askmeans.sessions.regrouping import Regrouping
 from askmeans.sessions.reports import Change, Question, Receipt
-from askmeans.sessions.runtime import AUDIT_SHARE
+from askmeans.sessions.runtime import AUDIT_SHARE, GOOD_ENOUGH
 from askmeans.sessions.store.contract import Transaction
 from askmeans.spec import SIMILARITIES
 
@@ -35,7 +35,7 @@ __all__ = ["OPTIONS", "AuditRecord", "Changes"]
 
 OPTIONS: dict[str, type] = {"purpose": str, "guidelines": str, "predicted_first": bool,
                            "gold_feedback": bool, "annotators_see_results": bool,
-                           AUDIT_SHARE: float}  # fmt: skip
+                           AUDIT_SHARE: float, GOOD_ENOUGH: float}  # fmt: skip
 _LONGEST = 20_000  # characters of guidelines
 
 
@@ -95,7 +95,7 @@ class Changes(Regrouping):
     def options(self) -> dict[str, Any]:
         """What the owner decided, by the names that `set_option` takes."""
         with self._runtime.up_to_date() as state:
-            return {name: kind() for name, kind in OPTIONS.items()} | state.options
+            return {name: self._first_option(name) for name in OPTIONS} | state.options
 
     def set_option(self, name: str, value: Any, *, annotator: str = ME) -> Receipt:
         """Decide something about how people are asked.
@@ -103,13 +103,14 @@ class Changes(Regrouping):
         Parameters
         ----------
         name : str
-            "purpose", "guidelines", "predicted_first", "gold_feedback", "annotators_see_results" or
-            "audit_share":
+            "purpose", "guidelines", "predicted_first", "gold_feedback", "annotators_see_results",
+            "audit_share" or "good_enough":
             what this is for, in a sentence; what belongs where, in Markdown; whether groups that
             are likely come first on a card (it biases people, so they do not unless one says so);
             whether people are told the known answer after a gold question; whether people who
             were invited as annotators see the result, not owners alone; which part of people's
-            questions is about random items, where language models answer, too (see `panel`).
+            questions is about random items, where language models answer, too (see `panel`); the
+            share of wrong items below which there is no need to go on, 0.0 for none.
         value : str, bool or float
             A text of at most 20,000 characters; True or False; a share from 0.0 to 1.0.
         annotator : str, default="me"
@@ -123,7 +124,8 @@ class Changes(Regrouping):
         Raises
         ------
         ParameterError
-            If there is no such option, or the value is not of its kind.
+            If there is no such option, the value is not of its kind, or a strategy of the paper
+            has no estimate that "good_enough" could be compared with.
 
         Examples
         --------
@@ -141,6 +143,14 @@ class Changes(Regrouping):
                 f"or a share from 0.0 to 1.0. Got {name!r:.40} and {value!r:.40} instead.",
                 user_message=f"This text has {len(str(value)):,} characters, and at most "
                 f"{_LONGEST:,} can be saved. Shorten it.",
+            )
+        if name == GOOD_ENOUGH and self.config.has_plan:
+            raise ParameterError(
+                "The option 'good_enough' of Session.set_option must be left alone with a strategy "
+                "of the paper, which does not estimate how many items are wrong. Got "
+                f"{value!r:.40}; use strategy=\"auto\".",
+                user_message="This session does not estimate how many items are wrong, so there is "
+                "nothing to stop at. Set a number of questions instead.",
             )
         if isinstance(value, str):
             check_text(value, f"The option {name!r}")
@@ -352,13 +362,17 @@ class Changes(Regrouping):
         same = [each for each in earlier if _same(event, each)]
         if event.kind is EventKind.OPTION:
             (name,) = json.loads(event.text or "{}")
-            return json.loads(same[-1].text or "{}") if same else {name: OPTIONS[name]()}
+            return json.loads(same[-1].text or "{}") if same else {name: self._first_option(name)}
         if same:
             return same[-1].text
         if event.kind is EventKind.DESCRIBE:
             return ""
         given = [each.text for each in earlier if _names(each, event.target)]
         return given[-1] if given else self._results.first_name(event.target or 0)
+
+    def _first_option(self, name: str) -> Any:
+        """An option's value before anybody decided it."""
+        return self.config.target if name == GOOD_ENOUGH else OPTIONS[name]()
 
     def _told(self, event: Event) -> str:
         """A change in a few words."""

@@ -156,6 +156,11 @@ class Config:
         """Whether questions are those of a plan, in rounds, and not of the default policy."""
         return bool(self.strategy["kind"] != Stratified.__name__)
 
+    @property
+    def target(self) -> float:
+        """The share of wrong items that is good enough, as it was made; 0.0 where none was."""
+        return float(self.strategy.get("target") or 0.0)
+
     def make_policy(self, X: Any, blank: Iterable[int] = ()) -> PlanPolicy | StratifiedPolicy:
         """The policy, from its beginning, the same at every call; blank items come last."""
         if self.has_plan:

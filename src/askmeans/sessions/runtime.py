@@ -30,7 +30,7 @@ from askmeans.policy.adapter import PlanPolicy
 from askmeans.policy.models.forest import load as load_forest
 from askmeans.policy.panel import without_models
 from askmeans.policy.regrouped import renumbered, to_ask_again
-from askmeans.policy.stratified import StratifiedPolicy
+from askmeans.policy.stratified import Settings, StratifiedPolicy
 from askmeans.queries import Answers, Question
 from askmeans.queries.answers import AnswerBatch
 from askmeans.queries.shares import difference
@@ -45,7 +45,7 @@ from askmeans.sessions.stored import as_written, check
 from askmeans.sessions.warning_notes import quietly
 from askmeans.spec import SIMILARITIES
 
-__all__ = ["AUDIT_SHARE", "GOLD_COPY", "WAY_OUT", "Found", "Runtime"]
+__all__ = ["AUDIT_SHARE", "GOLD_COPY", "GOOD_ENOUGH", "WAY_OUT", "Found", "Runtime"]
 
 T = TypeVar("T")
 Check = Callable[[Transaction], None]  # raises where whoever acts may not write any more
@@ -58,6 +58,7 @@ GOLD_COPY = 1 << 30
 _CROWD, _LATELY, _REST = 5, 10.0, 3.0
 
 AUDIT_SHARE = "audit_share"  # the option: part of people's questions that are random
+GOOD_ENOUGH = "good_enough"  # the option: share of wrong items to stop at; 0.0 for none
 
 WAY_OUT = (
     "Every answer is kept. Take some back (`askmeans undo DB`, Session.undo), or export them "
@@ -72,6 +73,7 @@ class Found:
     result: Result
     answers: Answers
     policy: PlanPolicy | StratifiedPolicy
+    settings: Settings | None  # of the default policy
     notes: tuple[str, ...]
     has_evidence: bool  # whether an answer places an item
 
@@ -207,7 +209,10 @@ class Runtime:
             raise StoreMovedError(
                 f"{self.store.url} must keep all that was written to it. Got one without event "
                 f"{last.id}: an older state was restored. Stop this program and start it again, to "
-                "go on from there. The last answer was not confirmed."
+                "go on from there. The last answer was not confirmed.",
+                user_message="The database of this session was put back to an older state while "
+                "the page was open, so this was not saved. Whoever runs the session has to start "
+                "it again.",
             )
         return events[1:]
 
@@ -311,6 +316,7 @@ class Runtime:
                 self._notes = [(0, note) for note in notes]
             if isinstance(policy, StratifiedPolicy):
                 policy.audit = self.state.options.get(AUDIT_SHARE, 0.0)
+                policy.target = self.state.options.get(GOOD_ENOUGH, self.config.target) or None
             if self._taught is not answers:
                 self._teach(policy, answers)
             # Only now: whoever asks meanwhile waits, and is not asked what was answered long ago.
@@ -427,12 +433,17 @@ class Runtime:
             with self.lock:
                 answers = self._evidence().all
             found = self.found
-            if found is None or found.answers is not answers or found.policy is not policy:
+            settings = policy.settings if isinstance(policy, StratifiedPolicy) else None
+            if (
+                found is None or found.answers is not answers or found.policy is not policy
+                or found.settings is not settings
+            ):  # fmt: skip
                 result, notes = quietly(lambda: _result(policy, answers))
                 if self.failure is not None:
                     notes = [*notes, str(self.failure)]
                 self.found = found = Found(
-                    result=result, answers=answers, policy=policy, notes=tuple(notes),
+                    result=result, answers=answers, policy=policy, settings=settings,
+                    notes=tuple(notes),
                     has_evidence=any(map(_places_items, answers.batches)),
                 )  # fmt: skip
             return found

@@ -102,7 +102,7 @@ def _deciders(session: Session, n_items: int) -> list[str]:
         if receipt.question is None or receipt.value is None or is_model(receipt.annotator):
             continue
         question = session.question(receipt.question)
-        if question.kind in ("group", "membership"):
+        if question.kind in ("group", "membership") and question.items[0] < n_items:
             deciders[question.items[0]][receipt.annotator] = None
     return [", ".join(names) for names in deciders]
 

@@ -239,6 +239,25 @@ class AppContext:
         """The newest result; one of the last event where it is ready within so many seconds."""
         return await self.result_views.wait(await self.aside(self.result_views.order), wait)
 
+    async def result_to_export(self) -> ResultView:
+        """The result of all answers so far, however long it takes.
+
+        Where many people answer at once it is the last view: an export does not hold them up.
+
+        Raises
+        ------
+        AskmeansError
+            If the answers allow no result.
+        """
+        event = await self.aside(lambda: self.session.last_event)
+        while (coming := await self.aside(self.result_views.order)) is not None:
+            made = await asyncio.shield(asyncio.wrap_future(coming))
+            if made.event >= event:
+                return made
+        last = self.result_views.glance()
+        assert last is not None  # nothing was ordered: there is one
+        return last
+
     def close(self) -> None:
         """Let go of the threads and the database."""
         self.result_views.close()

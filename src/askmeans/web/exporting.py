@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from askmeans.sessions import Session
+from askmeans.sessions import Session, SessionResult
 from askmeans.sessions.tables import Table, answers_table, centers_table, memberships_table
 from askmeans.web.result_views import ResultView
 
@@ -71,9 +71,10 @@ def _listed(values: NDArray[np.float64] | None) -> list[float] | None:
     return None if values is None else values.tolist()
 
 
-def export(session: Session, file: str) -> bytes:
-    """One of the files."""
-    result = session.result()
+def export(session: Session, file: str, result: SessionResult | None) -> bytes:
+    """One of the files; answers need no result."""
+    if file == "answers.csv" or result is None:
+        return answers_table(session).to_csv().encode()
     tables: dict[str, Callable[[], Table]] = {
         "memberships": lambda: memberships_table(session, result),
         "centers": lambda: centers_table(session, result),

@@ -57,6 +57,7 @@ def _add_groups(router: APIRouter, context: AppContext, does: Does) -> None:
         return context.page(
             request, "groups.html", groups=group_page_of(session, context.assignments.cards, who),
             changes=session.changes()[-20:][::-1], options=session.options,
+            budget=session.status().budget,
             can_group=session.can_regroup, can_merge=session.config.ask == "group",
         )  # fmt: skip
 
@@ -146,7 +147,7 @@ def _add_items(context: AppContext, does: Does) -> None:
 
 
 def _add_options(router: APIRouter, context: AppContext, does: Does) -> None:
-    """The owner's options, a pause, the budget."""
+    """The owner's options, a pause, the budget, and what is good enough."""
     session = context.session
 
     @does("/options")
@@ -168,11 +169,22 @@ def _add_options(router: APIRouter, context: AppContext, does: Does) -> None:
         (session.resume if off else session.pause)(annotator=annotator_of(request) or ME)
         return RedirectResponse("/" if off else "/results", 303)
 
-    @router.post("/budget")
-    def budget(request: Request, form: SentForm) -> Response:
-        annotator, number = context.annotator_in(form), form.whole("n")
-        session.set_budget(number, annotator=annotator)
-        return context.go_on(request, annotator, f"The budget is {number} questions now.")
+    @does("/budget", back="/")
+    def budget(form: Form, who: str) -> str:
+        number = form.whole("n")
+        session.set_budget(number, annotator=who)
+        return f"The budget is {number} questions now."
+
+    @does("/good-enough", back="/groups")
+    def good_enough(form: Form, who: str) -> str:
+        """The share of wrong items to stop at; none where the field is empty."""
+        percent = form.number("percent") if (form.get("percent") or "").strip() else 0.0
+        if not 0.0 <= percent <= 100.0:
+            raise HTTPException(422, "Type a number of percent from 0 to 100.")
+        session.set_option("good_enough", percent / 100.0, annotator=who)
+        if not percent:
+            return "Saved: by its own rule the session decides when it is good enough."
+        return f"Saved: it is good enough with fewer than {percent:.3g} % in the wrong group."
 
 
 def _add_invitations(router: APIRouter, context: AppContext, does: Does) -> None:

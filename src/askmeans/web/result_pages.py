@@ -110,9 +110,12 @@ def add_files(router: APIRouter, context: AppContext) -> None:
         if file not in EXPORTS:
             raise HTTPException(404, "There is no such file. The results list those there are.")
 
+        result_view = None if file == "answers.csv" else await context.result_to_export()
+
         def body() -> bytes:
-            tag = str(context.session.last_event)
-            return context.bodies.get(file, tag, lambda: export(context.session, file))
+            tag = str(context.session.last_event) if result_view is None else result_view.tag
+            result = None if result_view is None else result_view.result
+            return context.bodies.get(file, tag, lambda: export(context.session, file, result))
 
         made = await context.aside(body)
         kind = "application/json" if file.endswith(".json") else "text/csv; charset=utf-8"

@@ -33,9 +33,9 @@ __all__ = ["Access", "serve"]
 
 PORT = 8420
 _WEEK = 7 * 24 * 3600.0
-# Seconds for which a thread that computes may keep the others waiting; an answer waits a dozen
-# times, at each statement to the database.
-_SWITCH = 0.0005
+# Seconds for which a thread that computes may keep the others waiting; an answer waits a hundred
+# times, at each statement to the database and each look at its files.
+_SWITCH = 0.0001
 _M_ARENA_MAX, _M_MMAP_THRESHOLD = -8, -3  # of malloc.h
 
 

@@ -12,6 +12,7 @@ from askmeans.fuzzy.items import as_items
 from askmeans.policy.models.discriminant import learn_discriminant, shrunk_covariance
 from askmeans.policy.models.forest import forest
 from askmeans.policy.models.graph import Graph, spread
+from askmeans.policy.models.kernel import MOST, ridge, smooth
 from askmeans.policy.models.logistic import learn_logistic, logistic
 from askmeans.policy.models.mixture import maximise, mixture
 from askmeans.policy.models.rows import span
@@ -140,7 +141,7 @@ def test_answers_spread_along_moons():
     assert (learn_discriminant(pool, training).of(pool.Z).argmax(axis=1) == labels).mean() < 0.93
 
 
-def test_columns_of_the_graph_are_computed_once_and_in_any_order():
+def test_a_graph_learns_the_same_whatever_it_learnt_before():
     X, labels = make_moons(100, noise=0.05, random_state=0)
     pool, training = known(X, labels, np.arange(10), 2)
     graph = Graph(pool)
@@ -148,4 +149,26 @@ def test_columns_of_the_graph_are_computed_once_and_in_any_order():
     assert_allclose(
         spread(pool, training, graph).pool, spread(pool, training, Graph(pool)).pool, atol=1e-9
     )
-    assert graph.columns(0).shape == (100, 11)
+
+
+def test_a_graph_keeps_columns_for_the_last_items_only():
+    X, labels = make_moons(100, noise=0.05, random_state=0)
+    pool, _ = known(X, labels, np.arange(10), 2)
+    graph = Graph(pool)
+    graph.columns(np.arange(10))
+    assert [columns.shape for columns in graph.columns(np.array([7, 50, 3]))] == [(100, 3)] * 2
+
+
+@pytest.mark.parametrize("learn", [smooth, ridge, "graph"])
+def test_processes_learn_from_a_part_of_many_answers_and_are_as_good(learn):
+    X, labels = make_moons(2400, noise=0.2, random_state=0)
+    rows = np.arange(2200)
+    pool, training = known(X, labels, rows, 2)
+    inside = training.sample(MOST)
+    assert inside.sum() == MOST
+    assert abs(training.Y[inside].mean(axis=0) - training.Y.mean(axis=0)).max() < 0.002
+    model = spread(pool, training, Graph(pool)) if learn == "graph" else learn(pool, training)
+    assert model.held_out.shape == training.Y.shape
+    least = 0.83 if learn is ridge else 0.95
+    assert (model.held_out.argmax(axis=1) == labels[rows]).mean() > least
+    assert (model.pool[2200:].argmax(axis=1) == labels[2200:]).mean() > least - 0.02

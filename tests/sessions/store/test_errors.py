@@ -220,8 +220,11 @@ def test_no_answer_is_confirmed_once_its_database_was_overwritten_in_its_place(
             session.check_writable,
             lambda: session.invite("Ada"),
         ):
-            with pytest.raises(StoreMovedError, match=r"s\.db must .* start again.*not confirmed"):
+            with pytest.raises(
+                StoreMovedError, match=r"s\.db must .* start again.*not confirmed"
+            ) as refusal:
                 attempt()
+            assert "s.db was changed by another program" in refusal.value.user_message
         assert len(session.history()) == 8 + since
 
 
@@ -279,8 +282,9 @@ def test_a_state_that_was_restored_by_the_database_itself_is_noticed(database_at
         with session._store._backend.engine.begin() as connection:
             connection.exec_driver_sql(lost)
         for attempt in (lambda: session.tell(question.id, 0), session.check_writable):
-            with pytest.raises(StoreMovedError, match="an older state was restored"):
+            with pytest.raises(StoreMovedError, match="an older state was restored") as refusal:
                 attempt()
+            assert "put back to an older state" in refusal.value.user_message
     with sessions.open(place) as session:
         assert len(session.history()) == 2
         kit.answer(session, 1)

@@ -1,6 +1,7 @@
 """A harmonic function on the graph of neighbours: answers spread along dense paths."""
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,7 +10,7 @@ from scipy.sparse.linalg import SuperLU, splu
 from scipy.spatial import cKDTree
 
 from askmeans.fuzzy.simplex import onto_simplex
-from askmeans.policy.models.kernel import best_process, prior_mean
+from askmeans.policy.models.kernel import MOST, best_process, prior_mean
 from askmeans.policy.models.training import Fitted, Training
 from askmeans.policy.pool import Pool, Standard
 
@@ -17,10 +18,11 @@ __all__ = ["Graph", "spread"]
 
 Floats = NDArray[np.float64]
 _NEIGHBOURS = 10
+_KEPT = 500  # items whose columns are known the next time; of more they would take 40 KB each
 
 
 class Graph:
-    """The pool's graph of neighbours, and columns of its kernels as they are needed."""
+    """The pool's graph of neighbours, and columns of its kernels for the last items asked for."""
 
     def __init__(self, pool: Pool, restraints: tuple[float, ...] = (0.003, 0.03)) -> None:
         n = len(pool)
@@ -41,28 +43,31 @@ class Graph:
         self._places: dict[int, int] = {}  # of items whose columns are known
         self._columns = [np.empty((n, 0)) for _ in restraints]
 
-    def places(self, rows: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Where the kernels' columns for these items stand; new ones are computed."""
-        new = [row for row in rows.tolist() if row not in self._places]
-        if new:
-            unit = np.zeros((self._columns[0].shape[0], len(new)))
-            unit[new, np.arange(len(new))] = 1.0
-            for i, solver in enumerate(self._solvers):
-                self._columns[i] = np.hstack([self._columns[i], solver.solve(unit)])
-            first = len(self._places)
-            self._places |= {row: first + i for i, row in enumerate(new)}
-        return np.array([self._places[row] for row in rows.tolist()], dtype=np.intp)
+    def columns(self, rows: NDArray[np.intp]) -> list[Floats]:
+        """The kernels' columns for these items; those known from the last time are not anew."""
+        known = np.array([row in self._places for row in rows.tolist()], dtype=bool)
+        n = len(self._columns[0])
+        unit = np.zeros((n, int((~known).sum())))
+        unit[rows[~known], np.arange(unit.shape[1])] = 1.0
+        before = [self._places[row] for row in rows[known].tolist()]
+        made = []
+        for i, solver in enumerate(self._solvers):
+            columns = np.empty((n, len(rows)))
+            columns[:, known] = self._columns[i][:, before]
+            if unit.shape[1]:
+                columns[:, ~known] = solver.solve(unit)
+            made.append(columns)
+        if len(rows) <= _KEPT:
+            self._columns = made
+            self._places = {row: place for place, row in enumerate(rows.tolist())}
+        return made
 
-    def columns(self, which: int) -> Floats:
-        """All columns of a kernel that are known."""
-        return self._columns[which]
-
-    def inner(self, rows: NDArray[np.intp]) -> list[tuple[Floats, float]]:
-        """Kernels between these items, scaled to mean 1 on the diagonal; and by what."""
-        places = self.places(rows)
+    @staticmethod
+    def inner(rows: NDArray[np.intp], made: list[Floats]) -> list[tuple[Floats, float]]:
+        """Kernels between the items of these columns, with mean 1 on the diagonal; and by what."""
         out = []
-        for columns in self._columns:
-            K = columns[np.ix_(rows, places)]
+        for columns in made:
+            K = columns[rows]
             unit = max(float(np.mean(np.diag(K))), 1e-12)
             out.append(((K + K.T) / (2.0 * unit), unit))
         return out
@@ -103,14 +108,20 @@ def nearest(tree: cKDTree, points: Floats, count: int) -> tuple[Floats, NDArray[
 
 def spread(pool: Pool, training: Training, graph: Graph) -> Fitted:
     """A Gaussian process along the graph; other items take the mean of their neighbours."""
-    mean = prior_mean(training)
-    kernels, units = zip(*graph.inner(training.rows), strict=True)
-    which, coefficients, held_out = best_process(
-        list(kernels), (0.01, 0.1), training.Y - mean, training.sample_weight
+    mean, inside = prior_mean(training), training.sample(MOST)
+    few = training.part(inside)
+    made = graph.columns(few.rows)
+    kernels, units = zip(*graph.inner(few.rows, made), strict=True)
+    which, coefficients, left_out = best_process(
+        [partial(_between, K) for K in kernels], (0.01, 0.1), few.Y - mean, few.sample_weight
     )
-    columns = graph.columns(which)
-    by_column = np.zeros((columns.shape[1], training.Y.shape[1]))
-    by_column[graph.places(training.rows)] = coefficients / units[which]
-    U = onto_simplex(columns @ by_column + mean)
+    U = onto_simplex(made[which] @ (coefficients / units[which]) + mean)
+    held_out = U[training.rows]
+    held_out[inside] = onto_simplex(left_out + mean)
     predict = Neighbours(scale=pool.scaled, axes=pool.axes, tree=pool.tree, memberships=U)
-    return Fitted(name="graph", pool=U, held_out=onto_simplex(held_out + mean), predict=predict)
+    return Fitted(name="graph", pool=U, held_out=held_out, predict=predict)
+
+
+def _between(K: Floats, rows: NDArray[np.intp]) -> Floats:
+    """A kernel between some of its rows."""
+    return K[np.ix_(rows, rows)]

@@ -98,6 +98,15 @@ class Training:
         inside = [self.folds == fold for fold in np.unique(self.folds)]
         return [(rows, self.part(~rows)) for rows in inside if not rows.all()]
 
+    def sample(self, most: int) -> NDArray[np.bool_]:
+        """Which rows to learn from where that takes long: at most so many, of every cluster."""
+        chosen = np.ones(len(self.rows), dtype=bool)
+        if len(self.rows) > most:
+            order = np.lexsort((self.folds, without_last_bits(self.Y).argmax(axis=1)))
+            chosen[:] = False
+            chosen[order[np.linspace(0, len(order) - 1, most).astype(np.intp)]] = True
+        return chosen
+
     def part(self, chosen: NDArray[np.bool_]) -> "Training":
         """Some of it."""
         return Training(

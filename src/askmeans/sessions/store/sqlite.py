@@ -72,6 +72,7 @@ class Opened(sqlite3.Connection):
     """A connection that knows which files it has open: the database and its write-ahead log."""
 
     files: tuple[FileId, FileId] = (None, None)
+    synchronous = ""  # as it was set last
 
 
 class SqliteBackend(Backend):
@@ -83,14 +84,15 @@ class SqliteBackend(Backend):
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._opened = opened = _files(path)[0]
+        self._log = log = f"{os.path.realpath(path)}-wal"  # SQLite keeps it beside the real file
+        self._opened = opened = _file_id(path)
 
         def make() -> Opened:
-            _check_same(path, _files(path)[0], opened)  # before another file is touched
+            _check_same(path, _file_id(path), opened)  # before another file is touched
             connection = connect(path)
             try:
                 _prepare(connection)
-                connection.files = _files(path)
+                connection.files = _file_id(path), _file_id(log)
                 _check_same(path, connection.files[0], opened)
             except BaseException:
                 connection.close()
@@ -123,9 +125,9 @@ class SqliteBackend(Backend):
                 self._checkpoint(raw)
             self._writes += 1
             yield writing
-            _check_files(writing, self._path)
+            _check_files(writing, self._path, self._log)
             content = _read_content(raw, self._content)
-        _check_files(writing, self._path)
+        _check_files(writing, self._path, self._log)
         self._content = content
         if self._is_written():  # since the transaction began
             with writing.begin():
@@ -171,22 +173,22 @@ class SqliteBackend(Backend):
             busy, in_log, moved = other.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
             if not busy and in_log == moved:
                 self._in_file = content
-        self._marks = _marks(self._path)
+        self._marks = _marks(self._path, self._log)
 
     def _is_written(self) -> bool:
         """Whether somebody wrote to the file since the last look, or shortened its log."""
         known = self._marks
         try:
-            now = _marks(self._path)
+            now = _marks(self._path, self._log)
         except OSError:  # it was removed just now
             return True
         return known is not None and (now.file != known.file or now.log < known.log)
 
     def _check_content(self) -> None:
         """Refuse a file that somebody overwrote, truncated or restored; in a writer's turn."""
-        _check_same(self._path, _files(self._path)[0], self._opened)
+        _check_same(self._path, _file_id(self._path), self._opened)
         try:
-            now = _marks(self._path)
+            now = _marks(self._path, self._log)
             if self._is_written():
                 _check_whole(self._path, self._content, self._in_file)
         except OSError:  # it was removed just now
@@ -203,17 +205,19 @@ def connect(path: Path) -> Opened:
     )  # fmt: skip
 
 
-def _check_files(connection: Connection, path: Path) -> None:
+def _check_files(connection: Connection, path: Path, log: str) -> None:
     """Refuse to go on where the files that are open are no longer those at their place."""
     opened: Any = connection.connection.dbapi_connection
-    now = _files(path)
-    _check_same(path, now[0], opened.files[0])
-    if now[1] != opened.files[1]:
+    _check_same(path, _file_id(path), opened.files[0])
+    now = _file_id(log)
+    if now != opened.files[1]:
         raise StoreMovedError(
             f"{path}-wal must stay beside its database as long as that is open. Got "
-            f"{'no file' if now[1] is None else 'another file'} at its place; stop every program "
+            f"{'no file' if now is None else 'another file'} at its place; stop every program "
             "that has the database open, so that it writes what it holds, and start again. The "
-            "last answer was not confirmed."
+            "last answer was not confirmed.",
+            user_message=f"A file that belongs to {path.name} was removed or replaced while the "
+            "page was open, so this was not saved. Whoever runs the session has to start it again.",
         )
 
 
@@ -225,13 +229,13 @@ class _Marks:
     log: int  # its size, which only grows while it is open
 
 
-def _marks(path: Path) -> _Marks:
+def _marks(path: Path, log: str) -> _Marks:
     """Those of a database."""
-    real, log = os.path.realpath(path), 0
+    size = 0
     with suppress(FileNotFoundError):
-        log = os.stat(f"{real}-wal").st_size
-    found = os.stat(real)
-    return _Marks(file=(found.st_size, found.st_mtime_ns), log=log)
+        size = os.stat(log).st_size
+    found = os.stat(path)
+    return _Marks(file=(found.st_size, found.st_mtime_ns), log=size)
 
 
 def _read_content(raw: sqlite3.Connection, known: _Content) -> _Content:
@@ -280,17 +284,13 @@ def _check_whole(path: Path, content: _Content, in_file: _Content) -> None:
         "overwritten, truncated or restored in its place; stop every program that has it open, "
         f"put the backup there once more, without {path.name}-wal and {path.name}-shm beside it "
         "(keep these where nothing was restored), and start again. The last answer was not "
-        "confirmed."
+        "confirmed.",
+        user_message=f"{path.name} was changed by another program while the page was open, so this "
+        "was not saved. Whoever runs the session has to put it right, and start it again.",
     )
 
 
-def _files(path: Path) -> tuple[FileId, FileId]:
-    """What a database and its write-ahead log are."""
-    real = os.path.realpath(path)  # SQLite keeps the log beside it
-    return _file_id(real), _file_id(f"{real}-wal")
-
-
-def _file_id(path: str) -> FileId:
+def _file_id(path: str | Path) -> FileId:
     """What a file is."""
     try:
         found = os.stat(path)
@@ -332,7 +332,9 @@ def _begin(connection: Connection) -> None:
         raw.execute("BEGIN")
         return
     (patience,) = raw.execute("PRAGMA busy_timeout").fetchone()
-    raw.execute(f"PRAGMA synchronous = {how}")
+    if raw.synchronous != how:
+        raw.execute(f"PRAGMA synchronous = {how}")
+        raw.synchronous = how
     raw.execute("PRAGMA busy_timeout = 0")
     try:
         _wait_for_turn(raw, time.monotonic() + patience / 1000.0)
