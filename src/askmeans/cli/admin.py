@@ -24,10 +24,10 @@ def budget(
     number: Annotated[str, typer.Argument(metavar="N", help="Most different questions to answer.")],
 ) -> None:
     """Allow another number of questions: those answered so far are among them."""
-    from askmeans.cli.questions import whole
+    from askmeans.cli.questions import typed_number
 
     with options.open() as session:
-        session.set_budget(whole(number, "N"))
+        session.set_budget(typed_number(number, "N"))
         report = session.status()
         if options.as_json:
             values = {"answered": report.answered, "budget": report.budget, "state": report.state}

@@ -78,12 +78,12 @@ def tell(
 ) -> None:
     """Answer a question; the answer is on disk when this returns."""
     from askmeans._util.checks import check_name
-    from askmeans.cli.questions import answer_text, is_unsure, required_value, whole
+    from askmeans.cli.questions import answer_text, is_unsure, required_value, typed_number
 
     check_name(annotator, "annotator", "askmeans tell")
     who: dict[str, Any] = {"annotator": annotator, "key": key}
     with options.open() as session:
-        number, text = whole(question, "QUESTION"), value.strip()
+        number, text = typed_number(question, "QUESTION"), value.strip()
         if text.lower() == "skip":
             receipt = session.skip(number, **who)
         else:

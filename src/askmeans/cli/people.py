@@ -143,10 +143,10 @@ def adjudicate(
 
     VALUE is as in tell; 'back' takes a decision back.
     """
-    from askmeans.cli.questions import is_unsure, required_value, whole
+    from askmeans.cli.questions import is_unsure, required_value, typed_number
 
     with options.open() as session:
-        number, text = whole(question, "QUESTION"), value.strip()
+        number, text = typed_number(question, "QUESTION"), value.strip()
         decision = None
         if text.lower() != "back":
             words = "as in `askmeans tell`, or 'back'"

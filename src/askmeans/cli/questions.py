@@ -34,7 +34,7 @@ from askmeans.sessions import Group, Question, Session, SessionState, Undone
 
 __all__ = ["Conversation", "after_undo", "answer_text", "describe", "group_number", "is_unsure",
            "listed_groups", "numbered", "parse_value", "question_values", "required_value",
-           "whole"]  # fmt: skip
+           "typed_number"]  # fmt: skip
 
 _ENDING = "s to skip, u to undo the last answer, q to stop. Every answer is saved at once."
 FIRST = 1  # number of the first group, here and on the page
@@ -167,7 +167,7 @@ def group_number(session: Session, text: str) -> int:
     return groups[place].number
 
 
-def whole(text: str, what: str) -> int:
+def typed_number(text: str, what: str) -> int:
     """A typed whole number."""
     number = whole_number(text.strip())
     if number is None:

@@ -12,10 +12,11 @@ from askmeans._util.checks import check_number
 from askmeans._util.text import printable
 from askmeans.exceptions import DataError, QueryError, StopAsking
 from askmeans.queries import GroupQueries, MembershipQueries, Queries, RelativeQueries
+from askmeans.queries.levels import on_scale, scale_text
 from askmeans.queries.shares import parse_row
 
-__all__ = ["ConsoleOracle", "help_text", "leads", "on_scale", "parse_reply", "parse_side",
-           "replies_text", "scale_text", "show_values", "wording"]  # fmt: skip
+__all__ = ["ConsoleOracle", "help_text", "leads", "parse_reply", "parse_side",
+           "replies_text", "show_values", "wording"]  # fmt: skip
 
 _ENDING = "u to undo the last answer, q to stop and keep what was answered."
 _FORMS = {
@@ -26,8 +27,6 @@ _REPLIES = {"group": "group, shares, none", "relative": "a, b, both"}
 _SIDES = {"a": 1.0, "b": 0.0, "both": 0.5, "=": 0.5}
 _TYPICAL = 3  # items shown to tell what a cluster is
 _PLACED = 0.5  # of a membership, from which an item tells what a cluster is
-_MANY = 11  # points of a scale that are not all listed
-_ROUNDED = 0.005  # how far from a scale's point an answer may be typed: two digits
 
 
 Value = float | tuple[float, ...]
@@ -255,28 +254,28 @@ class ConsoleOracle:
             return str(self.cluster_names[cluster])
         return f"cluster {cluster + 1}"
 
-    def _name(self, cluster: int, asked: int) -> str:
-        """A cluster's name, and where that does not say it other items that are like it."""
+    def _name(self, cluster: int, item: int) -> str:
+        """A cluster's name, and where that is not enough other items that are typical of it."""
         name = self._plain_name(cluster)
         if self.cluster_names is not None and self.exemplars is None:
             return name
-        told = self._placed.get(cluster, {})
+        values = self._placed.get(cluster, {})
         best = sorted(
-            (item for item, value in told.items() if value >= _PLACED),
-            key=lambda item: (-told[item], item),
+            (row for row, value in values.items() if value >= _PLACED),
+            key=lambda row: (-values[row], row),
         )
         if self.exemplars is not None:
-            best += [item for item in self.exemplars[cluster] if not self._elsewhere(item, cluster)]
-        best = [item for item in dict.fromkeys(best) if item != asked][:_TYPICAL]
+            best += [row for row in self.exemplars[cluster] if not self._excluded(row, cluster)]
+        best = [row for row in dict.fromkeys(best) if row != item][:_TYPICAL]
         show = self._show if self.ids is None else self._called
-        like = "; ".join(show(item) for item in best)
-        return f"{name} (items like: {like})" if like else name
+        labels = "; ".join(show(row) for row in best)
+        return f"{name} (items like: {labels})" if labels else name
 
-    def _elsewhere(self, item: int, cluster: int) -> bool:
+    def _excluded(self, item: int, cluster: int) -> bool:
         """Whether answers place an item in another cluster, or not in this one."""
-        said = {j: told[item] for j, told in self._placed.items() if item in told}
+        values = {j: placed[item] for j, placed in self._placed.items() if item in placed}
         return any(
-            value < _PLACED if j == cluster else value >= _PLACED for j, value in said.items()
+            value < _PLACED if j == cluster else value >= _PLACED for j, value in values.items()
         )
 
     def _remember(self, queries: Queries, row: int, value: Value) -> None:
@@ -332,12 +331,6 @@ def show_values(values: Iterable[tuple[object, object]]) -> str:
     return ", ".join(f"{name} = {value}" for name, value in values)
 
 
-def on_scale(value: float, levels: int) -> float | None:
-    """The point of an even scale that is meant, None for what lies between two."""
-    point = round(value * (levels - 1)) / (levels - 1)
-    return point if abs(point - value) <= min(_ROUNDED, 0.25 / (levels - 1)) + 1e-12 else None
-
-
 def _on_scale(value: Value, levels: int) -> Value | None:
     """The points of a scale that are meant; NaN stays."""
     if not isinstance(value, tuple):
@@ -345,8 +338,8 @@ def _on_scale(value: Value, levels: int) -> Value | None:
     if any(math.isnan(share) for share in value):
         return value
     points = [on_scale(share, levels) for share in value]
-    told = tuple(point for point in points if point is not None)
-    return told if len(told) == len(points) and sum(told) <= 1.0 + 1e-9 else None
+    row = tuple(point for point in points if point is not None)
+    return row if len(row) == len(points) and sum(row) <= 1.0 + 1e-9 else None
 
 
 def _reached(answers: NDArray[np.float64], row: int) -> NDArray[np.bool_]:
@@ -355,15 +348,6 @@ def _reached(answers: NDArray[np.float64], row: int) -> NDArray[np.bool_]:
     reached: NDArray[np.bool_] = silent.sum(axis=1) < silent.shape[1]
     reached[:row] = True
     return reached
-
-
-def scale_text(levels: int) -> str:
-    """The points of an even scale in words: all of a few, or the first and the last."""
-    points = [f"{point / (levels - 1):.3g}" for point in range(levels)]
-    if levels > _MANY:
-        points = [*points[:3], f"and so on in steps of {points[1]}"]
-        return f"{', '.join(points)} to 1"
-    return f"{', '.join(points[:-1])} or {points[-1]}"
 
 
 def parse_side(reply: str) -> float | None:
