@@ -244,7 +244,7 @@ def test_an_answer_is_on_the_scale_and_at_most_half_a_step_off(value, levels):
     assert 0.0 <= answer <= 1.0
 
 
-def test_cannot_say_stays_cannot_say():
+def test_cannot_say_is_on_every_scale():
     assert_array_equal(rounded([np.nan, 0.6], 2), [np.nan, 1.0])
 
 
