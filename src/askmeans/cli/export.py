@@ -12,7 +12,7 @@ from askmeans.exceptions import ParameterError
 from askmeans.results import expected_wrong_text, without_traces
 from askmeans.sessions import Session, SessionResult
 from askmeans.sessions.store import stem_of
-from askmeans.sessions.tables import Table, answers_table, centers_table, memberships_table
+from askmeans.sessions.tables import Table, result_tables, tables_as_json
 from askmeans.tables.exchange import (
     LabelledItem,
     argilla_records,
@@ -46,26 +46,12 @@ def run(options: SessionOptions, out: Path | None, format: str, *, force: bool) 
         result = session.result()
         if format in _TOOLS:
             _write_for_tool(session, result, files, format)
+        elif format == "json":
+            write_text(tables_as_json(session, result), files["all"])
         else:
-            _write_tables(session, result, files)
+            for name, table in result_tables(session, result).items():
+                _write(table, files[name])
         _say(session, result, files, as_json=options.as_json)
-
-
-def _write_tables(session: Session, result: SessionResult, files: dict[str, Path]) -> None:
-    """Write memberships, centres and answers, in a file each or all in one."""
-    tables = {
-        "memberships": memberships_table(session, result),
-        "centers": centers_table(session, result),
-        "answers": answers_table(session),
-    }
-    if "all" in files:
-        values: dict[str, Any] = {"complete": result.complete, "state": str(result.state),
-                                  "basis": result.basis}  # fmt: skip
-        values |= {key: table.records() for key, table in tables.items()}
-        write_text(json.dumps(values, indent=1) + "\n", files["all"])
-        return
-    for key, table in tables.items():
-        _write(table, files[key])
 
 
 def _say(session: Session, result: SessionResult, files: dict[str, Path], *, as_json: bool) -> None:

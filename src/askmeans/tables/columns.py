@@ -138,6 +138,8 @@ def _are_labels(values: "pd.Series[Any]") -> bool:
     if not _words_of(str(values.name)) & _LABELS:
         return False
     there = values.dropna()
+    if values.dtype.kind == "f" and not (there == there.round()).all():
+        return False  # measured, not named
     try:
         n_values = there.nunique()
     except TypeError:
