@@ -22,6 +22,7 @@ from threadpoolctl import threadpool_limits
 from askmeans import ActiveFuzzyKMeans, FuzzyKMeans, Stratified, metrics, oracles
 from askmeans.contradictions import find_suspects
 from askmeans.driver import Oracle
+from askmeans.oracles.crowd import HostileOracle
 
 Floats = NDArray[np.float64]
 Case = tuple[str, str, int]  # data, target, seed
@@ -140,7 +141,7 @@ def hostile(data: str, target: str, seed: int, how: Any) -> list[float]:
     U = target_of(data, target)[1]
     last = honest = noisy(U, 0.1, seed)
     if how != "none":
-        last = oracles.HostileOracle(oracles.TableOracle(U), how=how, random_state=seed)
+        last = HostileOracle(oracles.TableOracle(U), how=how, random_state=seed)
     crowd = oracles.CrowdOracle([honest] * 9 + [last], random_state=seed)
     model = fit(data, target, crowd, seed, repeats=3)
     who = crowd.who_answered(model.history_)

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from sklearn.preprocessing import StandardScaler
 
 from askmeans.budgets import noisy_repetitions
-from askmeans.datasets import Planted, make_cores_and_arms
+from askmeans.datasets import make_cores_and_arms
+from askmeans.datasets.planted import Planted
 from askmeans.driver import run
 from askmeans.estimators import FuzzyKMeans
 from askmeans.exceptions import BudgetError

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from askmeans.datasets import Planted, make_cores_and_arms
+from askmeans.datasets import make_cores_and_arms
+from askmeans.datasets.planted import Planted
 from askmeans.driver import run
 from askmeans.metrics import beta, is_solution
 from askmeans.oracles import TableOracle

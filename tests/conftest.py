@@ -18,7 +18,7 @@ from browsers import FLAGS, REMEDY, find_browser
 from hypothesis import settings
 from missing_parts import need, pytest_terminal_summary  # noqa: F401 - a hook: pytest finds it here
 
-LONGEST = ("tests/test_site.py", "tests/fuzzy/engines/test_dask.py")
+LONGEST = ("tests/fuzzy/engines/test_dask.py", "tests/sessions/test_storm.py")
 
 # No test depends on the clock (compiling may fall into an example), and every run tries the same.
 settings.register_profile("askmeans", deadline=None, derandomize=True)

@@ -6,7 +6,8 @@ from numpy.testing import assert_allclose
 
 from askmeans.contradictions import expected_answers, find_contradictions, find_suspects
 from askmeans.exceptions import DataError, ParameterError
-from askmeans.oracles import CrowdOracle, HostileOracle, NoisyOracle, TableOracle
+from askmeans.oracles import CrowdOracle, NoisyOracle, TableOracle
+from askmeans.oracles.crowd import HostileOracle
 from askmeans.queries import (
     Answers,
     GroupQueries,

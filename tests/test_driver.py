@@ -354,7 +354,7 @@ def test_a_noisy_oracle_may_leave_the_range_but_not_the_numbers():
     assert received(run(asking(about(1, 2)), Says([-0.5, 1.5], noisy=True))) == [[-0.5, 1.5]]
     with pytest.raises(AnswerError, match="Got inf"):
         run(asking(about(1, 2)), Says([np.inf, 0.5], noisy=True))
-    with pytest.raises(AnswerError, match=r"sets noisy = True"):
+    with pytest.raises(AnswerError, match=r"set noisy = True"):
         run(asking(about(1, 2)), Says([-0.5, 1.5], noisy=False))
 
 

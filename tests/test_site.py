@@ -9,6 +9,8 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote
 
+import pytest
+
 from reference_pages import command_sections, commands, http_sections, openapi, public_modules
 
 ROOT = Path(__file__).parents[1]
@@ -50,6 +52,7 @@ def build(out):
     )
 
 
+@pytest.mark.soak  # half a minute
 def test_the_site_builds_without_warnings_and_its_links_lead_somewhere(tmp_path):
     done = build(tmp_path)
     assert done.returncode == 0, done.stderr[-3000:]

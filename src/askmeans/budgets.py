@@ -1,8 +1,8 @@
-"""What questions cost: the paper's theorems as functions, and what a budget buys.
+"""Budgets: the theorems of the paper as functions, and forecasts of questions and errors.
 
-The counts and errors are forecasts, not promises. `benchmarks/budgets.py` prints what they were
-measured on: fuzzy k-means targets of Iris, Wine, Breast Cancer and blobs. An expert whose clusters
-follow other lines than distance will leave a larger error, whatever the budget.
+Forecasts are estimates, not guarantees. `benchmarks/budgets.py` prints their source: fuzzy k-means
+targets of Iris, Wine, Breast Cancer and blobs. If an expert's clusters do not follow distances, the
+error is larger at every budget.
 """
 
 import math
@@ -19,7 +19,6 @@ from askmeans.paper.prices import (
 )
 from askmeans.paper.stopping import center_radii, is_enough
 from askmeans.paper.theorems import (
-    Sizes,
     sequential_sizes,
     two_clusters_sizes,
     two_phase_sizes,
@@ -36,8 +35,6 @@ from askmeans.strategies import (
 )
 
 __all__ = [
-    "Forecast",
-    "Sizes",
     "center_radii",
     "forecast",
     "is_enough",
@@ -55,39 +52,36 @@ __all__ = [
 
 Ask = Literal["membership", "group", "similarity", "pairwise", "relative"]
 
-# Measured by benchmarks/budgets.py: mean membership error times the root of the items sampled, at
-# most about.
+# benchmarks/budgets.py: upper range of the mean membership error times the root of the sample size.
 ERRORS: tuple[tuple[type[Strategy], float], ...] = (
-    (Stratified, 0.12),  # over the targets of benchmarks/questions.py, which are harder
+    (Stratified, 0.12),  # on the targets of benchmarks/questions.py, which are harder
     (TwoPhase, 0.16),
     (Sequential, 0.12),
     (TwoClusters, 0.15),
 )
-# Questions of a search, per cluster and halving of the gap between sampled items, about, at a
-# precision of 0.1; a finer one asks in proportion.
+# Questions of a search, per cluster and halving of the gap between sampled items, at a precision of
+# 0.1; inversely proportional to the precision (benchmarks/budgets.py).
 SEARCH = 2.4
-# Bins that are not empty, of the sequential and of the two-cluster strategy, about.
+# Mean numbers of non-empty bins of the sequential and the two-cluster strategy (the same).
 SEQUENTIAL_BINS, GEOMETRIC_BINS = 9.0, 2.7
-# The smallest sample that is worth its name: so many items a cluster.
-SMALLEST = 3
-# What a plan leaves of its budget, for searches that take longer than on average.
-MARGIN = 1.1
+SMALLEST = 3  # items per cluster in a sample: a mean and its spread need more than two
+MARGIN = 1.1  # of the forecast, reserved for searches that take longer than the mean
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forecast:
-    """What a strategy will probably cost and reach.
+    """The forecast cost and error of a strategy.
 
     Parameters
     ----------
     strategy : Strategy
         The strategy with its sizes.
     n_queries : int
-        Different questions, about.
+        Estimated number of different questions.
     n_rounds : int
-        Rounds, about.
+        Estimated number of rounds.
     expected_error : float
-        Mean membership error to expect from an expert whose clusters follow distance.
+        Estimated mean membership error, if the expert's clusters follow distances.
 
     Examples
     --------
@@ -103,7 +97,7 @@ class Forecast:
 
 
 def forecast(strategy: Strategy, n: int, k: int, *, ask: Ask = "membership") -> Forecast:
-    """Questions, rounds and error to expect from a strategy.
+    """Forecast the questions, rounds and error of a strategy.
 
     Parameters
     ----------
@@ -114,17 +108,17 @@ def forecast(strategy: Strategy, n: int, k: int, *, ask: Ask = "membership") -> 
     k : int
         Number of clusters.
     ask : {"membership", "group", "similarity", "pairwise", "relative"}, default="membership"
-        What is asked; "group" of `Stratified` only.
+        The kind of question; "group" and "relative" with `Stratified` only.
 
     Returns
     -------
     Forecast
-        About what it will cost and reach. The error is for bins a quarter of the sample.
+        The cost and the error; the latter for bins of a quarter of the sample.
 
     Raises
     ------
     ParameterError
-        If a number is out of its range, or the strategy is faithful.
+        If a number is out of range, or the strategy is faithful.
 
     Examples
     --------
@@ -143,8 +137,8 @@ def forecast(strategy: Strategy, n: int, k: int, *, ask: Ask = "membership") -> 
         )
     if strategy.faithful:
         raise ParameterError(
-            "Forecasts are for strategies with faithful=False. Got faithful=True; the theorems' "
-            "sizes tell what following the paper to the letter costs."
+            "Forecasts are for strategies with faithful=False. Got faithful=True; see the sizes of "
+            "the theorems for the cost of following the paper exactly."
         )
     m = strategy.sample_size
     halvings = math.log2(1.0 + n / m)
@@ -178,7 +172,7 @@ def forecast(strategy: Strategy, n: int, k: int, *, ask: Ask = "membership") -> 
 
 
 def _stratified(strategy: Stratified, n: int, k: int, ask: Ask) -> Forecast:
-    """A forecast for the stratified strategy that asks about all the items it may."""
+    """Forecast the stratified strategy with its maximum number of items."""
     m = n if strategy.max_items is None else min(strategy.max_items, n)
     n_queries = m * (k - 1)
     rounds = 2 * (k - 1) + math.log(max(1.0, m / (2 * k))) / math.log1p(GROWTH)
@@ -295,7 +289,7 @@ def plan_budget(
 
 
 def kinds_for(k: int, ask: Ask) -> list[type[Strategy]]:
-    """The strategies that ask so about so many clusters."""
+    """The strategies for this kind of question and number of clusters."""
     if ask in ("group", "relative"):
         return [Stratified]
     two: list[type[Strategy]] = [TwoClusters] if k == 2 else []
@@ -303,14 +297,14 @@ def kinds_for(k: int, ask: Ask) -> list[type[Strategy]]:
 
 
 def _with_margin(plan: Forecast, n: int, k: int, ask: Ask) -> int:
-    """Questions that a plan takes even when its searches are long; never more than there are."""
+    """The forecast with a margin for long searches, up to the number of all questions."""
     if ask == "group":  # an item is one question
         return plan.n_queries
     return min(math.ceil(MARGIN * plan.n_queries), max(plan.n_queries, n * (k - 1)))
 
 
 def _sized(kind: type[Strategy], sample_size: int) -> Strategy:
-    """A strategy of this kind around a sample, its bins a quarter as large."""
+    """Make a strategy of this kind with a sample size, and bins of a quarter of it."""
     if issubclass(kind, Stratified):
         return Stratified(max_items=sample_size)
     if issubclass(kind, TwoPhase):
@@ -322,12 +316,12 @@ def _sized(kind: type[Strategy], sample_size: int) -> Strategy:
 
 
 def _distinct(n: int, m: int) -> float:
-    """How many different items so many draws with replacement meet."""
+    """The expected number of different items in draws with replacement."""
     return -n * math.expm1(m * math.log1p(-1.0 / n)) if n > 1 else 1.0
 
 
 def _check(n: int, k: int, ask: str, owner: str) -> None:
-    """Refuse what no forecast is about."""
+    """Check the parameters of a forecast."""
     check_number(n, "n", owner, integer=True, minimum=1)
     check_number(k, "k", owner, integer=True, minimum=1)
     check_choice(ask, get_args(Ask), "ask", owner)

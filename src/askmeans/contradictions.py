@@ -1,4 +1,4 @@
-"""Answers that cannot all be true: which, and whose."""
+"""Contradictory answers, and annotators whose answers deviate from the result."""
 
 import math
 from collections import defaultdict
@@ -14,37 +14,31 @@ from askmeans._util.floats import default_float_errors
 from askmeans.exceptions import DataError
 from askmeans.queries import Answer, GroupQueries, MembershipQueries, Queries, RelativeQueries
 
-__all__ = [
-    "Contradiction",
-    "Suspects",
-    "expected_answers",
-    "find_contradictions",
-    "find_suspects",
-    "rounding_noise",
-]
+__all__ = ["find_contradictions", "find_suspects"]
 
 Floats = NDArray[np.float64]
 Key = tuple[str, tuple[int, ...], int | None]  # of a question: kind, items, cluster
 
-_SLACK = 1e-9
-_DEVIATIONS = 4.0  # from which a single answer is suspect
-_LEAST_SCALE = 0.02
-_SIGNIFICANT = 0.02  # chance that some honest annotator is flagged
-_WORSE = 2.0  # times the others' typical error
+_SLACK = 1e-9  # rounding
+_DEVIATIONS = 4.0  # robust standard deviations: 1 of 16,000 normal errors is larger
+_ONE_SIGMA = 0.6827  # share of normal errors within one standard deviation
+_MIN_SCALE = 0.02  # lower limit of that deviation: rounding of exact answers is no suspicion
+_SIGNIFICANCE = 0.02  # probability that an honest annotator is flagged, over all of them
+_MIN_RATIO = 2.0  # to the others' mean error; less may be significant, but does little harm
 
 
 def rounding_noise(levels: int | None) -> float:
-    """Standard deviation of what rounding to a scale of so many points loses; 0 for a fine one.
+    """Return the standard deviation of the error of rounding to a scale.
 
     Parameters
     ----------
     levels : int or None
-        How many points the scale has; None for a fine one.
+        Number of points of the scale; None for a continuous one.
 
     Returns
     -------
     float
-        That of a uniform error of one step.
+        Standard deviation of a uniform error of one step; 0 for a continuous scale.
 
     Examples
     --------
@@ -56,17 +50,18 @@ def rounding_noise(levels: int | None) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contradiction:
-    """Answers that cannot all be true.
+    """Contradictory answers.
 
     Parameters
     ----------
     kind : {"repeats", "row", "triplet"}
         Answers to one question differ, memberships of an item do not sum to one, or three items are
-        more similar than two of them. Rows of shares differ by the part that must move.
+        more similar than two of them. The difference of rows of shares is the share that must move
+        to another group.
     answers : tuple of int
-        Their places in the history.
+        Their positions in the history.
     excess : float
-        By how much they contradict each other, beyond what noise explains.
+        The size of the contradiction beyond three standard deviations of the noise.
 
     Examples
     --------
@@ -81,16 +76,16 @@ class Contradiction:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suspects:
-    """Answers, and annotators, that the others do not bear out.
+    """Suspect answers and annotators.
 
     Parameters
     ----------
     answers : ndarray of bool of shape (n_answers,)
         Which answers are suspect.
     annotators : tuple
-        Which annotators are; empty where nobody was named.
+        Suspect annotators; empty if annotators are unknown.
     deviations : ndarray of shape (n_answers,)
-        How far each answer is from what the memberships say, in typical deviations.
+        Deviation of each answer from the memberships, in robust standard deviations.
 
     Examples
     --------
@@ -106,7 +101,7 @@ class Suspects:
 
 @default_float_errors()
 def expected_answers(queries: Queries, memberships: Floats) -> Floats:
-    """What somebody answers who has these memberships in mind (Definitions 2 and 3).
+    """Return the exact answers under these memberships (Definitions 2 and 3).
 
     Parameters
     ----------
@@ -138,7 +133,7 @@ def expected_answers(queries: Queries, memberships: Floats) -> Floats:
 
 
 def _more_like(rows: Floats) -> Floats:
-    """1 where the first of three is more like the second, 0 the third; half for a tie."""
+    """Return 1 where the first of three items is more like the second, 0 the third; half ties."""
     more = (rows[..., 0, :] * (rows[..., 1, :] - rows[..., 2, :])).sum(axis=-1)
     return np.where(np.abs(more) <= _SLACK, 0.5, more > 0.0).astype(np.float64)
 
@@ -147,7 +142,7 @@ def _more_like(rows: Floats) -> Floats:
 def find_contradictions(
     history: Sequence[Answer], n_clusters: int, *, noise: float = 0.0
 ) -> list[Contradiction]:
-    """Answers that no memberships explain, the worst first.
+    """Find answers that no memberships explain, the largest contradictions first.
 
     Parameters
     ----------
@@ -156,41 +151,42 @@ def find_contradictions(
     n_clusters : int
         Number of clusters.
     noise : float, default=0.0
-        Standard deviation of the answers' errors; three of them are not counted.
+        Standard deviation of the answers' errors; differences below three standard deviations are
+        ignored.
 
     Returns
     -------
     list of Contradiction
-        Empty when all may be true.
+        Empty if the answers are consistent.
 
     Examples
     --------
     >>> from askmeans.queries import Answers, MembershipQueries
-    >>> told = Answers([(1, MembershipQueries([4, 4], [0, 1]), np.array([0.9, 0.8]))])
-    >>> [(found.kind, round(found.excess, 2)) for found in find_contradictions(told, 3)]
+    >>> answers = Answers([(1, MembershipQueries([4, 4], [0, 1]), np.array([0.9, 0.8]))])
+    >>> [(each.kind, round(each.excess, 2)) for each in find_contradictions(answers, 3)]
     [('row', 0.7)]
     """
     check_number(n_clusters, "n_clusters", "find_contradictions", integer=True, minimum=1)
     check_number(noise, "noise", "find_contradictions")
-    asked: dict[Key, list[int]] = defaultdict(list)
+    places_of: dict[Key, list[int]] = defaultdict(list)
     values = np.array([answer.number for answer in history])
     for place, answer in enumerate(history):
         if not np.isnan(answer.number):
-            asked[answer.kind, answer.question.items, answer.cluster].append(place)
-    means = {key: float(values[places].mean()) for key, places in asked.items()}
-    found = [
+            places_of[answer.kind, answer.question.items, answer.cluster].append(place)
+    means = {key: float(values[places].mean()) for key, places in places_of.items()}
+    candidates = [
         Contradiction(
             kind="repeats",
             answers=tuple(places),
             excess=float(np.ptp(values[places])) - 3.0 * np.sqrt(2.0) * noise,
         )
-        for places in asked.values()
+        for places in places_of.values()
         if len(places) > 1
     ]
-    found += _rows(asked, means, n_clusters, noise)
-    found += _group_rows(history, noise)
-    found += _triplets(asked, means, noise)
-    real = [contradiction for contradiction in found if contradiction.excess > _SLACK]
+    candidates += _rows(places_of, means, n_clusters, noise)
+    candidates += _group_rows(history, noise)
+    candidates += _triplets(places_of, means, noise)
+    real = [contradiction for contradiction in candidates if contradiction.excess > _SLACK]
     return sorted(real, key=lambda contradiction: -contradiction.excess)
 
 
@@ -198,12 +194,12 @@ def find_contradictions(
 def find_suspects(
     history: Sequence[Answer], memberships: ArrayLike, *, annotators: Sequence[object] | None = None
 ) -> Suspects:
-    """Answers that are too far from a result fitted to all of them, and who gave such answers.
+    """Find answers that deviate from a result fitted to all of them, and their annotators.
 
-    An annotator whose answers are significantly and much farther off than the others' is suspect as
-    a whole, with all answers: wrong ones that happen to look right, too. The memberships should be
-    of a fit that doubts answers (a strategy with ``noise="auto"``, or repeats): where every answer
-    stands as given, none can be off.
+    If an annotator's errors are significantly larger than those of the others (Mann-Whitney test),
+    and at least twice as large, all answers of this annotator are suspect. The memberships should
+    be from a fit that allows for noise (a strategy with ``noise="auto"``, or repeats): a fit that
+    keeps answers exactly has no deviations.
 
     Parameters
     ----------
@@ -212,40 +208,40 @@ def find_suspects(
     memberships : array-like of shape (n_items, n_clusters)
         The result.
     annotators : sequence or None, default=None
-        Who gave each answer, one name or number for each; None when that is not known.
+        The annotator of each answer, a name or a number; None if unknown.
 
     Returns
     -------
     Suspects
-        Which answers and annotators. Where annotators are known, answers are flagged by annotator.
+        Suspect answers and annotators. If annotators are known, answers are flagged by annotator.
 
     Raises
     ------
     DataError
-        If there is not one annotator for each answer.
+        If the number of annotators is not that of the answers.
 
     Examples
     --------
     >>> from askmeans.queries import Answers, MembershipQueries
     >>> queries = MembershipQueries(range(40), [0] * 40)
-    >>> told = np.where(np.arange(40) % 4 == 3, 0.0, 1.0)
+    >>> values = np.where(np.arange(40) % 4 == 3, 0.0, 1.0)
     >>> names = ["ann", "bob", "cyd", "dan"] * 10
-    >>> everybody = np.tile([1.0, 0.0], (40, 1))
-    >>> find_suspects(Answers([(1, queries, told)]), everybody, annotators=names).annotators
+    >>> memberships = np.tile([1.0, 0.0], (40, 1))
+    >>> find_suspects(Answers([(1, queries, values)]), memberships, annotators=names).annotators
     ('dan',)
     """
     U = as_memberships(memberships)
-    off = np.array([_off(answer, U) for answer in history])
+    off = np.array([_deviation(answer, U) for answer in history])
     known = ~np.isnan(off)
     deviations = np.zeros(len(off))
     if known.any():
-        typical = max(float(np.quantile(off[known], 0.6827)), _LEAST_SCALE)
+        typical = max(float(np.quantile(off[known], _ONE_SIGMA)), _MIN_SCALE)
         deviations[known] = off[known] / typical
     if annotators is None:
         return Suspects(answers=deviations > _DEVIATIONS, annotators=(), deviations=deviations)
     if len(annotators) != len(off):
         raise DataError(
-            f"annotators must name somebody for each of the {len(off)} answers. "
+            f"annotators must have one name for each of the {len(off)} answers. "
             f"Got {len(annotators)} instead."
         )
     names = list(dict.fromkeys(annotators))
@@ -259,87 +255,87 @@ def find_suspects(
 
 
 def _is_worse(theirs: Floats, others: Floats, n_annotators: int) -> bool:
-    """Whether errors are larger than those of others: significantly, and by much."""
+    """Whether errors are significantly larger than those of others, and at least twice as large."""
     if len(theirs) < 3 or not len(others):
         return False
-    if theirs.mean() < _WORSE * max(others.mean(), _LEAST_SCALE):
+    if theirs.mean() < _MIN_RATIO * max(others.mean(), _MIN_SCALE):
         return False
     from scipy.stats import mannwhitneyu  # slow to load, and seldom needed
 
     chance = float(mannwhitneyu(theirs, others, alternative="greater").pvalue)
-    return chance < _SIGNIFICANT / n_annotators
+    return chance < _SIGNIFICANCE / n_annotators
 
 
-def _off(answer: Answer, U: Floats) -> float:
-    """How far an answer is from what the memberships say; of a row, what part must move."""
+def _deviation(answer: Answer, U: Floats) -> float:
+    """The deviation of an answer from the memberships; of a row, the share that must move."""
     if isinstance(answer.value, tuple):
         return _moved(np.array(answer.value), U[answer.items[0]])
     if answer.cluster is not None:
         return float(abs(answer.value - U[answer.items[0], answer.cluster]))
     rows = U[list(answer.items)]
-    told = _more_like(rows) if answer.kind == "relative" else rows.prod(axis=0).sum()
-    return float(abs(answer.value - told))
+    expected = _more_like(rows) if answer.kind == "relative" else rows.prod(axis=0).sum()
+    return float(abs(answer.value - expected))
 
 
 def _moved(row: Floats, other: Floats) -> float:
-    """What part of a row must move to make it another, by the groups that both know."""
+    """The share that must move between groups to make two rows equal in their common groups."""
     k = min(len(row), len(other))
     gaps = row[:k] - other[:k]
     return float(max(np.maximum(gaps, 0.0).sum(), np.maximum(-gaps, 0.0).sum()))
 
 
 def _group_rows(history: Sequence[Answer], noise: float) -> list[Contradiction]:
-    """Items that were placed in different groups, and rows that exceed one."""
+    """Find items with different rows, and rows whose sum exceeds one."""
     placed: dict[tuple[int, ...], list[tuple[int, Floats]]] = defaultdict(list)
     for place, answer in enumerate(history):
         if isinstance(answer.value, tuple) and not np.isnan(answer.value).any():
             placed[answer.items].append((place, np.array(answer.value)))
-    found = []
-    for told in placed.values():
-        places = tuple(place for place, _ in told)
-        rows = [row for _, row in told]
+    contradictions = []
+    for answers in placed.values():
+        places = tuple(place for place, _ in answers)
+        rows = [row for _, row in answers]
         if len(rows) > 1:
-            apart = max(_moved(a, b) for a, b in combinations(rows, 2))
-            excess = apart - 3.0 * math.sqrt(2.0) * noise
-            found.append(Contradiction(kind="repeats", answers=places, excess=excess))
-        for place, row in told:
+            moved = max(_moved(a, b) for a, b in combinations(rows, 2))
+            excess = moved - 3.0 * math.sqrt(2.0) * noise
+            contradictions.append(Contradiction(kind="repeats", answers=places, excess=excess))
+        for place, row in answers:
             over = float(row.sum() - 1.0 - 3.0 * noise * math.sqrt(len(row)))
-            found.append(Contradiction(kind="row", answers=(place,), excess=over))
-    return found
+            contradictions.append(Contradiction(kind="row", answers=(place,), excess=over))
+    return contradictions
 
 
 def _rows(
-    asked: dict[Key, list[int]], means: dict[Key, float], n_clusters: int, noise: float
+    places_of: dict[Key, list[int]], means: dict[Key, float], n_clusters: int, noise: float
 ) -> list[Contradiction]:
-    """Items whose memberships exceed one together, or fall short of it when all are known."""
+    """Find items whose memberships sum to more than one, or to less if all are known."""
     rows: dict[tuple[int, ...], list[Key]] = defaultdict(list)
-    for key in asked:
+    for key in places_of:
         if key[0] == "membership":
             rows[key[1]].append(key)
-    found = []
+    contradictions = []
     for keys in rows.values():
         total = sum(means[key] for key in keys)
-        variance = sum(noise**2 / len(asked[key]) for key in keys)
+        variance = sum(noise**2 / len(places_of[key]) for key in keys)
         over = total - 1.0 if len(keys) < n_clusters else abs(total - 1.0)
-        places = tuple(sorted(place for key in keys for place in asked[key]))
+        places = tuple(sorted(place for key in keys for place in places_of[key]))
         excess = float(over - 3.0 * np.sqrt(variance))
-        found.append(Contradiction(kind="row", answers=places, excess=excess))
-    return found
+        contradictions.append(Contradiction(kind="row", answers=places, excess=excess))
+    return contradictions
 
 
 def _triplets(
-    asked: dict[Key, list[int]], means: dict[Key, float], noise: float
+    places_of: dict[Key, list[int]], means: dict[Key, float], noise: float
 ) -> list[Contradiction]:
-    """Triplets more similar than a pair in them: a product of three is at most one of two."""
-    found = []
-    for key in asked:
+    """Find triplets that are more similar than one of their pairs, which is impossible."""
+    contradictions = []
+    for key in places_of:
         if key[0] != "triplet":
             continue
         for pair in combinations(key[1], 2):
             other: Key = ("pair", pair, None)
-            if other in asked:
-                spread = noise * np.sqrt(1.0 / len(asked[key]) + 1.0 / len(asked[other]))
-                places = (*asked[key], *asked[other])
+            if other in places_of:
+                spread = noise * np.sqrt(1.0 / len(places_of[key]) + 1.0 / len(places_of[other]))
+                places = (*places_of[key], *places_of[other])
                 excess = float(means[key] - means[other] - 3.0 * spread)
-                found.append(Contradiction(kind="triplet", answers=places, excess=excess))
-    return found
+                contradictions.append(Contradiction(kind="triplet", answers=places, excess=excess))
+    return contradictions

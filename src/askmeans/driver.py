@@ -1,4 +1,4 @@
-"""The loop between a plan or a policy and whoever answers: budget, progress, interruption."""
+"""The loop between a plan or a policy and an oracle: budget, progress, interruption."""
 
 import warnings
 from collections.abc import Callable, Generator, Iterator
@@ -33,24 +33,24 @@ Floats = NDArray[np.float64]
 
 
 class Oracle(Protocol):
-    """Whoever answers: any object that has `answer`.
+    """A source of answers: any object with a method `answer`.
 
     An attribute ``noisy = True`` allows answers outside [0, 1]. A method ``who(queries)`` may name
-    those who answer: a str for each question, or None for nobody in particular.
+    the annotators: a str for each question, or None.
 
     Examples
     --------
     >>> import numpy as np
     >>> from askmeans.queries import PairQueries
-    >>> class Doubtful:
+    >>> class Undecided:
     ...     def answer(self, queries):
     ...         return np.full(queries.shape, 0.5)
-    >>> Doubtful().answer(PairQueries([[0, 1]]))
+    >>> Undecided().answer(PairQueries([[0, 1]]))
     array([0.5])
     """
 
     def answer(self, queries: Queries) -> Floats:
-        """Answers to a batch, in its order.
+        """Answer a batch, in its order.
 
         Parameters
         ----------
@@ -65,9 +65,9 @@ class Oracle(Protocol):
         Raises
         ------
         StopAsking
-            When whoever answers has had enough, or fails; with the answers so far.
+            When the annotator stops, or the source fails; with the answers so far.
         QueryError
-            If an item or a cluster does not exist, or this kind of question is not answered.
+            If an item or a cluster does not exist, or this kind of question is not supported.
 
         Examples
         --------
@@ -86,40 +86,39 @@ def run(
     progress: bool = False,
     ledger: Ledger | None = None,
 ) -> Result:
-    """Let an oracle answer the questions of a plan or a policy, each once.
+    """Run a plan or a policy with an oracle; every question is asked once.
 
-    Ctrl-C, a spent budget and an oracle that has had enough all end with the best clustering from
-    the answers so far and `complete=False`; the clustering's ``diagnostics.stopped`` says which.
+    After Ctrl-C, a spent budget or an oracle that stops, the result is the best clustering from the
+    answers so far with `complete=False`; ``clustering.diagnostics.stopped`` names the reason.
 
     Parameters
     ----------
     plan : generator or policy
-        A plan or a policy, from a strategy's `plan` or `policy` method or written by yourself.
+        A plan or a policy, from a strategy's `plan` or `policy` method or your own.
     oracle : object
-        Has a method ``answer(queries)``, see `askmeans.oracles`.
+        An object with a method ``answer(queries)``, see `askmeans.oracles`.
     budget : int or None, default=None
-        Most different questions to ask, remembered ones not counted; None for as many as the plan
-        wants.
+        Maximum number of different new questions; None leaves it to the plan.
     progress : bool, default=False
-        Show a progress bar, where there is a terminal.
+        Show a progress bar in a terminal.
     ledger : Ledger or None, default=None
-        Answers known already: they are not asked again, and cost nothing.
+        Known answers: these questions are not asked again and cost nothing.
 
     Returns
     -------
     Result
-        The clustering, and what it cost.
+        The clustering and its cost.
 
     Raises
     ------
     ParameterTypeError
-        If the oracle is none: labels or a function, say.
+        If the oracle is no oracle, such as labels or a function.
     ParameterError
-        If the budget is not a whole number from 0 up.
+        If the budget is not an integer from 0.
     AnswerError
-        If the oracle's answers are none; its `result` is the best clustering before them.
+        If an answer is invalid; its attribute `result` is the best clustering before it.
     OracleError
-        If the oracle fails; its `result` is the best clustering so far.
+        If the oracle fails; its attribute `result` is the best clustering so far.
 
     Examples
     --------
@@ -135,7 +134,7 @@ def run(
     if not hasattr(plan, "send") and not hasattr(plan, "propose"):
         raise ParameterError(
             "The 'plan' parameter of run must be a plan, which is a generator, or a policy. "
-            f"Got {plan!r} instead; a strategy's plan() or policy() makes one."
+            f"Got {plan!r} instead; call plan() or policy() of a strategy."
         )
     check_oracle(oracle, "run")
     if budget is not None:
@@ -149,7 +148,7 @@ def run(
                 result = driver.run_plan(plan)
             else:
                 result = driver.run_policy(plan)
-        except Exception as error:  # it cannot go on; what was answered is in the error
+        except Exception as error:  # the answers so far are in the error
             error.history = ledger.history  # type: ignore[attr-defined]  # of any class
             raise
     driver.raise_failure(result)
@@ -157,15 +156,15 @@ def run(
 
 
 def check_oracle(oracle: object, owner: str) -> None:
-    """Refuse what cannot be asked."""
+    """Refuse an object that is no oracle."""
     if callable(getattr(oracle, "answer", None)) and not isinstance(oracle, type):
         return
     shape = getattr(oracle, "shape", None)
     got = f"an array of shape {shape}" if shape is not None else f"{oracle!r:.60}"
     raise ParameterTypeError(
         f"The 'oracle' parameter of {owner} must be an object with a method answer(queries), see "
-        f"askmeans.oracles. Got {got}; make one of labels by TableOracle.from_labels(y), of a "
-        "function by CallbackOracle(group=...) or CallbackOracle(membership=...)."
+        f"askmeans.oracles. Got {got}; use TableOracle.from_labels(y) for labels, "
+        "CallbackOracle(group=...) or CallbackOracle(membership=...) for a function."
     )
 
 
@@ -184,7 +183,7 @@ class _Driver:
         self.advance: Callable[[int], None] = lambda _: None
 
     def run_policy(self, policy: Policy) -> Result:
-        """Ask what is proposed until it is settled."""
+        """Ask the policy's proposals until it is settled."""
         stopped = False
         policy.learn(self.ledger.history)
         while not stopped and not policy.settled and getattr(policy, "failure", None) is None:
@@ -195,7 +194,7 @@ class _Driver:
                     break
             policy.learn(self.ledger.history)
         failure = getattr(policy, "failure", None)
-        if failure is not None and not stopped:  # the answers do not tell so many clusters apart
+        if failure is not None and not stopped:  # a RankError
             self.failure = failure
         with self._without_advice():
             clustering = policy.clustering()
@@ -226,7 +225,7 @@ class _Driver:
 
     @contextmanager
     def _without_advice(self) -> Iterator[None]:
-        """No warnings of ours where whoever answers failed: more questions would not help."""
+        """Suppress our warnings after a failure of the oracle: more questions would not help."""
         if self.failure is None:
             yield
             return
@@ -235,7 +234,7 @@ class _Driver:
             yield
 
     def raise_failure(self, result: Result) -> None:
-        """Raise what the oracle failed with, with the result so far."""
+        """Raise the oracle's error with the result so far."""
         if self.failure is None:
             return
         if isinstance(self.failure, AskmeansError):
@@ -249,7 +248,7 @@ class _Driver:
         ) from self.failure
 
     def _answer(self, queries: Queries) -> bool:
-        """Have what is new in the batch answered and recorded; True when it is time to stop."""
+        """Ask and record the new questions of a batch; return whether to stop."""
         self.ledger.n_raw += len(queries)
         new = self.ledger.unanswered(queries)
         stopped = False
@@ -269,13 +268,12 @@ class _Driver:
                 self.failure = error
                 return self._interrupt()
             stopped = self._interrupt()
-            # What was not reached was not asked.
-            new, answers = new.take(stop.asked), answers[stop.asked]
+            new, answers = new.take(stop.reached), answers[stop.reached]
             if isinstance(stop.__cause__, Exception):
                 self.failure = stop.__cause__
         except KeyboardInterrupt:
             return self._interrupt()
-        except Exception as error:  # the plan still gets to say what it has: nothing is lost
+        except Exception as error:  # the plan still returns its result so far
             self.failure = error
             return self._interrupt()
         self.ledger.record(new, answers, annotators=annotators_of(self.oracle, new))
@@ -286,13 +284,13 @@ class _Driver:
         return stopped
 
     def _interrupt(self) -> bool:
-        """Note that it was not the budget that ended it."""
+        """Note that the run was interrupted, not ended by its budget."""
         self.interrupted = True
         return True
 
     def _result(self, clustering: Clustering, stopped: bool) -> Result:
-        """The clustering with its account, and with what ended it."""
-        why = clustering.diagnostics.stopped or "precision"  # the paper's end with theirs
+        """Return the clustering with its cost and the reason of its end."""
+        why = clustering.diagnostics.stopped or "precision"  # the paper's strategies
         if stopped:
             why = "interrupted" if self.interrupted else "budget"
         clustering = replace(clustering, diagnostics=replace(clustering.diagnostics, stopped=why))
@@ -307,7 +305,7 @@ class _Driver:
 
 
 def checked_answers(answers: Any, queries: Queries, oracle: Oracle) -> Floats:
-    """An oracle's answers as floats in [0, 1] or NaN, one for each question."""
+    """Return an oracle's answers as floats in [0, 1] or NaN; refuse others."""
     values, name = np.asarray(answers, dtype=np.float64), type(oracle).__name__
     if values.shape != queries.shape:
         raise AnswerError(
@@ -321,13 +319,13 @@ def checked_answers(answers: Any, queries: Queries, oracle: Oracle) -> Floats:
         raise AnswerError(
             "An answer must lie in [0, 1], or be NaN for 'cannot say'. "
             f"Got {values[wrong][0]} from {name}; "
-            "an oracle whose answers may leave that range sets noisy = True."
+            "set noisy = True for an oracle whose answers may leave that range."
         )
     return values
 
 
 def annotators_of(oracle: Oracle, queries: Queries) -> list[str] | None:
-    """Who answers each question; None where the oracle names nobody."""
+    """Return the annotator of each question; None if the oracle names none."""
     who = getattr(oracle, "who", None)
     if who is None:
         return None
@@ -336,7 +334,7 @@ def annotators_of(oracle: Oracle, queries: Queries) -> list[str] | None:
 
 
 def bar(progress: bool, budget: int | None) -> AbstractContextManager[Any]:
-    """A function that moves the bar on by so many answers; nothing in a pipe."""
+    """Return a context with a function that advances the progress bar; without a bar in a pipe."""
     if not progress:
         return nullcontext(lambda _: None)
     from askmeans._util.progress import answers_bar

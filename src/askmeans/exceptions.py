@@ -3,46 +3,46 @@
 The tree::
 
     AskmeansError
-    |-- ParameterError (ValueError)   a parameter breaks its rule
-    |   `-- ParameterTypeError (TypeError) it is of another kind altogether
-    |-- DataError (ValueError)        the data, or an array beside it, cannot be used
-    |   `-- DataTypeError (TypeError) it is of a kind that cannot: sparse, objects, complex
-    |-- QueryError (ValueError)       a question that cannot be asked: no such item, or one twice
-    |-- AnswerError (ValueError)      an answer that is none: not a number, or outside [0, 1]
-    |-- BudgetError (ValueError)      a budget too small for what is asked of it
-    |-- RankError (ValueError)        the answers do not tell so many clusters apart
-    |-- PlanError                     a plan broke its contract: it went on after StopAsking
-    |-- OracleError                   whoever answers failed; carries the result so far
-    |-- ModelError                    a language model's endpoint refuses, or cannot be asked
-    |   `-- ModelBusyError            it failed for now: another try may help
+    |-- ParameterError (ValueError)   an invalid parameter
+    |   `-- ParameterTypeError (TypeError) of the wrong type
+    |-- DataError (ValueError)        invalid data
+    |   `-- DataTypeError (TypeError) of the wrong type: sparse, objects, complex numbers
+    |-- QueryError (ValueError)       an invalid question: an unknown item, or the same item twice
+    |-- AnswerError (ValueError)      an invalid answer: not a number, or outside [0, 1]
+    |-- BudgetError (ValueError)      a budget that is too small
+    |-- RankError (ValueError)        the answers do not determine so many clusters
+    |-- PlanError                     a plan that continues after StopAsking
+    |-- OracleError                   an oracle that failed; has the result so far
+    |-- ModelError                    a language model's endpoint refuses a request or is down
+    |   `-- ModelBusyError            a temporary failure of it
     |-- MissingExtraError (ImportError) an optional package is not installed
-    |-- DeviceError (RuntimeError)    there is no card to compute on
-    |-- SessionError                  a session cannot do what is asked of it
-    |   |-- InvitationError           who acts was let in by an invitation that ended
-    |   |-- NoSessionError (LookupError) there is none of this name, or no database
-    |   |-- SessionExistsError (ValueError) there is one of this name already
-    |   |-- OtherDataError (ValueError) it belongs to other data
-    |   `-- KeyConflictError (ValueError) a key, or an answer, was used for something else
-    |-- StoreError                    the database cannot do what is asked of it
-    |   |-- StoreBusyError            somebody else holds it for too long
+    |-- DeviceError (RuntimeError)    no usable GPU
+    |-- SessionError                  an invalid request to a session
+    |   |-- InvitationError           the invitation was revoked or has expired
+    |   |-- NoSessionError (LookupError) no session of this name, or no database
+    |   |-- SessionExistsError (ValueError) the name is taken
+    |   |-- OtherDataError (ValueError) the session belongs to other data
+    |   `-- KeyConflictError (ValueError) a key, or a question, has another answer already
+    |-- StoreError                    a failure of the database
+    |   |-- StoreBusyError            another process locks it for too long
     |   |-- StoreLostError            it cannot be reached, or the connection broke
-    |   |-- StoreFullError            there is no room left
-    |   |-- StoreReadOnlyError        it may not be written to
+    |   |-- StoreFullError            the disk is full
+    |   |-- StoreReadOnlyError        it is read-only
     |   |   `-- StoreMovedError         its file was removed or replaced while it was open
-    |   |-- StoreDamagedError         it is no database, or a broken one
-    |   `-- StoreVersionError         it is of another version of askmeans
+    |   |-- StoreDamagedError         the file is damaged or no database
+    |   `-- StoreVersionError         it has the schema of another version of askmeans
     `-- StopAsking                    a message to a plan: no more questions
 
     AskmeansWarning (UserWarning)
-    |-- CollapseWarning               clusters have merged: the result has fewer than asked
-    |-- LittleInformationWarning      answers too noisy to tell so many clusters apart
-    |-- MissingClusterWarning         no item asked about belongs to a cluster
-    |-- MoreClustersWarning           the answers show more clusters than were asked for
-    |-- NobodyToAskWarning            no oracle was given: an unsupervised fit was made
-    `-- StoredSettingWarning          a setting that was stored is none of this version
+    |-- CollapseWarning               clusters have merged
+    |-- LittleInformationWarning      the answers are too noisy for so many clusters
+    |-- MissingClusterWarning         no queried item belongs to a cluster
+    |-- MoreClustersWarning           the answers indicate more clusters
+    |-- NobodyToAskWarning            no oracle: the fit was unsupervised
+    `-- StoredSettingWarning          a stored setting is unknown in this version
 
-A message names the parameter, the rule, the value received and the remedy. An error that a person
-may meet on the page has a `user_message`, too: what they did, and what they can do now.
+A message names the parameter, the rule, the value received and the remedy. An error that a user may
+meet on the page also has a `user_message`: what the user did, and how to go on.
 """
 
 from typing import TYPE_CHECKING
@@ -59,54 +59,32 @@ __all__ = [
     "AskmeansError",
     "AskmeansWarning",
     "BudgetError",
-    "CollapseWarning",
     "DataError",
-    "DataTypeError",
-    "DeviceError",
-    "InvitationError",
-    "KeyConflictError",
-    "LittleInformationWarning",
-    "MissingClusterWarning",
     "MissingExtraError",
     "ModelBusyError",
     "ModelError",
-    "MoreClustersWarning",
-    "NoSessionError",
-    "NobodyToAskWarning",
     "OracleError",
-    "OtherDataError",
     "ParameterError",
-    "ParameterTypeError",
-    "PlanError",
     "QueryError",
-    "RankError",
     "SessionError",
-    "SessionExistsError",
     "StopAsking",
     "StoreBusyError",
-    "StoreDamagedError",
     "StoreError",
-    "StoreFullError",
-    "StoreLostError",
-    "StoreMovedError",
-    "StoreReadOnlyError",
-    "StoreVersionError",
-    "StoredSettingWarning",
 ]
 
 
 class AskmeansError(Exception):
-    """Base of every error that askmeans raises by name.
+    """Base class of all errors of askmeans.
 
-    Where an error ended a run, `result` is the best clustering from the answers before it, and
-    `history` every answer; `result` is None where the plan itself failed.
+    If an error ends a run, `result` is the best clustering from the answers before it, and
+    `history` has these answers; `result` is None if the plan itself failed.
 
     Parameters
     ----------
     *args : object
         The message, which names the parameter, the rule, the value received and the remedy.
     user_message : str or None, default=None
-        The same for a person at the page: what they did, and what they can do now.
+        A message for users of the page: what they did, and how to go on.
     """
 
     result: "Result | None" = None
@@ -118,40 +96,40 @@ class AskmeansError(Exception):
 
 
 class ParameterError(AskmeansError, ValueError):
-    """A parameter breaks its rule; nothing was done."""
+    """An invalid parameter; nothing was changed."""
 
 
 class ParameterTypeError(ParameterError, TypeError):
-    """A parameter is of another kind than it must be: labels in the place of an oracle."""
+    """A parameter of the wrong type, such as labels instead of an oracle."""
 
 
 class DataError(AskmeansError, ValueError):
-    """The data, or an array that goes with it, cannot be used; nothing was done."""
+    """Invalid data, or an invalid array beside it; nothing was changed."""
 
 
 class DataTypeError(DataError, TypeError):
-    """The data is of a kind that cannot be used: sparse, objects, complex numbers."""
+    """Data of the wrong type: sparse, objects, complex numbers."""
 
 
 class QueryError(AskmeansError, ValueError):
-    """A question that cannot be asked: about no item, or about one item twice."""
+    """An invalid question: about an unknown item, or about the same item twice."""
 
 
 class AnswerError(AskmeansError, ValueError):
-    """An answer that is none: not a number, or outside [0, 1]."""
+    """An invalid answer: not a number, or outside [0, 1]."""
 
 
 class BudgetError(AskmeansError, ValueError):
-    """A budget too small for what is asked of it; the message names the smallest."""
+    """A budget that is too small; the message names the smallest."""
 
 
 class OracleError(AskmeansError):
-    """Whoever answers failed.
+    """The oracle failed.
 
     Parameters
     ----------
     message : str
-        What happened.
+        The oracle's error.
     result : Result
         The best clustering from the answers so far.
     """
@@ -162,25 +140,25 @@ class OracleError(AskmeansError):
 
 
 class RankError(AskmeansError, ValueError):
-    """The answers do not tell so many clusters apart: the target has fewer."""
+    """The answers do not determine so many clusters; the target has fewer."""
 
 
 class PlanError(AskmeansError):
-    """A plan broke its contract: it must return a Clustering when StopAsking is thrown into it."""
+    """A plan did not return a Clustering when StopAsking was thrown into it."""
 
 
 class StopAsking(AskmeansError):  # noqa: N818 - a message, not an error
-    """Tells a plan that there will be no more answers.
+    """Message that there will be no more answers.
 
-    A driver throws it into a plan; an oracle may raise it when the person has had enough.
+    A driver throws it into a plan; an oracle may raise it when the annotator stops.
 
     Parameters
     ----------
     answers : ndarray of shape (n_questions,)
-        Answers to the open batch, NaN where there is none.
+        Answers to the open batch, NaN for missing ones.
     reached : ndarray of bool of shape (n_questions,) or None, default=None
-        Which questions were reached, for whoever can tell "cannot say" from "not asked"; None
-        counts those as reached that have an answer.
+        Which questions were asked; this distinguishes "cannot say" from "not asked". None means
+        those with an answer.
     """
 
     def __init__(
@@ -188,61 +166,48 @@ class StopAsking(AskmeansError):  # noqa: N818 - a message, not an error
     ) -> None:
         super().__init__("no more questions, please")
         self.answers = answers
-        self.reached = reached
+        self._reached = reached
 
     @property
-    def asked(self) -> "NDArray[np.bool_]":
-        """Which questions count as asked: those reached, or else those that have an answer."""
+    def reached(self) -> "NDArray[np.bool_]":
+        """Which questions were asked."""
         import numpy as np
 
-        if self.reached is not None:
-            return self.reached
-        said = ~np.isnan(np.asarray(self.answers, dtype=np.float64))
-        anything: NDArray[np.bool_] = said.reshape(len(said), -1).sum(axis=1) > 0
-        return anything
+        if self._reached is not None:
+            return self._reached
+        known = ~np.isnan(np.asarray(self.answers, dtype=np.float64))
+        any_known: NDArray[np.bool_] = known.reshape(len(known), -1).sum(axis=1) > 0
+        return any_known
 
 
 class ModelError(AskmeansError):
-    """A language model's endpoint refuses a request, or cannot be asked.
+    """A language model's endpoint refuses a request or is down.
 
     Parameters
     ----------
     message : str
-        What happened.
+        The endpoint's error.
     tokens : (int or None, int or None) or None, default=None
-        Tokens read and written that may be billed in spite of it, None for unknown ones; None
-        alone where nothing was done.
-    """
-
-    def __init__(
-        self, message: str, *, tokens: tuple[int | None, int | None] | None = None
-    ) -> None:
-        super().__init__(message)
-        self.tokens = tokens
-
-
-class ModelBusyError(ModelError):
-    """A language model failed for now: another try may help.
-
-    Parameters
-    ----------
-    message : str
-        What happened.
-    retry_after : float or None, default=None
-        Seconds that the server asks to wait; None where it does not say.
-    tokens : (int or None, int or None) or None, default=None
-        As for `ModelError`.
+        Tokens read and written that may be billed nevertheless, None for unknown ones; None alone
+        where nothing is billed.
+    lost_tries : int, default=0
+        Earlier tries of the same request that got no reply and may be billed, too.
     """
 
     def __init__(
         self,
         message: str,
-        retry_after: float | None = None,
         *,
         tokens: tuple[int | None, int | None] | None = None,
+        lost_tries: int = 0,
     ) -> None:
-        super().__init__(message, tokens=tokens)
-        self.retry_after = retry_after
+        super().__init__(message)
+        self.tokens = tokens
+        self.lost_tries = lost_tries
+
+
+class ModelBusyError(ModelError):
+    """A language model failed for now: the same request may succeed later."""
 
 
 class MissingExtraError(AskmeansError, ImportError):
@@ -250,51 +215,51 @@ class MissingExtraError(AskmeansError, ImportError):
 
 
 class DeviceError(AskmeansError, RuntimeError):
-    """There is no card to compute on, or it cannot be used."""
+    """There is no usable GPU."""
 
 
 class SessionError(AskmeansError):
-    """A session cannot do what is asked of it; nothing was done."""
+    """An invalid request to a session; nothing was changed."""
 
 
 class InvitationError(SessionError):
-    """The invitation under which somebody acts was revoked or has expired; nothing was kept."""
+    """The user's invitation was revoked or has expired; nothing was stored."""
 
 
 class NoSessionError(SessionError, LookupError):
-    """There is no session of this name, or no database at this place."""
+    """There is no session of this name, or no database at this path."""
 
 
 class SessionExistsError(SessionError, ValueError):
-    """There is a session of this name already."""
+    """A session of this name exists already."""
 
 
 class OtherDataError(SessionError, ValueError):
-    """The session belongs to other data than what was given or is there now."""
+    """The session belongs to other data than the data passed or stored."""
 
 
 class KeyConflictError(SessionError, ValueError):
-    """A key was used for something else, or a question answered otherwise; nothing was changed."""
+    """A key, or a question, has another answer already; nothing was changed."""
 
 
 class StoreError(AskmeansError):
-    """The database cannot do what is asked of it; nothing was changed."""
+    """A failure of the database; nothing was changed."""
 
 
 class StoreBusyError(StoreError):
-    """Somebody else holds the database for too long."""
+    """Another process locks the database for too long."""
 
 
 class StoreLostError(StoreError):
-    """The database cannot be reached, or the connection broke: a write may have been done."""
+    """The database cannot be reached, or the connection broke; a write may have succeeded."""
 
 
 class StoreFullError(StoreError):
-    """There is no room left for the database."""
+    """The disk of the database is full."""
 
 
 class StoreReadOnlyError(StoreError):
-    """The database may not be written to, or its folder may not."""
+    """The database or its folder is read-only."""
 
 
 class StoreMovedError(StoreReadOnlyError):
@@ -302,36 +267,36 @@ class StoreMovedError(StoreReadOnlyError):
 
 
 class StoreDamagedError(StoreError):
-    """The file is no database, or a broken one."""
+    """The file is damaged or no database."""
 
 
 class StoreVersionError(StoreError):
-    """The database was made by another version of askmeans."""
+    """The database has the schema of another version of askmeans."""
 
 
 class AskmeansWarning(UserWarning):
-    """Base of every warning that askmeans gives by name."""
+    """Base class of all warnings of askmeans."""
 
 
 class CollapseWarning(AskmeansWarning):
-    """Two or more clusters have merged, so the result has fewer than were asked for."""
+    """Two or more clusters have merged, so the result has fewer than `n_clusters`."""
 
 
 class LittleInformationWarning(AskmeansWarning):
-    """Answers are too noisy to tell so many clusters apart; the result says little."""
+    """The answers are too noisy to determine so many clusters."""
 
 
 class MissingClusterWarning(AskmeansWarning):
-    """No item that was asked about belongs to some cluster, so its centre is a guess."""
+    """No queried item belongs to some cluster, so its centre is arbitrary."""
 
 
 class MoreClustersWarning(AskmeansWarning):
-    """The answers show more clusters than were asked for, so these cannot explain them."""
+    """The answers indicate more clusters than `n_clusters`."""
 
 
 class NobodyToAskWarning(AskmeansWarning):
-    """No oracle was given, so nobody was asked and an unsupervised fit was made."""
+    """There is no oracle, so the fit was unsupervised."""
 
 
 class StoredSettingWarning(AskmeansWarning):
-    """A setting that was stored with a strategy is none of this version, and is left out."""
+    """A stored setting of a strategy is unknown in this version and was ignored."""

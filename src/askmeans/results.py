@@ -1,4 +1,4 @@
-"""What comes out: a clustering, and the account of how it was found."""
+"""Results: a clustering, its diagnostics and its cost."""
 
 import dataclasses
 import re
@@ -17,30 +17,16 @@ from askmeans.fuzzy.scores import Scorer
 from askmeans.fuzzy.simplex import onto_simplex
 from askmeans.queries import Answers
 
-__all__ = [
-    "Clustering",
-    "Diagnostics",
-    "ErrorEstimate",
-    "Predictor",
-    "Result",
-    "expected_wrong_text",
-    "rounded",
-    "sizes_of",
-    "strongest_clusters",
-    "warn",
-    "with_names",
-    "without_traces",
-    "wrong_of",
-]
+__all__ = ["Clustering", "Diagnostics", "ErrorEstimate", "Result"]
 
 Floats = NDArray[np.float64]
 
-_TRACE = 1e-6  # less is the rounding of a model, not what anybody said
+_TRACE = 1e-6  # smaller memberships are rounding of a model; answers have at most six digits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Predictor:
-    """Memberships of any items: their scores for the centres, through the learnt links."""
+    """Predicts memberships from the scores of items for the centres, through the fitted links."""
 
     scorer: Scorer
     links: tuple[Link, ...]
@@ -50,7 +36,7 @@ class Predictor:
 
     @default_float_errors()
     def __call__(self, X: NDArray[np.floating]) -> Floats:
-        """Memberships (n x k) of these items; rows sum to one."""
+        """Return the memberships (n x k) of these items; rows sum to one."""
         coordinates = self.scorer.coordinates(self.scorer.scores(X))
         columns = [link(column) for link, column in zip(self.links, coordinates.T, strict=True)]
         return onto_simplex(np.column_stack(columns))
@@ -58,61 +44,61 @@ class Predictor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Diagnostics:
-    """How sure a clustering is, and how it was found; None for what does not apply.
+    """Diagnostics of a clustering; None for what does not apply.
 
     Parameters
     ----------
     beta : float or None
-        Size of the smallest cluster found, 1 when all are equal.
+        Size of the smallest cluster times the number of clusters: 1 for equal sizes.
     rho : float or None
         Smallest mean of memberships to the power of the fuzzifier (Theorem 10).
     stopped : str or None
-        What ended it: "precision", "max_items", "budget", "items" or "interrupted".
+        Reason of the end: "precision", "max_items", "budget", "items" or "interrupted".
     notes : tuple of str
-        What was warned of on the way.
+        Messages of warnings.
     estimated_error : float or None
-        The default strategy: the mean error of a membership to expect.
+        Default strategy: expected mean error of a membership.
     error_band : (float, float) or None
-        The same: its 80 % interval.
+        Default strategy: 80 % interval of `estimated_error`.
     expected_wrong : float or None
-        The same: how many items are probably not in their strongest cluster; None before there are
-        answers.
+        Default strategy: expected number of items whose strongest cluster is wrong; None before
+        there are answers.
     expected_wrong_band : (int, int) or None
-        The same: the 80 % interval of their number.
+        Default strategy: 80 % interval of that number.
     target : float or None
-        The same: the share of items in the wrong cluster below which the result is good enough;
-        None where that is decided by the error of memberships, as with soft answers.
+        Default strategy: the share of items in the wrong cluster at which it stops; None for soft
+        answers, where the error of memberships decides.
     suggested_clusters : int or None
-        How many groups the answers speak of; more than asked for where items belong to none.
+        Number of groups that the answers indicate: more than `n_clusters` if items belong to none.
     annotators : mapping of str to mapping, or None
-        The same: for each annotator the scale of their answers (offset, gain, power, and the
-        drift that is in the offset), their spread about what others said, and the share of slips.
+        Default strategy: for each annotator the scale of the answers (offset, gain, power, and the
+        drift of the offset), their spread about the other annotators', and the share of slips.
     models : mapping of str to float, or None
-        The same: the models that complete the memberships, and the weight of each.
+        Default strategy: weights of the models that complete the memberships.
     sharpness : float or None
-        The same: the power that their mean is raised to.
+        Default strategy: exponent of the weighted mean of the models.
     strata : int or None
-        The same: how many items were asked about.
+        Default strategy: number of queried items.
     unassigned : float or None
-        The same: which share of these items belongs to none of the clusters.
+        Default strategy: the share of these items that belongs to none of the clusters.
     noise : float or None
-        Standard deviation of an answer's error, where answers are noisy.
+        Standard deviation of the errors of noisy answers.
     largest_inversion : float or None
-        The paper's strategies: the most by which answers contradict the order.
+        Strategies of the paper: largest difference by which answers contradict the order.
     score_fuzzifier : float or None
-        The same: fuzzifier of the relative order, fitted to the answers.
+        Strategies of the paper: fuzzifier of the relative order, fitted to the answers.
     effective_sample_size : list of float, or None
-        The same: for each centre, how many equally weighing items its sample is worth.
+        Strategies of the paper: effective sample size of each centre.
     center_radius : list of float, or None
-        The same: for each centre, a distance within which the true one lies.
+        Strategies of the paper: confidence radius of each centre.
     similarity : mapping, or None
-        With similarity questions: what was asked, and what the answers show.
+        Similarity questions: their numbers, and diagnostics of the answers.
     repeats : int or None
-        How often each question was asked.
+        Number of times that each question was asked.
     runs : int or None
-        Theorem 10: how many runs were averaged.
+        Theorem 10: number of averaged runs.
     queries_raw, queries_distinct, rounds : mapping of str to int, or None
-        By phase: what was asked, what was new in it, and in how many batches.
+        By phase: questions with repetitions, different questions, batches.
     """
 
     beta: float | None = None
@@ -143,12 +129,12 @@ class Diagnostics:
     rounds: Mapping[str, int] | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """What applies, by name.
+        """Return the values by name.
 
         Returns
         -------
         dict
-            Plain values; what is None is left out.
+            Plain values, without those that are None.
 
         Examples
         --------
@@ -160,7 +146,7 @@ class Diagnostics:
         return {name: value for name, value in values.items() if value is not None}
 
     def wrong_items(self, n_items: int) -> str | None:
-        """How many items are probably in the wrong cluster, in words; None without an estimate."""
+        """Format the expected number of items in the wrong cluster; None without an estimate."""
         if self.expected_wrong is None:
             return None
         return wrong_of(self.expected_wrong, n_items, self.expected_wrong_band)
@@ -168,21 +154,21 @@ class Diagnostics:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErrorEstimate:
-    """The errors to expect of the result that the first answers lead to.
+    """Expected errors of the result after a number of answers.
 
     Parameters
     ----------
     answers : int
-        How many.
+        The number of answers.
     error : float
-        The mean error of a membership to expect.
+        Expected mean error of a membership.
     low, high : float
-        Its 80 % interval.
+        80 % interval of `error`.
     wrong : float or None
-        How many items are probably not in their strongest cluster; None where the answers allow no
-        estimate.
+        Expected number of items whose strongest cluster is wrong; None if the answers do not allow
+        an estimate.
     wrong_band : (int, int) or None
-        The 80 % interval of their number.
+        80 % interval of `wrong`.
     """
 
     answers: int
@@ -195,25 +181,26 @@ class ErrorEstimate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clustering:
-    """What a plan returns.
+    """Centres and memberships, the result of a plan or a policy.
 
     Parameters
     ----------
     centers : ndarray of shape (n_clusters, n_features)
         The centres.
     memberships : ndarray of shape (n_items, n_clusters)
-        Memberships; rows lie in [0, 1], and sum to one with `unassigned`.
+        Memberships in [0, 1]; rows sum to one with `unassigned`.
     confidence : ndarray of shape (n_items,), or None
         The probability that an item's strongest cluster is right: 1 where an annotator decided and
         none contradicts; None with a strategy of the paper.
     unassigned : ndarray of shape (n_items,), or None
-        The probability that an item belongs to none of the clusters; None as before.
+        The probability that an item belongs to none of the clusters; None with a strategy of the
+        paper.
     predictor : callable
-        Memberships of other items.
+        Function from items to memberships.
     complete : bool
-        Whether the plan asked all it wanted.
+        Whether the plan ended by itself.
     diagnostics : Diagnostics
-        An account of how sure the result is.
+        Estimated errors and further diagnostics.
     """
 
     centers: Floats
@@ -226,16 +213,16 @@ class Clustering:
 
     def __repr__(self) -> str:
         n_items, n_clusters = self.memberships.shape
-        whole = "complete" if self.complete else "not complete"
-        return f"Clustering({n_items} items, {n_clusters} clusters, {whole})"
+        state = "complete" if self.complete else "not complete"
+        return f"Clustering({n_items} items, {n_clusters} clusters, {state})"
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the size of every cluster, and how sure it is."""
+        """Show the sizes of the clusters and the expected errors in a notebook."""
         return html_table("Clustering", self._facts, sizes_of(self.memberships))
 
     @property
     def _facts(self) -> list[tuple[str, object]]:
-        """Numbers by their names, for people."""
+        """Names and values for a notebook."""
         n_items, n_clusters = self.memberships.shape
         return [
             ("items", n_items),
@@ -247,22 +234,22 @@ class Clustering:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What a driver returns: the clustering and what it cost.
+    """The result of a run: the clustering and its cost.
 
     Parameters
     ----------
     clustering : Clustering
         Centres and memberships.
     complete : bool
-        Whether the plan asked all it wanted; False after a stop, a spent budget or Ctrl-C.
+        Whether the plan ended by itself; False after a stop, a spent budget or Ctrl-C.
     n_queries : int
-        Different questions that were answered.
+        Number of different questions.
     n_queries_raw : int
-        Questions the plan asked, repeated ones included.
+        Number of questions including repetitions.
     n_rounds : int
-        Batches in which something new was asked.
+        Number of batches with new questions.
     history : Answers
-        Every answer in the order given.
+        All answers in their order.
     """
 
     clustering: Clustering
@@ -274,21 +261,21 @@ class Result:
 
     def __repr__(self) -> str:
         n_items, n_clusters = self.clustering.memberships.shape
-        whole = "complete" if self.complete else "not complete"
+        state = "complete" if self.complete else "not complete"
         return (
             f"Result({n_items} items, {n_clusters} clusters, {self.n_queries} questions in "
-            f"{self.n_rounds} rounds, {whole})"
+            f"{self.n_rounds} rounds, {state})"
         )
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: what it cost, and the size of every cluster."""
+        """Show the cost and the sizes of the clusters in a notebook."""
         cost: list[tuple[str, object]] = [("questions", self.n_queries), ("rounds", self.n_rounds)]
         rows = sizes_of(self.clustering.memberships)
         return html_table("Result", cost + self.clustering._facts, rows)
 
 
 def wrong_of(wrong: float, n_items: int, band: tuple[int, int] | None = None) -> str:
-    """A number of wrong items in words, to two digits.
+    """Format a number of wrong items with two digits.
 
     Examples
     --------
@@ -299,7 +286,7 @@ def wrong_of(wrong: float, n_items: int, band: tuple[int, int] | None = None) ->
 
 
 def expected_wrong_text(wrong: float, n_items: int, band: tuple[int, int] | None = None) -> str:
-    """How many items are probably in the wrong group, in a sentence.
+    """Write the expected number of items in the wrong group as a sentence.
 
     Examples
     --------
@@ -316,12 +303,12 @@ def expected_wrong_text(wrong: float, n_items: int, band: tuple[int, int] | None
 
 
 def _interval(band: tuple[int, int] | None) -> str:
-    """An interval of numbers of items, in brackets."""
+    """Format an interval of numbers of items in brackets."""
     return "" if band is None else f" ({rounded(band[0])} to {rounded(band[1])})"
 
 
 def rounded(count: float) -> int:
-    """A number of items that is not known exactly: a whole number of at most two digits and zeros.
+    """Round an estimated number of items to two significant digits.
 
     Examples
     --------
@@ -332,7 +319,7 @@ def rounded(count: float) -> int:
 
 
 def strongest_clusters(memberships: Floats) -> NDArray[np.intp]:
-    """The cluster of each item with the largest membership; -1 where more is unassigned.
+    """Return the cluster with the largest membership; -1 if the unassigned share is larger.
 
     Examples
     --------
@@ -344,33 +331,33 @@ def strongest_clusters(memberships: Floats) -> NDArray[np.intp]:
 
 
 def sizes_of(memberships: Floats, names: Sequence[str] | None = None) -> list[list[object]]:
-    """A table of the clusters: the share that each has, and how many items are mostly in it."""
+    """Return a table of the clusters with their shares and numbers of items."""
     most = np.bincount(strongest_clusters(memberships) + 1, minlength=memberships.shape[1] + 1)[1:]
-    called = names or [str(number) for number in range(memberships.shape[1])]
+    titles = names or [str(number) for number in range(memberships.shape[1])]
     shares = memberships.mean(axis=0).tolist()
-    rows = [list(row) for row in zip(called, shares, most.tolist(), strict=True)]
+    rows = [list(row) for row in zip(titles, shares, most.tolist(), strict=True)]
     return [["cluster", "share", "items mostly in it"], *rows]
 
 
 def without_traces(memberships: Floats) -> Floats:
-    """Memberships as they are written to files: 0 for what is below 1e-6."""
+    """Return memberships for files, with 0 for values below 1e-6."""
     return np.where(memberships < _TRACE, 0.0, memberships)
 
 
 def with_names(text: str, names: Sequence[str]) -> str:
-    """A message that tells clusters by number ("cluster 0, 2"), with their names instead.
+    """Replace numbers of clusters in a message ("cluster 0, 2") by their names.
 
     Parameters
     ----------
     text : str
         A warning of a plan.
     names : sequence of str
-        What the clusters are called.
+        Names of the clusters.
 
     Returns
     -------
     str
-        The same in people's words.
+        The message with names.
 
     Examples
     --------
@@ -378,15 +365,15 @@ def with_names(text: str, names: Sequence[str]) -> str:
     'Nothing belongs to small, large.'
     """
 
-    def named(found: re.Match[str]) -> str:
-        numbers = [int(number) for number in found[1].split(", ")]
+    def named(match: re.Match[str]) -> str:
+        numbers = [int(number) for number in match[1].split(", ")]
         return ", ".join(names[j] if j < len(names) else f"cluster {j}" for j in numbers)
 
     return re.sub(r"\bcluster (\d{1,6}(?:, \d{1,6})*)\b", named, text)
 
 
 def warn(message: str, kind: type[Warning], notes: list[str]) -> None:
-    """Warn, and keep the message as a note of the result."""
+    """Warn and add the message to the notes of the result."""
     if message not in notes:
         notes.append(message)
     warnings.warn(message, kind, stacklevel=3)

@@ -1,4 +1,4 @@
-"""PlanSpec: all that decides which questions come, validated once, as a record and as JSON."""
+"""PlanSpec: the parameters that determine the questions, as a validated record and as JSON."""
 
 import dataclasses
 import json
@@ -26,7 +26,7 @@ __all__ = ["ASK", "SIMILARITIES", "PlanSpec", "as_seed", "default_ask"]
 
 ASK = ("membership", "group", "similarity", "pairwise", "relative")
 SIMILARITIES = ("similarity", "pairwise", "relative")
-_OF_THE_DEFAULT = ("group", "relative")  # that the paper's strategies do not ask
+_DEFAULT_ONLY = ("group", "relative")  # kinds that the strategies of the paper do not have
 _NAMED: dict[str, type[Strategy]] = {
     "auto": Stratified,
     "stratified": Stratified,
@@ -38,7 +38,7 @@ _NAMED: dict[str, type[Strategy]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanSpec:
-    """What to ask, how, and how often.
+    """Parameters of a strategy and its questions.
 
     >>> spec = PlanSpec.checked("me", n_clusters=3, strategy="two-phase")
     >>> spec.strategy.sample_size, PlanSpec.from_json(spec.to_json()) == spec
@@ -46,72 +46,72 @@ class PlanSpec:
     """
 
     n_clusters: int
-    ask: str = "membership"  # one of ASK; "group" and "relative" by the default strategy only
+    ask: str = "membership"  # one of ASK; "group" and "relative" with the default strategy only
     strategy: Any = "auto"  # a name, or an object with a method `plan`, as `checked` makes it
-    budget: int | None = None  # most different questions
-    levels: int | None = None  # how many points the answers' scale has; None for a fine one
-    repeats: int = 1  # how often a question is asked on average, at most
+    budget: int | None = None  # maximum number of different questions
+    levels: int | None = None  # number of points of the answers' scale; None for a continuous one
+    repeats: int = 1  # maximum mean number of times that a question is asked
     fuzzifier: float = 2.0  # alpha of the target
-    seed: int = 0  # where the choice of questions takes its randomness from
+    seed: int = 0  # of the choice of questions
 
     @classmethod
     def checked(cls, owner: str, **raw: Any) -> "PlanSpec":
-        """The record with plain numbers and a strategy in place of its name.
+        """Make a record with plain numbers and a strategy object.
 
-        What breaks its rule is a ParameterError in the owner's name.
+        An invalid parameter is a ParameterError that names the owner.
 
         >>> PlanSpec.checked("me", n_clusters=3, levels=5).strategy.max_items
         100
         """
-        given = cls(**raw)
-        check_number(given.n_clusters, "n_clusters", owner, integer=True, minimum=1)
-        check_fuzzifier(given.fuzzifier, owner, strict=False)
-        check_choice(given.ask, ASK, "ask", owner)
+        spec = cls(**raw)
+        check_number(spec.n_clusters, "n_clusters", owner, integer=True, minimum=1)
+        check_fuzzifier(spec.fuzzifier, owner, strict=False)
+        check_choice(spec.ask, ASK, "ask", owner)
         for name, least in (("budget", 1), ("levels", 2)):
-            if (value := getattr(given, name)) is not None:
+            if (value := getattr(spec, name)) is not None:
                 check_number(value, name, owner, integer=True, minimum=least)
-        check_number(given.repeats, "repeats", owner, integer=True, minimum=1)
-        check_seed(given.seed, "seed", owner)
-        strategy = _as_strategy(given.strategy, owner)
+        check_number(spec.repeats, "repeats", owner, integer=True, minimum=1)
+        check_seed(spec.seed, "seed", owner)
+        strategy = _as_strategy(spec.strategy, owner)
         kind = type(strategy).__name__
-        if given.levels is not None and not isinstance(strategy, Stratified):
+        if spec.levels is not None and not isinstance(strategy, Stratified):
             raise ParameterError(
                 f"The 'levels' parameter of {owner} must be None with {kind}, which "
-                f"takes answers at their word. Got {given.levels} instead; use the default "
+                f"assumes exact answers. Got {spec.levels} instead; use the default "
                 'strategy, "auto", for answers on a coarse scale.'
             )
-        if given.ask in _OF_THE_DEFAULT and not isinstance(strategy, Stratified):
+        if spec.ask in _DEFAULT_ONLY and not isinstance(strategy, Stratified):
             raise ParameterError(
-                f"The 'ask' parameter of {owner} must not be {given.ask!r} with "
-                f"{kind}, which asks for single memberships. Got {given.ask!r} instead; "
+                f"The 'ask' parameter of {owner} must not be {spec.ask!r} with "
+                f"{kind}, which asks for single memberships. Got {spec.ask!r} instead; "
                 'use ask="membership", or the default strategy, "auto".'
             )
-        whole = ("n_clusters", "budget", "levels", "repeats", "seed")
-        told = {name: getattr(given, name) for name in whole}
-        plain: dict[str, Any] = {n: int(value) for n, value in told.items() if value is not None}
-        return replace(given, strategy=strategy, fuzzifier=float(given.fuzzifier), **plain)
+        integers = ("n_clusters", "budget", "levels", "repeats", "seed")
+        numbers = {name: getattr(spec, name) for name in integers}
+        plain: dict[str, Any] = {n: int(value) for n, value in numbers.items() if value is not None}
+        return replace(spec, strategy=strategy, fuzzifier=float(spec.fuzzifier), **plain)
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> "PlanSpec":
-        """The record that `to_json` wrote, in this version or another.
+        """Read a record that this or another version wrote.
 
-        Fields that are missing have their defaults, those that this version does not know are left
-        out; a strategy's are with a StoredSettingWarning.
+        Missing fields have their defaults and unknown ones are ignored, unknown fields of a
+        strategy with a StoredSettingWarning.
 
         >>> PlanSpec.from_json({"n_clusters": 2, "strategy": {"kind": "Stratified"}, "new": 1}).seed
         0
         """
         known = {field.name for field in dataclasses.fields(cls)}
-        given = {name: value for name, value in values.items() if name in known}
-        if isinstance(given.get("strategy"), dict):
-            given["strategy"] = strategy_from_json(given["strategy"])
-        return cls(**given)
+        fields = {name: value for name, value in values.items() if name in known}
+        if isinstance(fields.get("strategy"), dict):
+            fields["strategy"] = strategy_from_json(fields["strategy"])
+        return cls(**fields)
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values, with the strategy's resolved name and sizes.
+        """Convert to plain values, with the strategy's resolved name and sizes.
 
-        Another default in a later version does not change what was stored. A strategy that is not
-        one of askmeans' own is a ParameterError.
+        So another default in a later version does not change a stored record. A strategy of
+        another package is a ParameterError.
 
         >>> PlanSpec.checked("me", n_clusters=2, strategy="two-phase").to_json()["strategy"]["kind"]
         'TwoPhase'
@@ -120,8 +120,8 @@ class PlanSpec:
         kind = type(strategy).__name__
         if getattr(strategies, kind, None) is not type(strategy):
             raise ParameterError(
-                "The 'strategy' parameter of a session must be one of askmeans' own, which can be "
-                f"made again from its sizes. Got {strategy!r} instead."
+                "The 'strategy' parameter of a session must be a strategy of askmeans, which can "
+                f"be stored. Got {strategy!r} instead."
             )
         plain = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         try:
@@ -133,9 +133,9 @@ class PlanSpec:
         return plain | {"strategy": {"kind": kind, **sizes}}
 
     def make(self, X: Any, *, noisy: bool | None = None) -> Plan | Policy:
-        """The policy or plan for this data, from its beginning; the same at every call.
+        """Make the policy or plan for this data; equal calls make equal ones.
 
-        `noisy` says whether similarities are noisy; None to see it from the answers.
+        `noisy` states whether similarities are noisy; None detects it from the answers.
 
         >>> spec = PlanSpec.checked("me", n_clusters=2, strategy="two-phase", budget=20)
         >>> next(spec.make([[0.0], [1.0], [9.0]]))
@@ -151,11 +151,11 @@ class PlanSpec:
         plan = self._by_similarity(X, rng, noisy) if similar else self._plan(X, strategy, rng)
         if self.repeats == 1:
             return plan
-        # One wrong answer among three to a pair must not count.
+        # The median ignores one wrong answer of three to a pair.
         return repeated(plan, self.repeats, how="median" if similar else "mean")
 
     def make_growing(self, X: Any, most: int) -> Policy:
-        """The policy whose number of clusters follows from the answers: from this one's to `most`.
+        """Make the policy that learns the number of clusters, from this one's to `most`.
 
         >>> spec = PlanSpec.checked("me", n_clusters=2, ask="group")
         >>> spec.make_growing([[0.0], [1.0], [9.0]], 3).n_clusters
@@ -163,7 +163,7 @@ class PlanSpec:
         """
         if self.ask != "group":
             raise ParameterError(
-                "The 'n_clusters' parameter must be a number, unless groups are asked for. "
+                "The 'n_clusters' parameter must be a number unless ask=\"group\". "
                 f"Got 'auto' with ask={self.ask!r}; use ask=\"group\"."
             )
 
@@ -176,44 +176,44 @@ class PlanSpec:
 
     @property
     def _similar(self) -> bool:
-        """Whether similarities are asked; with one cluster there is nothing to compare."""
+        """Whether similarities are asked; one cluster needs no comparisons."""
         return self.ask in SIMILARITIES and self.n_clusters > 1
 
     def _prepared(self, *, noisy: bool | None = None) -> Any:
-        """The strategy, told what levels, repeats and budget mean for it."""
+        """Return the strategy with the levels, the noise and the size that follow from the spec."""
         strategy = _as_strategy(self.strategy, "PlanSpec")
         if not isinstance(strategy, Stratified):
             return strategy
         if self.budget is not None:
             strategy = replace(strategy, max_items=None)  # the budget is the limit
         if strategy.noise != 0.0 or strategy.levels is not None:
-            return strategy  # it says itself what it expects of the answers
+            return strategy  # its own settings take precedence
         several = self.repeats > 1 and (self.levels is not None or self._similar)
         unknown = several or (self._similar and noisy and self.levels is None)
         return replace(strategy, levels=self.levels, noise="auto" if unknown else 0.0)
 
     def _plan(self, X: Any, strategy: Any, rng: np.random.Generator) -> Plan:
-        """A plan that asks for memberships."""
+        """Make a plan that asks for memberships."""
         made: Plan = strategy.plan(X, self.n_clusters, fuzzifier=self.fuzzifier, rng=rng)
         return made
 
     def _by_similarity(self, X: Any, rng: np.random.Generator, noisy: bool | None) -> Plan:
-        """A plan of the paper that asks for similarities (Algorithm 9).
+        """Make a plan of the paper that asks for similarities (Algorithm 9).
 
-        "Same or different?" as long as that is enough.
+        It starts with "same or different?" questions, as long as the answers are 0 or 1.
         """
         route: Route = "triplet" if self.ask == "similarity" else "pairwise"
         budget = self.budget
-        if budget is not None and self.repeats > 1:  # something is left for the repeats
+        if budget is not None and self.repeats > 1:  # leave a part for the repeats
             budget = max(
                 budget // self.repeats, min(budget, least_questions(self.n_clusters, route))
             )
         make = partial(self._plan, X, self._prepared())
 
-        def pooled(rng: np.random.Generator, told: Similarities | None = None) -> Plan:
+        def pooled(rng: np.random.Generator, similar: Similarities | None = None) -> Plan:
             return by_similarity(
                 make(rng), len(X), self.n_clusters, rng=rng, route=route, noisy=noisy,
-                budget=budget, similar=told,
+                budget=budget, similar=similar,
             )  # fmt: skip
 
         if self.repeats > 1 or noisy:
@@ -222,7 +222,7 @@ class PlanSpec:
 
 
 def strategy_from_json(values: dict[str, Any]) -> Any:
-    """The strategy that was stored with these sizes; those that it no longer has are dropped."""
+    """Read a stored strategy; sizes that this version does not have are ignored with a warning."""
     sizes = dict(values)
     kind = getattr(strategies, str(sizes.pop("kind", "")), None)
     if not isinstance(kind, type) or kind not in _NAMED.values():
@@ -235,8 +235,8 @@ def strategy_from_json(values: dict[str, Any]) -> Any:
     if any(lost.values()):
         dropped = ", ".join(f"{name}={value!r}" for name, value in lost.items() if value)
         warnings.warn(
-            f"{kind.__name__} was stored with {dropped}, which this version does not have, so it "
-            "is left out: the paper's strategies take answers at their word.",
+            f"{kind.__name__} was stored with {dropped}, which this version does not have and "
+            "ignores: the strategies of the paper assume exact answers.",
             StoredSettingWarning,
             stacklevel=3,
         )
@@ -244,13 +244,13 @@ def strategy_from_json(values: dict[str, Any]) -> Any:
 
 
 def default_ask(strategy: Any) -> str:
-    """What people are asked by default: for whole rows, where the strategy can."""
+    """The default kind of question: groups, if the strategy supports them."""
     plain = strategy in ("auto", "stratified") or isinstance(strategy, Stratified)
     return "group" if plain else "membership"
 
 
 def as_seed(random_state: Any, owner: str) -> int:
-    """One number to make the same questions from, again and again."""
+    """Convert a random state to one reproducible seed."""
     if random_state is None:
         return secrets.randbits(62)
     if isinstance(random_state, np.random.Generator):
@@ -265,7 +265,7 @@ def as_seed(random_state: Any, owner: str) -> int:
 
 
 def _as_strategy(strategy: Any, owner: str) -> Any:
-    """The strategy of this name, with its defaults; an object with a `plan` method as it is."""
+    """Return the strategy of this name with its defaults; strategy objects are unchanged."""
     if hasattr(strategy, "plan") and not isinstance(strategy, type):
         return strategy
     check_choice(strategy, _NAMED, "strategy", owner)

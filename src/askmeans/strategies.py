@@ -1,4 +1,4 @@
-"""Strategies: sizes of the default policy and of the paper's algorithms, and what they make."""
+"""Strategies: sizes of the default policy and of the algorithms of the paper."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -37,12 +37,12 @@ __all__ = [
 
 
 class Strategy(ABC):
-    """What all strategies share; use one of those."""
+    """Base class of all strategies."""
 
     __slots__ = ()
 
     def plan(self, X: Any, n_clusters: int, *, fuzzifier: float, rng: np.random.Generator) -> Plan:
-        """The plan for this data.
+        """Make the plan for this data.
 
         Parameters
         ----------
@@ -53,7 +53,7 @@ class Strategy(ABC):
         fuzzifier : float
             Alpha of the target, at least 1.
         rng : numpy.random.Generator
-            Where the plan's randomness comes from.
+            The plan's randomness.
 
         Returns
         -------
@@ -65,7 +65,7 @@ class Strategy(ABC):
         ParameterError
             If a parameter does not fit the data.
         DataError
-            If X cannot be used.
+            If X is invalid.
 
         Examples
         --------
@@ -79,7 +79,7 @@ class Strategy(ABC):
     def _checked_items(
         self, X: Any, n_clusters: int, fuzzifier: float, rng: np.random.Generator
     ) -> ItemSet:
-        """The items, for parameters that keep their rules."""
+        """Check the parameters and return the items."""
         owner = type(self).__name__
         check_number(n_clusters, "n_clusters", owner, integer=True, minimum=1)
         check_fuzzifier(fuzzifier, owner, strict=False)
@@ -94,12 +94,12 @@ class Strategy(ABC):
 
     @classmethod
     def from_budget(cls, budget: int, n: int, k: int) -> Self:
-        """The strategy with the sizes that make the most of a budget.
+        """Make the strategy with the largest sizes for a budget.
 
         Parameters
         ----------
         budget : int
-            Different questions at most.
+            Maximum number of different questions.
         n : int
             Number of items.
         k : int
@@ -108,7 +108,7 @@ class Strategy(ABC):
         Returns
         -------
         Strategy
-            Of this kind; `askmeans.budgets.forecast` tells what to expect of it.
+            A strategy of this kind; `askmeans.budgets.forecast` estimates its error.
 
         Raises
         ------
@@ -125,7 +125,7 @@ class Strategy(ABC):
         if cls is TwoClusters and k != 2:
             raise ParameterError(
                 f"The 'k' parameter of TwoClusters.from_budget must be 2. Got {k} instead; "
-                "Stratified takes any number."
+                "use Stratified for any number."
             )
         strategy = plan_budget(budget, n, k, kind=cls).strategy
         assert isinstance(strategy, cls)
@@ -135,12 +135,12 @@ class Strategy(ABC):
     def _make(
         self, items: ItemSet, n_clusters: int, fuzzifier: float, rng: np.random.Generator
     ) -> Plan:
-        """The plan, for parameters that were checked."""
+        """Make the plan for checked parameters."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PaperStrategy(Strategy):
-    """What the paper's three algorithms share; use one of those, which say what each is."""
+    """Base class of the strategies of the paper."""
 
     sample_size: int = 100
     precision: float = 0.1
@@ -164,7 +164,7 @@ class PaperStrategy(Strategy):
 
     @abstractmethod
     def _search(self, state: SearchState) -> Plan:
-        """The algorithm, from what it starts from."""
+        """Start the algorithm."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,15 +174,15 @@ class TwoPhase(PaperStrategy):
     Parameters
     ----------
     sample_size : int, default=100
-        Items whose memberships are asked to estimate the centres (m in the paper).
+        Number of items in the sample that estimates the centres (m in the paper).
     precision : float, default=0.1
-        How exactly memberships are searched for (eta in the paper).
+        Precision of the searched memberships (eta in the paper).
     order : {"relative", "distance"}, default="relative"
-        How items are ordered for the search: by closed-form membership from all centres, or by
-        distance to the one centre, as in the paper.
+        Order of the items in the search: by closed-form membership from all centres, or by
+        distance to one centre, as in the paper.
     faithful : bool, default=False
-        Follow the paper to the letter: distance order, all entries of a row asked, memberships at
-        the lower end of their cell. For comparing counts.
+        Follow the paper exactly: distance order, questions about all entries of a row, memberships
+        at the lower end of their cell. For comparisons of counts.
 
     Examples
     --------
@@ -192,7 +192,7 @@ class TwoPhase(PaperStrategy):
 
     @classmethod
     def from_guarantee(cls, n: int, k: int, *, eta: float, **goal: float) -> Self:
-        """The strategy with the sizes of Theorem 1.
+        """Make the strategy with the sizes of Theorem 1.
 
         Parameters
         ----------
@@ -201,14 +201,14 @@ class TwoPhase(PaperStrategy):
         k : int
             Number of clusters.
         eta : float
-            How exact each membership shall be.
+            Error of each membership.
         **goal : float
             R, alpha, beta, eps, delta and c of `askmeans.budgets.two_phase_sizes`.
 
         Returns
         -------
         TwoPhase
-            With the theorem's m, which is very large for the small eps it wants (paper note N7).
+            A strategy with the theorem's m, which is very large for small eps (paper note N7).
 
         Examples
         --------
@@ -232,15 +232,15 @@ class Sequential(PaperStrategy):
     Parameters
     ----------
     sample_size : int, default=100
-        Items sampled to find the largest cluster (m in the paper).
+        Number of items in the sample that finds the largest cluster (m in the paper).
     precision : float, default=0.1
-        How exactly memberships are searched for in the end (eta, or eta_2, in the paper).
+        Precision of the final search for memberships (eta, or eta_2, in the paper).
     order : {"relative", "distance"}, default="relative"
-        How items are ordered for the last search (see `TwoPhase`); coarse searches go by distance.
+        Order of the items in the final search (see `TwoPhase`); coarse searches use distances.
     faithful : bool, default=False
-        Follow the paper to the letter (see `TwoPhase`).
+        Follow the paper exactly (see `TwoPhase`).
     bin_size : int, default=50
-        Items asked from each bin of what is explained so far (r in the paper).
+        Number of queried items per bin of the membership in earlier clusters (r in the paper).
     coarse_precision : float, default=0.1
         Width of the bins (eta_1 in the paper).
 
@@ -257,7 +257,7 @@ class Sequential(PaperStrategy):
     def from_guarantee(
         cls, n: int, k: int, *, eta_1: float, eta_2: float, form: str = "corrected", **goal: float
     ) -> Self:
-        """The strategy with the sizes of Theorem 2.
+        """Make the strategy with the sizes of Theorem 2.
 
         Parameters
         ----------
@@ -268,16 +268,16 @@ class Sequential(PaperStrategy):
         eta_1 : float
             Width of the bins.
         eta_2 : float
-            How exact each membership shall be.
+            Error of each membership.
         form : {"corrected", "printed"}, default="corrected"
-            Which condition on eta_1 (paper note N5).
+            The condition on eta_1 (paper note N5).
         **goal : float
             R, alpha, beta, eps, delta and c of `askmeans.budgets.sequential_sizes`.
 
         Returns
         -------
         Sequential
-            With the theorem's m and r.
+            A strategy with the theorem's m and r.
 
         Examples
         --------
@@ -317,15 +317,15 @@ class TwoClusters(PaperStrategy):
     Parameters
     ----------
     sample_size : int, default=100
-        Items sampled to find the larger cluster (m in the paper).
+        Number of items in the sample that finds the larger cluster (m in the paper).
     precision : float, default=0.1
-        How exactly memberships are searched for in the end (eta, or eta_2, in the paper).
+        Precision of the final search for memberships (eta, or eta_2, in the paper).
     order : {"relative", "distance"}, default="relative"
-        How items are ordered for the last search (see `TwoPhase`).
+        Order of the items in the final search (see `TwoPhase`).
     faithful : bool, default=False
-        Follow the paper to the letter (see `TwoPhase`).
+        Follow the paper exactly (see `TwoPhase`).
     bin_size : int, default=50
-        Items asked from each bin (r in the paper).
+        Number of queried items per bin (r in the paper).
 
     Examples
     --------
@@ -337,21 +337,21 @@ class TwoClusters(PaperStrategy):
 
     @classmethod
     def from_guarantee(cls, n: int, *, eta: float, **goal: float) -> Self:
-        """The strategy with the sizes of Theorem 3.
+        """Make the strategy with the sizes of Theorem 3.
 
         Parameters
         ----------
         n : int
             Number of items.
         eta : float
-            How exact each membership shall be.
+            Error of each membership.
         **goal : float
             R, eps, delta and c of `askmeans.budgets.two_clusters_sizes`.
 
         Returns
         -------
         TwoClusters
-            With the theorem's m and r.
+            A strategy with the theorem's m and r.
 
         Examples
         --------
@@ -371,7 +371,7 @@ class TwoClusters(PaperStrategy):
         if state.n_clusters != 2:
             raise ParameterError(
                 "The 'n_clusters' parameter of TwoClusters must be 2. "
-                f"Got {state.n_clusters} instead; Sequential and TwoPhase take any number."
+                f"Got {state.n_clusters} instead; use Sequential or TwoPhase for any number."
             )
         return two_clusters(
             state, sample_size=self.sample_size, bin_size=self.bin_size, precision=self.precision
@@ -380,24 +380,27 @@ class TwoClusters(PaperStrategy):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stratified(Strategy):
-    """Items that stand for strata first, then where models disagree; the default.
+    """The default: greedy coverage of strata, later weighted by uncertainty.
 
-    Memberships are completed by several models, weighted by how well each predicted the answers.
+    A stacked ensemble of models completes the memberships; each model's weight follows from its
+    predictions of held-out answers.
 
     Parameters
     ----------
     precision : float, default=0.005
-        Stop when the estimated mean error of a membership is below this, where answers are soft.
+        Stop when the estimated mean error of a membership is below this, for soft answers.
     target : float or None, default=None
         Stop when the expected share of items in the wrong cluster is below this. None is twice the
-        precision (0.01) where answers are all or nothing; where they are soft, `precision` decides.
+        precision (0.01) for hard answers; for soft answers `precision` decides.
     max_items : int or None, default=100
-        Items asked about at most; None for no limit. An item costs one question to n_clusters - 1.
+        Maximum number of queried items; None for no limit. An item costs one question with groups,
+        and n_clusters - 1 with memberships.
     noise : float or "auto", default=0.0
-        Standard deviation of the answers' errors: above 0, answered items are drawn to what the
-        others tell of them. "auto" estimates it.
+        Standard deviation of the answers' errors. Above 0, memberships of queried items are
+        shrunk towards the models' predictions. "auto" estimates it.
     levels : int or None, default=None
-        How many points the answers' scale has, which tells their noise. None for a fine one.
+        Number of points of the answers' scale, which determines their noise; None for a continuous
+        scale.
 
     Examples
     --------
@@ -432,7 +435,7 @@ class Stratified(Strategy):
         ask: Ask = "membership",
         repeats: int = 1,
     ) -> StratifiedPolicy:
-        """The policy for this data.
+        """Make the policy for this data.
 
         Parameters
         ----------
@@ -443,11 +446,11 @@ class Stratified(Strategy):
         fuzzifier : float
             Alpha of the target, at least 1.
         rng : numpy.random.Generator
-            Where the policy's randomness comes from.
+            The policy's randomness.
         ask : {"membership", "group", "similarity", "pairwise", "relative"}, default="membership"
-            Whether a question is about an entry of a row, about an item, or compares items.
+            The kind of question, as for `ActiveFuzzyKMeans`.
         repeats : int, default=1
-            How often a question may be asked on average, at most.
+            Maximum mean number of times that a question is asked.
 
         Returns
         -------
@@ -459,7 +462,7 @@ class Stratified(Strategy):
         ParameterError
             If a parameter does not fit the data.
         DataError
-            If X cannot be used.
+            If X is invalid.
 
         Examples
         --------

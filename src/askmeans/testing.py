@@ -68,8 +68,8 @@ class OracleContract:
             answers = np.asarray(oracle.answer(queries), dtype=np.float64)
             assert not np.isinf(answers).any()
             if not getattr(oracle, "noisy", False):
-                told = answers[~np.isnan(answers)]
-                assert ((told >= 0.0) & (told <= 1.0)).all()
+                known = answers[~np.isnan(answers)]
+                assert ((known >= 0.0) & (known <= 1.0)).all()
 
     def test_an_answer_does_not_depend_on_its_batch(self) -> None:
         if not self.answers_are_repeatable:

@@ -62,7 +62,7 @@ def test_fuzzy_k_means_fits_and_predicts(fuzzifier):
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_every_strategy_fits_and_predicts(strategy, told, options):
     if "levels" in options and strategy not in ("auto", "stratified"):
-        with pytest.raises(ParameterError, match="at their word"):
+        with pytest.raises(ParameterError, match="assumes exact answers"):
             ActiveFuzzyKMeans(
                 2, oracle=oracles.TableOracle(told), strategy=strategy, **options
             ).fit(X)

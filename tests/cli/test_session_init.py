@@ -88,8 +88,8 @@ def test_images_that_are_none_are_told_by_name_and_refused_if_all_are(askmeans, 
     (table / "1.png").unlink()
     (table / "2.png").write_bytes(b"no image")
     done = askmeans("init", "s.db", "d.csv", "-k", 2, "--image", "photo", cwd=table)
-    assert "Got 2 of 12 that are none (1.png: no such file; 2.png: not an image" in done.stderr
-    assert "photo        image     feature  2 missing, taken for average" in done.stdout
+    assert "2 of 12 cannot be read (1.png: no such file; 2.png: not an image" in done.stderr
+    assert "photo        image     feature  2 missing, replaced by the mean" in done.stdout
     for row in range(12):
         (table / f"{row}.png").write_bytes(b"")
     done = askmeans("init", "t.db", "d.csv", "-k", 2, "--image", "photo", cwd=table, ok=False)

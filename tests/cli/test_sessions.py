@@ -67,7 +67,7 @@ def test_init_prints_where_it_is_and_what_to_expect(run, folder):
     assert "petal_width   number    feature\n" in out
     why = "looks like labels; name it as a feature to cluster by it"
     assert f"species       category  shown     {why}\n" in out
-    assert "flower        id        left out  every row has another\n" in out
+    assert "flower        id        left out  a different value in every row\n" in out
     code, _, errors = run("init", "s.db", "iris.csv", "-k", 3)
     assert code == 1
     assert "--name" in errors

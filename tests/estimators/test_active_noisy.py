@@ -87,7 +87,7 @@ def test_levels_work_with_every_question(ask):
 
 @pytest.mark.parametrize("strategy", PAPER)
 def test_the_papers_strategies_refuse_levels_and_say_what_to_do(strategy):
-    with pytest.raises(ParameterError, match=r"'levels'.*at their word.*use the default strategy"):
+    with pytest.raises(ParameterError, match=r"'levels'.*assumes exact answers.*use the default strategy"):
         fitted(TableOracle(target(2)), 2, strategy=strategy, levels=5)
 
 
@@ -180,10 +180,10 @@ def test_a_strategy_of_ones_own_is_repeated_as_it_is():
 @pytest.mark.parametrize(
     "scale",
     [
-        lambda shares: np.minimum(shares + 0.2, 1.0),
+        in_soak(lambda shares: np.minimum(shares + 0.2, 1.0)),
         lambda shares: 0.25 + 0.5 * shares,
-        lambda shares: 0.1 + 0.8 * shares,
-        np.sqrt,
+        in_soak(lambda shares: 0.1 + 0.8 * shares),
+        in_soak(np.sqrt),
     ],
     ids=["raised", "the middle half", ".1 to .9", "square roots"],
 )

@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import pytest
+
 from experiments.drawing import save_figure
 from experiments.figures import FigureSpec
 from experiments.summary import Point
@@ -12,6 +14,7 @@ def point(panel, curve, x, mean):
                  high=mean + 1, sd=1.0, queries=3.0, queries_raw=4.0)  # fmt: skip
 
 
+@pytest.mark.soak
 def test_a_sheet_is_saved_twice_and_the_same_every_time(tmp_path):
     curves = {"a": (1.0, 2.0), "b": (2.0, 1e-5), "base": (0.5, 0.5)}
     points = [

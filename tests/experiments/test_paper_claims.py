@@ -11,6 +11,8 @@ from experiments.paper_claims import all_claims
 from experiments.reproduce import all_cells
 from experiments.runs import Series
 
+pytestmark = pytest.mark.soak  # these share one small run of all experiments
+
 
 @pytest.fixture
 def results(finished, tiny):

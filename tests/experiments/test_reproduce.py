@@ -12,6 +12,8 @@ from askmeans.exceptions import ParameterError
 from experiments.figures import FIGURES
 from experiments.reproduce import all_cells, reproduce
 
+pytestmark = pytest.mark.soak  # these share one small run of all experiments
+
 RESULTS = [f"{spec.name}.{end}" for spec in FIGURES for end in ("csv", "png", "svg")]
 RESULTS += ["claims.csv", "report.html", "report.md"]
 

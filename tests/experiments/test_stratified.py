@@ -1,11 +1,13 @@
 """Our strategy on the paper's data, in small: few questions, small errors."""
 
 import numpy as np
+import pytest
 
 from experiments.stratified import cells, real_cell, synthetic_cell
 from experiments.synthetic import EQUAL, PAPER
 
 
+@pytest.mark.soak
 def test_eight_items_find_the_centres_that_a_thousand_questions_only_approach():
     found = synthetic_cell(
         panels=["a, nu = 1", "a, nu = 2"], x=5, k=4, first=200, other=1000, items=8, runs=2, seed=0

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from model_contract import ModelContract
 from numpy.testing import assert_allclose
 
-from askmeans.fuzzy import kernels, lloyd
+from askmeans.fuzzy import kernels, lloyd, powers
 from askmeans.fuzzy.engines import ArrayEngine, read_only
 from askmeans.fuzzy.problem import Problem
 from askmeans.fuzzy.threads import RowThreads
@@ -38,7 +38,7 @@ class TestCompiledModel(ModelContract):
 )
 def test_powers_are_those_of_the_library(base, exponent):
     out = np.empty(1)
-    kernels.powers(np.array([base]), exponent, out, 1)
+    powers.powers(np.array([base]), exponent, out, 1)
     # A rounding error in the logarithm counts as often as the result is e-fold.
     size = exponent * abs(np.log(base)) if base > 0 else 1.0
     assert_allclose(out[0], base**exponent, rtol=4e-16 * (10 + min(size, 700)), atol=1e-300)
@@ -47,33 +47,33 @@ def test_powers_are_those_of_the_library(base, exponent):
 @given(base=st.floats(0.0, 1.0), halves=st.integers(1, 16))
 def test_powers_of_halves_are_those_of_the_library(base, halves):
     out = np.empty(1)
-    kernels.half_powers(np.array([base]), halves, out, 1)
+    powers.half_powers(np.array([base]), halves, out, 1)
     assert_allclose(out[0], base ** (halves / 2), rtol=1e-14, atol=1e-300)
 
 
 def test_only_small_multiples_of_a_half_are_taken_for_such():
-    assert [kernels.as_halves(1.0 / (a - 1.0)) for a in (3.0, 2.0, 1.5, 1.4, 1.25)] == [
+    assert [powers.as_halves(1.0 / (a - 1.0)) for a in (3.0, 2.0, 1.5, 1.4, 1.25)] == [
         1, 2, 4, 5, 8,
     ]  # fmt: skip
-    assert [kernels.as_halves(1.0 / (a - 1.0)) for a in (1.7, 1.01, 50.0, 1.5001)] == [0] * 4
+    assert [powers.as_halves(1.0 / (a - 1.0)) for a in (1.7, 1.01, 50.0, 1.5001)] == [0] * 4
 
 
 @pytest.mark.parametrize("base", [5e-324, 1e-310, 1e-300, 1e-299])
 def test_powers_of_next_to_nothing_are_exact_too(base):
     out = np.empty(1)
-    kernels.powers(np.array([base]), 0.01, out, 1)
+    powers.powers(np.array([base]), 0.01, out, 1)
     assert_allclose(out[0], base**0.01, rtol=1e-13)
 
 
 def test_powers_of_zero_are_zero():
     out = np.empty(1)
-    kernels.powers(np.zeros(1), 1e-3, out, 1)
+    powers.powers(np.zeros(1), 1e-3, out, 1)
     assert out[0] == 0.0
 
 
 def test_powers_of_one_are_exactly_one():
     out = np.empty(3)
-    kernels.powers(np.ones(3), 1e15, out, 3)
+    powers.powers(np.ones(3), 1e15, out, 3)
     assert (out == 1.0).all()
 
 

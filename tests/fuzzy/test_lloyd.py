@@ -37,7 +37,7 @@ def test_the_result_is_a_fixed_point_of_both_formulas(blobs, fuzzifier):
 
 def test_the_last_bits_of_the_objective_do_not_choose_among_starts(blobs, monkeypatch):
     # All starts lead to one optimum; another processor rounds their objectives otherwise.
-    iterate = lloyd._iterate
+    iterate = lloyd.iterate
     orders = set()
     for seed in range(5):
         noise = np.random.default_rng(seed)
@@ -46,7 +46,7 @@ def test_the_last_bits_of_the_objective_do_not_choose_among_starts(blobs, monkey
             found = iterate(*arguments, **options)
             return replace(found, history=found.history * (1.0 + 1e-14 * noise.normal()))
 
-        monkeypatch.setattr(lloyd, "_iterate", rounded)
+        monkeypatch.setattr(lloyd, "iterate", rounded)
         orders.add(tuple(fit(blobs, 3, n_init=6).centers.round(4).ravel().tolist()))
     assert len(orders) == 1
 

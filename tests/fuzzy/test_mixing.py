@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 from sklearn.datasets import load_digits, load_iris, make_blobs
 
 from askmeans.fuzzy import lloyd
-from askmeans.fuzzy.mixing import Mixing
+from askmeans.fuzzy.lloyd import Mixing
 
 
 def fit(X, k, *, mixing, fuzzifier=2.0, tol=1e-4, max_iter=2000, seed=0):
@@ -24,18 +24,18 @@ def test_a_linear_map_is_solved_in_as_many_steps_as_it_has_dimensions():
     mixing = Mixing()
     for _ in range(8):
         moved = fixed + (centers - fixed) @ A
-        guess = mixing.guess(centers, moved)
-        centers = moved if guess is None else guess
+        proposal = mixing.propose(centers, moved)
+        centers = moved if proposal is None else proposal
     assert_allclose(centers, fixed, atol=1e-8)
 
 
 def test_the_first_steps_and_those_after_forgetting_are_plain():
     mixing = Mixing()
-    assert mixing.guess(np.zeros((1, 1)), np.ones((1, 1))) is None
-    assert mixing.guess(np.ones((1, 1)), np.full((1, 1), 1.5)) is None
-    assert mixing.guess(np.full((1, 1), 1.5), np.full((1, 1), 1.75)) is not None
+    assert mixing.propose(np.zeros((1, 1)), np.ones((1, 1))) is None
+    assert mixing.propose(np.ones((1, 1)), np.full((1, 1), 1.5)) is None
+    assert mixing.propose(np.full((1, 1), 1.5), np.full((1, 1), 1.75)) is not None
     mixing.forget()
-    assert mixing.guess(np.zeros((1, 1)), np.ones((1, 1))) is None
+    assert mixing.propose(np.zeros((1, 1)), np.ones((1, 1))) is None
 
 
 @pytest.mark.parametrize("fuzzifier", [1.2, 1.5, 2.0])
@@ -70,7 +70,7 @@ def test_a_guess_that_raises_the_objective_is_taken_back(monkeypatch):
     X = np.random.default_rng(0).normal(size=(200, 2))
     plain = fit(X, 3, mixing=False, tol=1e-8)
 
-    monkeypatch.setattr(Mixing, "guess", lambda _, centers, moved: centers + 100.0 * moved.std())
+    monkeypatch.setattr(Mixing, "propose", lambda _, centers, moved: centers + 100.0 * moved.std())
     found = fit(X, 3, mixing=True, tol=1e-8)
     assert_allclose(found.centers, plain.centers, atol=1e-6)
     assert (np.diff(found.history) <= 1e-12 * found.history[0]).all()

@@ -8,7 +8,7 @@ from askmeans.fuzzy import lloyd
 from askmeans.fuzzy.engines import ArrayEngine
 from askmeans.fuzzy.engines.disk import DiskEngine, MappedRows
 from askmeans.fuzzy.problem import Problem
-from askmeans.fuzzy.scalable_seeding import draw_far_rows, scalable_seeds, seeding_rows
+from askmeans.fuzzy.seeding import draw_far_rows, scalable_seeds, seeding_rows
 from askmeans.fuzzy.threads import RowThreads
 
 

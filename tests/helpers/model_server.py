@@ -154,20 +154,3 @@ def _handler(server):
             pass
 
     return Handler
-
-
-class StillClock:
-    """A clock that nobody waits for: sleeping moves it on."""
-
-    def __init__(self):
-        self.time = 0.0
-        self.slept: list[float] = []
-        self._lock = threading.Lock()
-
-    def now(self):
-        return self.time
-
-    def sleep(self, seconds):
-        with self._lock:
-            self.slept.append(seconds)
-            self.time += max(seconds, 0.0)

@@ -11,7 +11,8 @@ from sklearn.preprocessing import StandardScaler
 
 from askmeans import ActiveFuzzyKMeans, FuzzyKMeans, metrics
 from askmeans.contradictions import find_suspects
-from askmeans.oracles import CrowdOracle, HostileOracle, NoisyOracle, QuantizedOracle, TableOracle
+from askmeans.oracles import CrowdOracle, NoisyOracle, QuantizedOracle, TableOracle
+from askmeans.oracles.crowd import HostileOracle
 
 SEEDS = range(3)
 

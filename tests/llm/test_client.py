@@ -67,32 +67,25 @@ def test_extra_options_take_the_place_of_others_and_none_is_not_sent():
     Broken(200, body='{"choices": []}'), Broken(200, body="[]"), Broken(200, body=""),
 ])  # fmt: skip
 @pytest.mark.usefixtures("key")
-def test_what_may_pass_is_worth_another_try_and_is_tried_once_here(broken):
+def test_a_failure_that_may_pass_is_a_busy_error(broken):
     with serving(lambda *_: broken) as server:
         with pytest.raises(ModelBusyError):
-            model_client(server.url, "m")(MESSAGES)
+            model_client(server.url, "m", retries=0)(MESSAGES)
         assert len(server.trace) == 1
 
 
 @pytest.mark.usefixtures("key")
-def test_the_server_says_when_to_come_back():
-    script = Broken(429, headers={"Retry-After": "12"})
-    with serving(lambda *_: script) as server, pytest.raises(ModelBusyError) as busy:
-        model_client(server.url, "m")(MESSAGES)
-    assert busy.value.retry_after == 12.0
-    assert busy.value.tokens is None
-
-
-@pytest.mark.parametrize(("headers", "seconds"), [
-    ({"Date": "Wed, 21 Oct 2015 07:27:00 GMT"}, 60.0), ({"Date": "nonsense"}, 0.0),
-    ({"Date": "Wed, 21 Oct 2015 08:00:00 GMT"}, 0.0), ({}, 0.0),
-])  # fmt: skip
-@pytest.mark.usefixtures("key")
-def test_the_server_may_say_it_with_a_date_by_its_own_clock(headers, seconds):
-    script = Broken(503, headers={"Retry-After": "Wed, 21 Oct 2015 07:28:00 GMT", **headers})
-    with serving(lambda *_: script) as server, pytest.raises(ModelBusyError) as busy:
-        model_client(server.url, "m")(MESSAGES)
-    assert busy.value.retry_after == seconds
+def test_failures_are_tried_again_and_tries_without_a_reply_may_be_billed():
+    soon = {"Retry-After-Ms": "1"}
+    script = [Broken(429, headers=soon), Broken(cut=True), Broken(503, headers=soon), "x"]
+    with serving(lambda _, before: script[before]) as server:
+        reply = model_client(server.url, "m")(MESSAGES)
+        assert (reply, reply.lost_tries) == ("x", 1)  # the one that was cut off
+        assert len(server.trace) == 4
+    broken = Broken(500, headers=soon)
+    with serving(lambda *_: broken) as server, pytest.raises(ModelBusyError) as busy:
+        model_client(server.url, "m", retries=2)(MESSAGES)
+    assert (len(server.trace), busy.value.lost_tries) == (3, 0)
 
 
 @pytest.mark.parametrize(("broken", "tokens"), [
@@ -105,9 +98,11 @@ def test_the_server_may_say_it_with_a_date_by_its_own_clock(headers, seconds):
 ])  # fmt: skip
 @pytest.mark.usefixtures("key")
 def test_a_failure_says_what_it_may_cost(broken, tokens):
-    with serving(lambda *_: broken) as server, pytest.raises(ModelError) as failed:
-        model_client(server.url, "m", timeout=0.4 if broken.delay else 60.0)(MESSAGES)
-    assert failed.value.tokens == tokens
+    with serving(lambda *_: broken) as server:
+        client = model_client(server.url, "m", timeout=0.4 if broken.delay else 60.0, retries=0)
+        with pytest.raises(ModelError) as failed:
+            client(MESSAGES)
+    assert (failed.value.tokens, failed.value.lost_tries) == (tokens, 0)
 
 
 @pytest.mark.usefixtures("key")
@@ -115,8 +110,8 @@ def test_what_cannot_be_reached_costs_nothing():
     with serving(lambda *_: "x") as server:
         url = server.url
     with pytest.raises(ModelBusyError) as failed:
-        model_client(url, "m")(MESSAGES)
-    assert failed.value.tokens is None
+        model_client(url, "m", retries=1)(MESSAGES)
+    assert (failed.value.tokens, failed.value.lost_tries) == (None, 0)
 
 
 @pytest.mark.usefixtures("key")
@@ -205,7 +200,7 @@ def test_a_reply_of_more_than_a_megabyte_is_refused_while_it_comes(body, status)
     with serving(lambda *_: Broken(status=status, body=body.body, headers=body.headers)) as server:
         client = model_client(server.url, "m")
         with pytest.raises(ModelBusyError):  # everything is imported
-            model_client("http://127.0.0.1:9/v1", "m")(MESSAGES)
+            model_client("http://127.0.0.1:9/v1", "m", retries=0)(MESSAGES)
         tracemalloc.start()
         with pytest.raises(ModelError, match=r"must reply with at most 1 MB. Got more; check"):
             client(MESSAGES)
@@ -235,7 +230,7 @@ def test_an_error_with_an_odd_count_of_tokens_is_an_error_like_any(count):
     body = f'{{"usage": {{"prompt_tokens": {count}, "completion_tokens": 1}}}}'
     refused = pytest.raises(ModelBusyError, match="503")
     with serving(lambda *_: Broken(status=503, body=body)) as server, refused:
-        model_client(server.url, "m")(MESSAGES)
+        model_client(server.url, "m", retries=0)(MESSAGES)
 
 
 def test_a_reply_nested_deeply_is_no_answer():

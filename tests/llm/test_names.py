@@ -4,10 +4,10 @@ import json
 
 import pytest
 from injections import INJECTIONS
-from model_server import StillClock
 
 from askmeans.exceptions import AnswerError
-from askmeans.llm import GroupSample, propose_names, typical_words
+from askmeans.llm import GroupSample, propose_names
+from askmeans.llm.names import typical_words
 
 GROUPS = [GroupSample(name="Group A", examples=("apple",), words=("sweet",)),
           GroupSample(name="Group B", examples=({"tool": "saw"},))]  # fmt: skip
@@ -28,8 +28,8 @@ def proposing(*replies):
 
 def test_each_group_gets_a_name_and_a_line():
     client = proposing(json.dumps(GOOD))
-    found = propose_names(client, GROUPS, guidelines="Sort the shed.", clock=StillClock())
-    assert [(each.group, each.name, each.description) for each in found] == [
+    proposals = propose_names(client, GROUPS, guidelines="Sort the shed.")
+    assert [(each.group, each.name, each.description) for each in proposals] == [
         (0, "Fruit", "Eaten."), (1, "Tools", "Used.")
     ]  # fmt: skip
     ((system, user),) = client.asked
@@ -50,15 +50,15 @@ def test_each_group_gets_a_name_and_a_line():
 def test_what_is_no_proposal_is_refused_after_a_second_try(reply):
     client = proposing(reply)
     with pytest.raises(AnswerError, match="propose a name for each group"):
-        propose_names(client, GROUPS, clock=StillClock())
+        propose_names(client, GROUPS)
     assert len(client.asked) == 2
-    assert propose_names(proposing(reply, json.dumps(GOOD)), GROUPS, clock=StillClock())
+    assert propose_names(proposing(reply, json.dumps(GOOD)), GROUPS)
 
 
 def test_hostile_examples_are_data():
     client = proposing(json.dumps(GOOD))
     groups = [GroupSample(name=INJECTIONS[5], examples=tuple(INJECTIONS)), GROUPS[1]]
-    propose_names(client, groups, clock=StillClock())
+    propose_names(client, groups)
     ((system, user),) = client.asked
     assert "CANARY" not in system["content"]
     assert json.loads(user["content"])["A"]["examples"] == [{"text": t} for t in INJECTIONS]

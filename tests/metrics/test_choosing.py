@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from askmeans.exceptions import ParameterError
-from askmeans.metrics import ClusterNumbers, choose_n_clusters
-from askmeans.metrics.choosing import INDICES
+from askmeans.metrics import choose_n_clusters
+from askmeans.metrics.choosing import INDICES, ClusterNumbers
 
 
 def blobs(k, n=300):

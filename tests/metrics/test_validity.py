@@ -9,13 +9,8 @@ from hypothesis import strategies as st
 
 from askmeans import fuzzy, metrics
 from askmeans.exceptions import DataError, ParameterError
-from askmeans.metrics import (
-    fukuyama_sugeno,
-    objective,
-    partition_coefficient,
-    partition_entropy,
-    xie_beni,
-)
+from askmeans.metrics import fukuyama_sugeno, partition_coefficient, partition_entropy, xie_beni
+from askmeans.metrics.validity import objective
 
 # Worked by hand: objective 1 + .25 * 9 + .25 * 1 + 1 = 4.5, centres 2 apart, grand mean 2.
 X = [[0.0], [4.0], [4.0]]

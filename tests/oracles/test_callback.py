@@ -81,7 +81,7 @@ def test_what_is_no_group_keeps_the_answers_so_far(bad):
     said = {0: 1, 1: bad}
     with pytest.raises(StopAsking) as stopped:
         CallbackOracle(group=said.get).answer(GroupQueries([0, 1], 3))
-    assert stopped.value.asked.tolist() == [True, False]
+    assert stopped.value.reached.tolist() == [True, False]
     assert isinstance(stopped.value.__cause__, AnswerError)
 
 

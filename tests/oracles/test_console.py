@@ -491,7 +491,7 @@ def test_a_stop_among_groups_keeps_those_answered():
     oracle, _ = console(["1", "?", "q"])
     with pytest.raises(StopAsking) as stopped:
         oracle.answer(GroupQueries([0, 1, 2], 2))
-    assert stopped.value.asked.tolist() == [True, True, False]
+    assert stopped.value.reached.tolist() == [True, True, False]
 
 
 def test_a_group_question_needs_a_name_for_every_group():

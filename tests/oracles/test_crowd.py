@@ -8,12 +8,12 @@ from askmeans import Stratified, run
 from askmeans.exceptions import AnswerError, ParameterError, StopAsking
 from askmeans.oracles import (
     CrowdOracle,
-    HostileOracle,
     NoisyOracle,
     QuantizedOracle,
     RememberingOracle,
     TableOracle,
 )
+from askmeans.oracles.crowd import HostileOracle
 from askmeans.queries import Answers, GroupQueries, MembershipQueries, PairQueries, TripletQueries
 from askmeans.testing import OracleContract
 

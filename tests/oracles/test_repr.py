@@ -8,12 +8,12 @@ from askmeans.oracles import (
     CallbackOracle,
     ConsoleOracle,
     CrowdOracle,
-    HostileOracle,
     NoisyOracle,
     QuantizedOracle,
     RememberingOracle,
     TableOracle,
 )
+from askmeans.oracles.crowd import HostileOracle
 from askmeans.queries import PairQueries
 
 TABLE = TableOracle(np.full((5000, 4), 0.25))

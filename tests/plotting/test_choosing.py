@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from askmeans.metrics import ClusterNumbers
+from askmeans.metrics.choosing import ClusterNumbers
 from askmeans.plotting import ClusterNumbersDisplay
 
 

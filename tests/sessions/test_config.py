@@ -31,7 +31,7 @@ def test_levels_of_a_session_with_a_paper_strategy_only_say_which_answers_there_
 def test_noise_of_a_paper_strategy_in_an_old_database_is_dropped_with_a_note():
     values = config().to_json()
     values["strategy"] |= {"noise": "auto", "levels": 5}
-    with pytest.warns(StoredSettingWarning, match="takes? answers at their word"):
+    with pytest.warns(StoredSettingWarning, match="assumes? exact answers"):
         assert Config.from_json(values).spec() == config().spec()
 
 

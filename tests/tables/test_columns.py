@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from askmeans.exceptions import DataError, ParameterError
-from askmeans.tables import Column, listed_columns
-from askmeans.tables.columns import Roles, describe_columns
+from askmeans.tables import listed_columns
+from askmeans.tables.columns import Column, Roles, describe_columns
 
 N = 20
 RNG = np.random.default_rng(0)
@@ -118,7 +118,7 @@ def test_what_the_user_says_goes_before_what_is_found():
     assert (columns["a"].kind, columns["b"].kind) == ("text", "category")
     with pytest.raises(ParameterError, match=r"column 'b' one of number, .* Got 'colour'"):
         described(frame, features={"b": "colour"})
-    with pytest.raises(DataError, match=r"There must be a column 'z'. Got a, b"):
+    with pytest.raises(DataError, match=r"There must be a column 'z'. The columns are a, b"):
         described(frame, show=("z",))
 
 
@@ -139,4 +139,4 @@ def test_the_table_of_columns_ends_before_it_is_long():
 def test_paths_of_images_that_are_not_there_are_told(tmp_path):
     frame = pd.DataFrame({"photo": [f"{row}.png" for row in range(N)]})
     [column] = describe_columns(frame, Roles(), tmp_path)
-    assert (column.kind, column.why) == ("id", "paths of images that are not there")
+    assert (column.kind, column.why) == ("id", "paths of missing images")

@@ -105,8 +105,8 @@ def test_missing_values_are_told_and_filled_for_every_kind(frame, tmp_path):
     assert np.isfinite(items.features).all()
     told = {column.name: column.why for column in items.recipe.columns}
     for column, what in {
-        "size": "median", "colour": "3 values; 1 missing, counted as none", "sold": "mean",
-        "on": "median, 2020-01", "note": "empty texts", "photo": "taken for average",
+        "size": "median", "colour": "3 values; 1 missing, encoded as zeros", "sold": "mean",
+        "on": "median, 2020-01", "note": "empty texts", "photo": "replaced by the mean",
     }.items():  # fmt: skip
         assert what in told[column], column
     dropped = read_items(tmp_path / "gaps.csv", features=ALL, missing="drop")
@@ -124,7 +124,7 @@ def test_values_that_are_new_are_no_category_and_texts_of_new_words_are_empty(fr
 
 def test_many_categories_keep_the_most_frequent_ones():
     items = read_items({"town": [f"t{row}" for row in range(200)] * 2 + ["t0"] * 5})
-    assert items.recipe.columns[0].why == "200 values; the 50 most frequent count"
+    assert items.recipe.columns[0].why == "200 values; the 50 most frequent are used"
     assert items.features.shape == (405, 50)
     assert items.recipe.feature_names[0] == "town=t0"
 
@@ -175,7 +175,7 @@ def test_parameters_that_break_their_rule_are_named(frame, options):
 
 
 def test_ids_must_differ(frame):
-    with pytest.raises(DataError, match="Column 'colour' must name every item differently"):
+    with pytest.raises(DataError, match="Column 'colour' must have a different id for every item"):
         read_items(frame, id="colour")
 
 
@@ -210,7 +210,7 @@ def test_whole_numbers_named_as_a_category_are_the_same_with_and_without_gaps():
 def test_an_encoding_that_leaves_nothing_to_cluster_by_is_told(tmp_path):
     lines = ["本文", *(f"画面が壊れました番号{row}" for row in range(20))]
     (tmp_path / "d.csv").write_bytes("\n".join(lines).encode("shift_jis"))
-    with pytest.raises(DataError, match=r"column to cluster by.*d.csv is not UTF-8"):
+    with pytest.raises(DataError, match=r"usable feature column.*d.csv is not UTF-8"):
         read_items(tmp_path / "d.csv")
 
 
@@ -274,7 +274,7 @@ def test_null_and_na_and_a_dash_are_texts_in_a_text_column(tmp_path, suffix):
     (frame.to_csv if suffix == "csv" else frame.to_excel)(path, index=False)
     items = read_items(path)
     assert items.shown["message"].iloc[:3].tolist() == texts[:3]
-    assert items.recipe.columns[0].why == "1 missing, counted as empty texts"
+    assert items.recipe.columns[0].why == "1 missing, encoded as empty texts"
     again = apply_recipe(items.recipe, path)
     assert again.shown["message"].iloc[:3].tolist() == texts[:3]
     if suffix == "csv":

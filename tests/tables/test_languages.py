@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from askmeans.tables import Recipe, apply_recipe, read_items
-from askmeans.tables.languages import language_of, languages_of
+from askmeans.tables.texts import language_of, languages_of
 
 RNG = np.random.default_rng(0)
 OWN = (

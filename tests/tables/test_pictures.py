@@ -121,7 +121,7 @@ def test_postscript_called_a_png_starts_no_program(tmp_path, ghostscript):
         picture((60 * place, 0, 0)).save(folder / f"{place}.png")
     (folder / "a.png").write_bytes(POSTSCRIPT + b"%" * 100_000)
     items = read_items(folder)
-    assert "Got 1 of 4 that are none (a.png: not an image, or a broken one)" in items.notes[0]
+    assert "1 of 4 cannot be read (a.png: not an image, or a broken one)" in items.notes[0]
     assert thumbnail(folder / "a.png", tmp_path / "thumbnails").suffix == ".svg"
     assert not ghostscript.exists()
     with Image.open(folder / "a.png") as file, suppress(OSError):
@@ -134,7 +134,7 @@ def test_images_that_are_none_are_named_and_filled_or_refused(tmp_path):
         picture((60 * row, 0, 0)).save(tmp_path / f"{row}.png")
     (tmp_path / "2.png").write_bytes(b"no image")
     items = read_items(tmp_path)
-    assert "Got 1 of 4 that are none (2.png: not an image, or a broken one)" in items.notes[0]
+    assert "1 of 4 cannot be read (2.png: not an image, or a broken one)" in items.notes[0]
     assert np.isfinite(items.features).all()
     with pytest.raises(DataError, match=r"Column image must have no missing values. .* \(2\)"):
         read_items(tmp_path, missing="refuse")

@@ -108,7 +108,7 @@ def test_a_file_of_lines_has_one_text_per_line_and_no_names(tmp_path):
     (tmp_path / "d.txt").write_text('the "first, line\n\nanother; line\n')
     table = read_table(tmp_path / "d.txt")
     assert table.frame["text"].tolist() == ['the "first, line', "another; line"]
-    assert table.notes == ["d.txt is read as one text per line, without a line of names."]
+    assert table.notes == ["d.txt is read as one text per line, without a header."]
     (tmp_path / "named.txt").write_text("message\nthe first line\nanother line\n")
     assert list(read_table(tmp_path / "named.txt").frame.columns) == ["message"]
 
@@ -147,7 +147,7 @@ def test_names_of_columns_are_words_that_differ(tmp_path):
     [
         ("d.doc", b"", r"must be one of \.csv, .* Got '\.doc'"),
         ("d.csv", b"a,b\n", "must have rows and columns"),
-        ("empty.csv", b"\n", "must have a line of names and rows. Got an empty file"),
+        ("empty.csv", b"\n", "must have a header and rows. Got an empty file"),
         ("d.csv", b"a,b\n1,2\n3,4,5\n", "must have equally many values in every line.*quotes"),
         ("d.parquet", b"no", "could not be read"),
         ("d.jsonl", b"{", "could not be read"),

@@ -44,7 +44,7 @@ def test_vectors_are_matched_by_id_where_the_file_has_ids(tmp_path):
         items = read_items(TABLE, id="key", vectors=tmp_path / name)
         np.testing.assert_allclose(items.features, V, rtol=1e-5)
     np.savez(tmp_path / "v.npz", ids=ids[1:].astype(str), vectors=V[order][1:])
-    with pytest.raises(DataError, match=rf"Got none for 1 of 12 \({ids[0]}\)"):
+    with pytest.raises(DataError, match=rf"Missing are 1 of 12 \({ids[0]}\)"):
         read_items(TABLE, id="key", vectors=tmp_path / "v.npz")
 
 
@@ -63,7 +63,7 @@ def test_a_missing_vector_is_taken_for_average():
     table = TABLE.assign(emb=pd.Series([None, *V[1:].tolist()], dtype=object))
     items = read_items(table, vectors="emb")
     np.testing.assert_allclose(items.features[0], V[1:].mean(axis=0), atol=1e-6)
-    assert "1 missing, taken for average" in items.recipe.columns[-1].why
+    assert "1 missing, replaced by the mean" in items.recipe.columns[-1].why
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_vectors_of_another_length_are_refused():
     recipe = read_items(TABLE, vectors=V).recipe
     with pytest.raises(DataError, match=r"must have 5 components, as the first .* Got 4"):
         apply_recipe(recipe, TABLE, vectors=V[:, :4])
-    with pytest.raises(DataError, match=r"New rows must have .* Got nothing called vectors"):
+    with pytest.raises(DataError, match=r"New rows must have .* vectors is missing"):
         apply_recipe(recipe, TABLE)
 
 
@@ -115,7 +115,7 @@ def test_a_recipe_runs_no_embedding_unless_it_is_given_again():
     again = apply_recipe(recipe, table, embed=lengths_and_vowels)
     np.testing.assert_allclose(again.features, items.features)
     plain = read_items(table).recipe
-    with pytest.raises(ParameterError, match="must have a text or an image to embed"):
+    with pytest.raises(ParameterError, match="needs a text or image feature"):
         apply_recipe(plain, table, embed=lengths_and_vowels)
 
 
@@ -125,7 +125,7 @@ def test_a_recipe_runs_no_embedding_unless_it_is_given_again():
         ("nothing", ParameterError, "must be a function, 'wordllama', or"),
         ("os.path:nothing", ParameterError, "must name a function that can be imported"),
         ("no_such_package:f", ParameterError, "must name a function that can be imported"),
-        ({"x": len}, ParameterError, "must name texts or images that are features. Got 'x'"),
+        ({"x": len}, ParameterError, "must name text or image features. Got 'x'"),
         (lambda texts: [[1.0]] * (len(texts) - 1), DataError, "one vector for each of 4 values"),
         (lambda texts: ["a"] * len(texts), DataError, "must hold numbers"),
     ],

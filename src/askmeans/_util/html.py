@@ -14,8 +14,9 @@ def html_table(
     >>> html_table("<b>", [("items", 3), ("budget", None)])
     '<p><strong>&lt;b&gt;</strong>: items 3</p>'
     """
-    told = ", ".join(f"{escape(name)} {_cell(value)}" for name, value in facts if value is not None)
-    parts = [f"<p><strong>{escape(title)}</strong>{': ' if told else ''}{told}</p>"]
+    known = [(name, value) for name, value in facts if value is not None]
+    listed = ", ".join(f"{escape(name)} {_cell(value)}" for name, value in known)
+    parts = [f"<p><strong>{escape(title)}</strong>{': ' if listed else ''}{listed}</p>"]
     if rows:
         header = "".join(f"<th>{_cell(each)}</th>" for each in rows[0])
         lines = ("".join(f"<td>{_cell(each)}</td>" for each in row) for row in rows[1:])

@@ -25,7 +25,7 @@ def printable(text: str) -> str:
     >>> print(printable("red: \x1b[31m"))
     red: \x1b[31m
     """
-    return _UNSAFE.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+    return _UNSAFE.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
 
 
 def is_clean(name: str) -> bool:

@@ -14,8 +14,9 @@ from rich.text import Text
 from askmeans import ActiveFuzzyKMeans, FuzzyKMeans, metrics, oracles
 from askmeans._util.colors import PALETTE, as_hex, blend
 from askmeans.cli.example_data import INK, MOUTH, SKIN, shape_of
-from askmeans.datasets import Planted, make_faces
+from askmeans.datasets import make_faces
 from askmeans.datasets.faces import MOODS
+from askmeans.datasets.planted import Planted
 from askmeans.exceptions import DataError
 from askmeans.results import wrong_of
 

@@ -10,8 +10,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from askmeans.datasets import Messages, make_messages, make_scenes
+from askmeans.datasets import make_messages, make_scenes
 from askmeans.datasets.faces import FEATURES, MOODS, make_faces
+from askmeans.datasets.messages import Messages
 from askmeans.exceptions import DataError
 from askmeans.sessions import create
 

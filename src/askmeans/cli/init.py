@@ -11,7 +11,8 @@ from askmeans.cli.tables import DataFile, read_candidates, read_with
 from askmeans.sessions import Session, create
 from askmeans.sessions.store import shown
 from askmeans.spec import SIMILARITIES
-from askmeans.tables import Column, listed_columns
+from askmeans.tables import listed_columns
+from askmeans.tables.columns import Column
 
 __all__ = ["run"]
 

@@ -14,9 +14,10 @@ from askmeans.cli.answering import PanelOptions
 from askmeans.cli.output import complain, say, show_json, typed_database
 from askmeans.cli.questions import numbered
 from askmeans.exceptions import ParameterError, StopAsking
-from askmeans.llm import ModelClient, ModelCost, ModelOracle, model_client
-from askmeans.llm.cache import ReplyCache
+from askmeans.llm import ModelOracle, model_client
+from askmeans.llm.cache import ModelCost, ReplyCache
 from askmeans.llm.calls import Caller, Limits
+from askmeans.llm.client import ModelClient
 from askmeans.llm.names import NameProposer
 from askmeans.llm.prompts import Prompts
 from askmeans.queries import GroupQueries
@@ -175,7 +176,7 @@ def _answer_ahead(session: Session, oracle: ModelOracle, rows: list[int]) -> boo
                 answers = oracle.answer(queries)
                 reached = np.ones(len(part), dtype=bool)
             except StopAsking as stop:
-                answers, reached, stopped, cause = stop.answers, stop.asked, True, stop.__cause__
+                answers, reached, stopped, cause = stop.answers, stop.reached, True, stop.__cause__
             failed = {question.items[0] for question in oracle.failed}
             values = {
                 row: _value(groups, shares)
@@ -234,9 +235,8 @@ def _propose(session: Session, client: ModelClient, options: PanelOptions) -> No
     """Print names that the groups might have; nobody is renamed."""
     limits = Limits(max_cost=options.max_cost, max_tokens=options.max_tokens,
                     prices=_prices(options.prices))  # fmt: skip
-    caller = Caller(
-        client, ReplyCache(options.cache or _beside(options.session.database)), limits, None
-    )
+    cache = ReplyCache(options.cache or _beside(options.session.database))
+    caller = Caller(client, cache, limits)
     groups = session.groups
     proposer = NameProposer(caller, group_samples(session, groups), session.options["guidelines"])
     if options.forecast:

@@ -16,7 +16,7 @@ from askmeans.exceptions import BudgetError, ParameterError
 from askmeans.strategies import PaperStrategy, Sequential, Strategy, Stratified, TwoClusters
 
 if TYPE_CHECKING:
-    from askmeans.tables import Column
+    from askmeans.tables.columns import Column
 
 __all__ = ["run"]
 

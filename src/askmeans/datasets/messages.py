@@ -144,5 +144,6 @@ def make_messages(
 
 def _sentence(topic: str, rng: np.random.Generator) -> str:
     """One thing that a customer says."""
-    opening, said = (str(rng.choice(text.split("|"))) for text in (_OPENINGS, _SENTENCES[topic]))
-    return f"{opening}{said}" if opening else f"{said[0].upper()}{said[1:]}"
+    texts = _OPENINGS, _SENTENCES[topic]
+    opening, sentence = (str(rng.choice(text.split("|"))) for text in texts)
+    return f"{opening}{sentence}" if opening else f"{sentence[0].upper()}{sentence[1:]}"

@@ -1,7 +1,6 @@
-"""ActiveFuzzyKMeans: fuzzy clusters from few, good questions, as a scikit-learn clusterer."""
+"""ActiveFuzzyKMeans: fuzzy k-means with questions to an expert, as a scikit-learn clusterer."""
 
-import warnings
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from functools import partial
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, Self
@@ -12,117 +11,126 @@ from sklearn.utils.validation import check_is_fitted
 
 from askmeans._util.checks import as_weights, check_enough_items
 from askmeans._util.floats import default_float_errors
-from askmeans.estimators.candidates import (
-    Learnt,
-    candidate_rows,
-    rank_bound,
-    run_about_candidates,
-)
+from askmeans.estimators.candidates import RowPredictor, candidate_rows, run_about_candidates
 from askmeans.estimators.clusterer import Clusterer
-from askmeans.estimators.fuzzy_kmeans import FuzzyKMeans
-from askmeans.estimators.sources import as_engine, is_elsewhere, seen_in
-from askmeans.estimators.validation import as_generator, check_items, check_metric, check_new_items
-from askmeans.exceptions import NobodyToAskWarning, ParameterError
+from askmeans.estimators.fitted import (
+    Strongest,
+    attributes_of,
+    attributes_of_all,
+    set_attributes,
+    strongest,
+    unsupervised,
+)
+from askmeans.estimators.inputs import (
+    as_engine,
+    as_generator,
+    check_features,
+    check_items,
+    check_metric,
+    check_new_items,
+    is_out_of_core,
+)
+from askmeans.exceptions import ParameterError
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from askmeans.results import Result
-    from askmeans.sessions import SessionResult
     from askmeans.spec import PlanSpec
 
-__all__ = ["ActiveFuzzyKMeans", "take_result"]
+__all__ = ["ActiveFuzzyKMeans"]
 
 _FIRST = 2  # clusters that "auto" starts from
-_BLOCK = 1 << 14  # rows at a time, which stay in the cache
 
 
 class ActiveFuzzyKMeans(Clusterer):
-    """Fuzzy k-means that asks somebody who knows.
+    """Fuzzy k-means with questions to an expert.
 
-    A strategy chooses questions ("how much does this item belong to that cluster?"), an oracle
-    answers them, and memberships of all items and the clusters' centres follow. Without an oracle
-    it warns and fits :class:`FuzzyKMeans`.
+    A strategy selects questions ("how much does this item belong to that cluster?"), an oracle
+    answers them, and a model of the answers completes the memberships of all items. Without an
+    oracle it warns and fits :class:`FuzzyKMeans`.
 
     Parameters
     ----------
     n_clusters : int or "auto", default=8
-        Number of clusters. "auto" starts from two and takes one more whenever enough items belong
-        to none of them; with ``ask="group"`` and an oracle.
+        Number of clusters. "auto" starts from two and adds one whenever enough items belong to
+        none of them; it needs ``ask="group"`` and an oracle.
     oracle : object, "y" or None, default=None
-        Who answers, see `askmeans.oracles`; None for nobody. With "y" the labels (or memberships)
-        that `fit` gets as y answer, as an expert who knows them would: to choose parameters by
-        cross-validation, in which every fit sees other items.
+        The source of answers, see `askmeans.oracles`; None for an unsupervised fit. With "y" the
+        labels (or memberships) that `fit` gets as y are the answers: for cross-validation, in
+        which every fit gets other items.
     strategy : str or strategy, default="auto"
-        "stratified", "two-phase", "sequential", "two-clusters", or such an object with your own
+        "stratified", "two-phase", "sequential", "two-clusters", or a strategy object with other
         sizes. "auto" is "stratified".
     ask : {"membership", "group", "similarity", "pairwise", "relative"}, default="membership"
-        What is asked: how much an item belongs to a cluster, to which cluster an item belongs (one
-        question for a whole row; default strategy only), how similar two or three items are, or how
-        similar two items are. Similarities do not name clusters: their numbers are arbitrary.
+        The kind of question: "membership" asks how much an item belongs to a cluster, "group" to
+        which cluster an item belongs (one question per row; default strategy only), "similarity"
+        how similar two or three items are, "pairwise" how similar two items are, "relative" which
+        of two items a third is more like (default strategy only). The last three do not name
+        clusters, so the numbers of clusters are arbitrary. `sessions.create` has the same
+        parameter with the default "group".
     budget : int or None, default=None
-        Most different questions to ask; None for as many as the strategy wants.
+        Maximum number of different questions; None leaves it to the strategy.
     levels : int or None, default=None
-        How many points the answers' scale has; None for exact answers. For the default strategy
-        only: the paper's take answers at their word.
+        Number of points of the answers' scale; None for exact answers. For the default strategy
+        only; those of the paper assume exact answers.
     repeats : int, default=1
-        How often a question is asked on average, at most. The default strategy asks again where
-        that is worth more than a new question; the paper's ask everything so often and average.
+        Maximum mean number of times that a question is asked. The default strategy repeats a
+        question where that is worth more than a new one; those of the paper repeat every question
+        and average.
     fuzzifier : float, default=2.0
-        Alpha of the clustering that the oracle has in mind, at least 1 (1 for hard clusters).
+        Alpha of the target clustering, at least 1 (1 for hard clusters).
     metric : {"euclidean", "cosine"}, default="euclidean"
-        "cosine" scales every item to length 1 first, in `fit` and in all that takes items, so that
+        "cosine" scales every item to length 1, in `fit` and in all methods that take items, so that
         only directions count (squared distances are then 2 - 2 cos); centres are means of such
-        items, shorter than 1. A row of zeros stays one.
+        items, shorter than 1. A row of zeros stays.
     memory : int, str or None, default=None
-        About how much memory may be used for data on disk, in bytes or as a text ("2GiB"); None is
-        "1GiB". A `numpy.memmap` counts as data on disk where `memory` is given.
+        Approximate memory for data on disk, in bytes or as a text ("2GiB"); None is "1GiB". A
+        `numpy.memmap` counts as data on disk if `memory` is set.
     random_state : int, numpy Generator, RandomState or None, default=None
-        Where the choice of questions takes its randomness from; an int makes it repeatable.
+        Randomness of the choice of questions; an int makes it reproducible.
     verbose : bool, default=False
-        Show a bar of the answers so far while fitting, where there is a terminal.
+        Show a progress bar of the answers in a terminal.
 
     Attributes
     ----------
     n_clusters_ : int
-        Number of clusters found: `n_clusters`, or with "auto" as many as the answers spoke of.
+        Number of clusters: `n_clusters`, or with "auto" as many as the answers name.
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
         The centres.
     memberships_ : ndarray of shape (n_items, n_clusters)
-        How much each item belongs to each cluster; what was answered stands as given, unless
-        `levels` or `repeats` show that answers are noisy.
-        Rows sum to one with the probability that an item belongs to none of the clusters, which is
-        0 unless the oracle answers so.
+        Memberships. Answers are kept exactly, unless `levels` or `repeats` show that they are
+        noisy. Rows sum to one with the probability that an item belongs to none of the clusters,
+        which is 0 unless the oracle answers so.
     confidence_ : ndarray of shape (n_items,) or None
         The probability that an item's label is right: 1 where an annotator decided and none
-        contradicts. None with a strategy of the paper, without an oracle, and of data that is not
-        in memory.
+        contradicts. None with a strategy of the paper, without an oracle, and for data that is
+        not in memory.
     labels_ : ndarray of shape (n_items,)
-        The cluster each item belongs to most; ties go to the nearest centre. -1, as in
+        The cluster with the largest membership; ties go to the nearest centre. -1, as in
         scikit-learn's DBSCAN, where an item more probably belongs to none of the clusters.
     n_queries_ : int
-        Different questions that were asked.
+        Number of different questions.
     n_queries_raw_ : int
-        Questions the strategy asked, repeated ones included.
+        Number of questions including repetitions.
     n_rounds_ : int
-        Batches in which something new was asked.
+        Number of batches with new questions.
     complete_ : bool
-        Whether the strategy asked all it wanted.
+        Whether the strategy ended by itself.
     history_ : Answers
         Every answer: round, kind, items, cluster, repeat, value, annotator. The value of a group
         question is a tuple with a share for each cluster.
     diagnostics_ : dict
-        How sure the result is; keys in the documentation.
+        Estimated errors and further diagnostics; the documentation lists the keys.
     index_ : pandas.Index
-        The rows' index, when a data frame came in.
+        The index of X, if that was a data frame.
     n_features_in_ : int
-        Number of features seen in `fit`.
+        Number of features in `fit`.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, when X had names that are all strings.
+        Names of the features in `fit`, if all are strings.
 
     See Also
     --------
-    FuzzyKMeans : Without questions.
+    FuzzyKMeans : The same model without questions.
 
     Examples
     --------
@@ -165,18 +173,17 @@ class ActiveFuzzyKMeans(Clusterer):
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Ask, and find centres and memberships.
+        """Ask questions and compute centres and memberships.
 
         Parameters
         ----------
         X : array-like of shape (n_items, n_features)
             The items: an array, a memory map, nested lists or a pandas, polars or pyarrow table; a
             Dask array or data frame; or the path of a .npy or Parquet file or of a folder of these.
-            Of data that is not in memory up to 50,000 random rows are candidates for questions,
-            and what is learnt predicts the others when `memberships_` is looked at.
+            Up to 50,000 random rows of out-of-core data are candidates for questions, and
+            `memberships_` of the others are predicted when they are read.
         y : array-like of shape (n_items,) or (n_items, n_clusters), default=None
-            Labels or memberships, which answer where ``oracle="y"``; else not used, as in every
-            clusterer.
+            Labels or memberships, the answers with ``oracle="y"``; otherwise ignored.
 
         Returns
         -------
@@ -186,11 +193,11 @@ class ActiveFuzzyKMeans(Clusterer):
         Raises
         ------
         ParameterError
-            If a parameter breaks its rule; a ParameterTypeError where the oracle is none.
+            If a parameter is invalid; a ParameterTypeError if the oracle is no oracle.
         DataError
-            If X cannot be used.
+            If X is invalid.
         OracleError
-            If the oracle fails; its `result` has what was reached.
+            If the oracle fails; its attribute `result` is the best result so far.
 
         Examples
         --------
@@ -207,9 +214,9 @@ class ActiveFuzzyKMeans(Clusterer):
         check_metric(self)
         oracle = self._oracle(y)
         engine = None
-        if is_elsewhere(self, X):
+        if is_out_of_core(self, X):
             engine = as_engine(self, X)
-            n_items, seen = engine.n_rows, seen_in(self, engine, reset=True)
+            n_items, seen = engine.n_rows, check_features(self, engine, reset=True)
         else:
             items, seen = check_items(self, X)
             n_items = len(items)
@@ -223,33 +230,35 @@ class ActiveFuzzyKMeans(Clusterer):
             items = engine.take(rows)[0]
         if oracle is None:
             with default_float_errors():
-                found = self._without_questions(items, rng, engine)
+                attributes = unsupervised(self, items, rng, engine)
         else:
             spec = replace(spec, seed=as_seed(seed, "ActiveFuzzyKMeans"))
             plan = (
-                spec.make_growing(items, _most(oracle, len(items)))
+                spec.make_growing(items, _max_clusters(oracle, len(items)))
                 if self.n_clusters == "auto"
                 else spec.make(items)
             )
             ask = partial(run, plan, budget=self.budget, progress=bool(self.verbose))
             result = ask(oracle) if rows is None else run_about_candidates(ask, oracle, rows)
-            found = _found(result)
+            attributes = attributes_of(result)
         if rows is not None:
-            found |= _of_all(engine, found, rows)
+            attributes |= attributes_of_all(engine, attributes, rows)
         else:
-            found["labels_"] = _strongest(found["memberships_"], items, found["cluster_centers_"])
-        _remember(self, X, seen | found)
+            attributes["labels_"] = strongest(
+                attributes["memberships_"], items, attributes["cluster_centers_"]
+            )
+        set_attributes(self, X, seen | attributes)
         return self
 
     def fit_predict(self, X: Any, y: Any = None) -> NDArray[np.int32]:
-        """Ask, and return the cluster to which each item belongs most.
+        """Ask questions and return `labels_`.
 
         Parameters
         ----------
         X : array-like of shape (n_items, n_features)
             The items, as `fit` takes them.
         y : array-like of shape (n_items,) or (n_items, n_clusters), default=None
-            Labels or memberships, which answer where ``oracle="y"``.
+            Labels or memberships, the answers with ``oracle="y"``.
 
         Returns
         -------
@@ -266,7 +275,7 @@ class ActiveFuzzyKMeans(Clusterer):
         return labels
 
     def predict(self, X: Any) -> NDArray[np.int32]:
-        """The cluster to which each item belongs most.
+        """Predict the strongest cluster of each item.
 
         Parameters
         ----------
@@ -276,8 +285,7 @@ class ActiveFuzzyKMeans(Clusterer):
         Returns
         -------
         ndarray of shape (n_items,)
-            Numbers of clusters; ties go to the nearest centre, and -1 is none of the clusters, as
-            in `labels_`.
+            Numbers of clusters, -1 for none of them, as in `labels_`.
 
         Examples
         --------
@@ -287,20 +295,20 @@ class ActiveFuzzyKMeans(Clusterer):
         >>> model.fit([[0.0], [1.0], [9.0], [10.0]]).predict([[2.0], [8.0]])
         array([0, 1], dtype=int32)
         """
-        if (engine := self._elsewhere(X)) is not None:
+        if (engine := self._out_of_core(X)) is not None:
             labels: NDArray[np.int32] = engine.lazy(
-                _Strongest(self._all_learnt(), self.cluster_centers_), None, np.int32
+                Strongest(self._row_predictor(), self.cluster_centers_), None, np.int32
             )
             return labels
-        return _strongest(self.predict_proba(X), check_new_items(self, X), self.cluster_centers_)
+        return strongest(self.predict_proba(X), check_new_items(self, X), self.cluster_centers_)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """How much each item belongs to each cluster, by the link that the answers taught.
+        """Predict memberships by the fitted models.
 
         Parameters
         ----------
         X : array-like of shape (n_items, n_features)
-            Items, new or old; old ones get what the link says, not their own answers.
+            Items, new or old; the answers about old ones are not used.
 
         Returns
         -------
@@ -315,28 +323,27 @@ class ActiveFuzzyKMeans(Clusterer):
         >>> model.fit([[0.0], [1.0], [9.0], [10.0]]).predict_proba([[-1.0]]).round(1)
         array([[1., 0.]])
         """
-        if (engine := self._elsewhere(X)) is not None:
+        if (engine := self._out_of_core(X)) is not None:
             lazy: NDArray[np.float64] = engine.lazy(
-                self._all_learnt(), len(self.cluster_centers_), np.float64
+                self._row_predictor(), len(self.cluster_centers_), np.float64
             )
             return lazy
         memberships: NDArray[np.float64] = self._predictor(check_new_items(self, X))
         return memberships
 
     def score(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> float:  # noqa: ARG002 - scikit-learn's signature
-        """Minus the fuzzy k-means objective of these items at the centres found.
+        """Return minus the fuzzy k-means objective of these items at the fitted centres.
 
-        The larger, the better. What people answered does not count in it; `askmeans.metrics`
-        compares memberships.
+        The larger, the better. It ignores the answers; `askmeans.metrics` compares memberships.
 
         Parameters
         ----------
         X : array-like of shape (n_items, n_features)
             Items, new or old.
         y : Ignored
-            Not used; here because scikit-learn's pipelines pass it.
+            Not used; present for API consistency.
         sample_weight : array-like of shape (n_items,), default=None
-            How much each item counts; None counts all alike.
+            Weights of the items; None for equal weights.
 
         Returns
         -------
@@ -353,7 +360,7 @@ class ActiveFuzzyKMeans(Clusterer):
         """
         from askmeans.fuzzy import lloyd
 
-        if (engine := self._elsewhere(X, sample_weight)) is not None:
+        if (engine := self._out_of_core(X, sample_weight)) is not None:
             fuzzifier = max(float(self.fuzzifier), 1.0 + 1e-9)  # at 1 all but k-means itself
             return -lloyd.objective(engine, self.cluster_centers_, fuzzifier, np.empty(0))
         items = check_new_items(self, X)
@@ -364,12 +371,12 @@ class ActiveFuzzyKMeans(Clusterer):
         return -lloyd.objective(items, self.cluster_centers_, float(self.fuzzifier), weights)
 
     def to_frame(self) -> "pd.DataFrame":
-        """Memberships as a pandas data frame with the index of the data that came in.
+        """Return memberships as a pandas data frame with the index of X.
 
         Returns
         -------
         pandas.DataFrame
-            One row an item, one column a cluster.
+            One row per item, one column per cluster.
 
         Examples
         --------
@@ -388,30 +395,29 @@ class ActiveFuzzyKMeans(Clusterer):
         columns = [f"cluster_{j}" for j in range(self.memberships_.shape[1])]
         return pd.DataFrame(np.asarray(self.memberships_), getattr(self, "index_", None), columns)
 
-    def _all_learnt(self) -> Learnt:
-        """What predicts items of which nobody was asked."""
-        nobody = np.empty(0, dtype=np.intp)
-        none = np.empty((0, len(self.cluster_centers_)))
-        return Learnt(predictor=self._predictor, asked=nobody, memberships=none)
+    def _row_predictor(self) -> RowPredictor:
+        """Return a predictor of rows without queried ones."""
+        none = np.empty(0, dtype=np.intp)
+        memberships = np.empty((0, len(self.cluster_centers_)))
+        return RowPredictor(predictor=self._predictor, queried=none, memberships=memberships)
 
     def _spec(self) -> "PlanSpec":
-        """The parameters, checked before the data is looked at."""
+        """Check the parameters before the data."""
         from askmeans.spec import PlanSpec
 
         names = [field.name for field in fields(PlanSpec) if field.name != "seed"]
-        given = {name: getattr(self, name) for name in names}
+        parameters = {name: getattr(self, name) for name in names}
         if self.n_clusters == "auto":
             if self.oracle is None or self.ask != "group":
                 raise ParameterError(
-                    "The 'n_clusters' parameter of ActiveFuzzyKMeans must be a number, unless an "
-                    'oracle is asked for groups. Got "auto" instead; pass oracle=... and '
-                    'ask="group".'
+                    "The 'n_clusters' parameter of ActiveFuzzyKMeans must be a number without an "
+                    'oracle and ask="group". Got "auto" instead; pass oracle=... and ask="group".'
                 )
-            given["n_clusters"] = _FIRST
-        return PlanSpec.checked("ActiveFuzzyKMeans", **given)
+            parameters["n_clusters"] = _FIRST
+        return PlanSpec.checked("ActiveFuzzyKMeans", **parameters)
 
     def _oracle(self, y: Any) -> Any:
-        """Who answers: the one given, or an expert who knows y; None for nobody."""
+        """Return the oracle, or one that answers by y; None for an unsupervised fit."""
         from askmeans.driver import check_oracle
         from askmeans.oracles import TableOracle
 
@@ -423,14 +429,14 @@ class ActiveFuzzyKMeans(Clusterer):
                 )
             table = TableOracle(y) if np.ndim(y) == 2 else TableOracle.from_labels(y)
             known, least = table.memberships, 0 if self.n_clusters == "auto" else self.n_clusters
-            lacking = int(least) - known.shape[1]  # of a part of the data some may be missing
+            lacking = int(least) - known.shape[1]  # a fold may lack some clusters
             return TableOracle(np.pad(known, ((0, 0), (0, lacking)))) if lacking > 0 else table
         if self.oracle is not None:
             check_oracle(self.oracle, "ActiveFuzzyKMeans")
         return self.oracle
 
     def _check_table(self, oracle: Any, n_items: int) -> None:
-        """Refuse an oracle that knows other items; more clusters are none of those asked about."""
+        """Refuse a table of other items or clusters; with groups, further columns are "none"."""
         known = getattr(oracle, "memberships", None)
         if known is None:
             return
@@ -452,161 +458,8 @@ class ActiveFuzzyKMeans(Clusterer):
             f"a table of shape {(rows, columns)} instead{remedy}"
         )
 
-    def _without_questions(
-        self, items: NDArray[np.floating], rng: np.random.Generator, engine: Any
-    ) -> dict[str, Any]:
-        """What FuzzyKMeans finds in all items, as attributes of this estimator."""
-        from askmeans.fuzzy import lloyd
-        from askmeans.fuzzy.links import Link
-        from askmeans.fuzzy.scores import Scorer
-        from askmeans.queries import Answers
-        from askmeans.results import Diagnostics, Predictor
 
-        nobody = (
-            "ActiveFuzzyKMeans has no oracle, so nobody was asked and FuzzyKMeans was fitted. Pass "
-            "oracle=..., for instance oracles.ConsoleOracle(X) to be asked in the terminal."
-        )
-        warnings.warn(nobody, NobodyToAskWarning, stacklevel=3)
-        fuzzifier = max(float(self.fuzzifier), 1.05)  # the closed form wants more than 1
-        n_clusters = int(self.n_clusters)  # "auto" has an oracle
-        model = FuzzyKMeans(n_clusters, fuzzifier=fuzzifier, random_state=rng)
-        if engine is None:
-            model.fit(items)
-            centers, memberships = model.cluster_centers_.astype(np.float64), model.memberships_
-        else:
-            centers = model._fitted(engine, np.empty(0)).centers
-            memberships = lloyd.memberships(items, centers, fuzzifier)
-        identity = Link(knots=np.empty(0), values=np.empty(0))
-        scorer = Scorer(centers=centers, order="relative", fuzzifier=fuzzifier)
-        return {
-            "cluster_centers_": centers,
-            "memberships_": memberships.astype(np.float64),
-            "confidence_": None,
-            "n_queries_": 0,
-            "n_queries_raw_": 0,
-            "n_rounds_": 0,
-            "complete_": False,
-            "history_": Answers(),
-            "diagnostics_": Diagnostics(
-                beta=float(n_clusters * memberships.mean(axis=0).min()),
-                rho=float((memberships**fuzzifier).mean(axis=0).min()),
-                notes=(nobody,),
-                effective_sample_size=[0.0] * len(centers),
-                center_radius=[float("inf")] * len(centers),
-            ).to_dict(),
-            "_predictor": Predictor(scorer=scorer, links=(identity,) * len(centers)),
-        }
-
-
-def take_result(model: ActiveFuzzyKMeans, X: Any, result: "Result | SessionResult") -> None:
-    """Fit a model by answers about X that were given elsewhere, a session's say."""
-    items, seen = check_items(model, X)
-    found = _found(result)
-    found["labels_"] = _strongest(found["memberships_"], items, found["cluster_centers_"])
-    _remember(model, X, seen | found)
-
-
-def _most(oracle: Any, n_items: int) -> int:
-    """How many clusters there may be: as many as there are items, or as a table knows."""
+def _max_clusters(oracle: Any, n_items: int) -> int:
+    """The maximum number of clusters: the number of items, or of a table's columns."""
     known = getattr(oracle, "memberships", None)
     return n_items if known is None else min(n_items, np.shape(known)[1])
-
-
-def _found(result: "Result | SessionResult") -> dict[str, Any]:
-    """Attributes that tell what came of the questions."""
-    clustering = result.clustering
-    return {
-        "cluster_centers_": clustering.centers,
-        "memberships_": clustering.memberships,
-        "confidence_": clustering.confidence,
-        "n_queries_": result.n_queries,
-        "n_queries_raw_": getattr(result, "n_queries_raw", result.n_queries),
-        "n_rounds_": result.n_rounds,
-        "complete_": result.complete,
-        "history_": result.history,
-        "diagnostics_": clustering.diagnostics.to_dict()
-        | _contradictions(result, len(clustering.centers)),
-        "_predictor": clustering.predictor,
-    }
-
-
-def _remember(model: ActiveFuzzyKMeans, X: Any, found: dict[str, Any]) -> None:
-    """Set what a fit found; nothing of an earlier one is left."""
-    found["n_clusters_"] = len(found["cluster_centers_"])
-    if hasattr(X, "iloc") and isinstance(found["memberships_"], np.ndarray):
-        found["index_"] = X.index
-    for name in ("feature_names_in_", "index_"):
-        model.__dict__.pop(name, None)
-    model.__dict__.update(found)
-
-
-def _of_all(engine: Any, found: dict[str, Any], rows: NDArray[np.intp]) -> dict[str, Any]:
-    """What follows for all rows from a fit of candidates, which are these."""
-    asked = np.unique([row for answer in found["history_"] for row in answer.items]).astype(np.intp)
-    learnt = Learnt(
-        predictor=found["_predictor"],
-        asked=asked,
-        memberships=found["memberships_"][np.searchsorted(rows, asked)],
-    )
-    centers = found["cluster_centers_"]
-    bound = rank_bound(len(rows), engine.n_rows, len(centers))
-    return {
-        "memberships_": engine.lazy(learnt, len(centers), np.float64),
-        "confidence_": None,
-        "labels_": engine.lazy(_Strongest(learnt, centers), None, np.int32),
-        "diagnostics_": found["diagnostics_"] | {"candidates": len(rows), "rank_bound": bound},
-    }
-
-
-@dataclass(frozen=True, slots=True)
-class _Strongest:
-    """The strongest cluster of rows, by what was learnt."""
-
-    learnt: Learnt
-    centers: NDArray[np.float64]
-
-    def __call__(
-        self, items: NDArray[np.floating], numbers: NDArray[np.integer]
-    ) -> NDArray[np.int32]:
-        return _strongest(self.learnt(items, numbers), items, self.centers)
-
-
-def _contradictions(result: "Result | SessionResult", n_clusters: int) -> dict[str, Any]:
-    """What of the answers cannot all be true, where answers are noisy."""
-    from askmeans.contradictions import find_contradictions
-
-    noise = result.clustering.diagnostics.noise
-    if noise is None:
-        return {}
-    found = find_contradictions(result.history, int(n_clusters), noise=noise)
-    return {
-        "contradictions": [
-            {"kind": one.kind, "answers": list(one.answers), "excess": one.excess} for one in found
-        ]
-    }
-
-
-def _strongest(
-    memberships: NDArray[np.float64],
-    items: NDArray[np.floating],
-    centers: NDArray[np.float64],
-) -> NDArray[np.int32]:
-    """The strongest cluster of each row; of several, the nearest (paper note N23).
-
-    -1 where none of the clusters is stronger than each.
-    """
-    from askmeans.fuzzy import lloyd
-    from askmeans.results import strongest_clusters
-
-    labels = np.empty(len(memberships), dtype=np.int32)
-    for start in range(0, len(labels), _BLOCK):
-        some = slice(start, start + _BLOCK)
-        U = memberships[some]
-        labels[some] = strongest_clusters(U)
-        as_good = U.max(axis=1, keepdims=True) - 1e-12 <= U
-        tied = np.flatnonzero((as_good.sum(axis=1) > 1) & (labels[some] >= 0))
-        if len(tied):
-            distances = lloyd.distances(items[some][tied], centers)
-            distances[~as_good[tied]] = np.inf
-            labels[start + tied] = distances.argmin(axis=1)
-    return labels

@@ -1,7 +1,7 @@
-"""Asking about data that is not in memory: about candidates, a random sample of its rows.
+"""Questions about out-of-core data: only candidates, a random sample of its rows, are asked about.
 
 Policies and plans see the candidates as their data; oracles and histories see row numbers of all
-data. What was learnt predicts all other rows, a block at a time.
+data. The fitted model predicts all other rows, a block at a time.
 """
 
 import math
@@ -18,17 +18,23 @@ if TYPE_CHECKING:
     from askmeans.queries import Answers, Queries
     from askmeans.results import Result
 
-__all__ = ["AboutCandidates", "Learnt", "candidate_rows", "rank_bound", "run_about_candidates"]
+__all__ = [
+    "AboutCandidates",
+    "RowPredictor",
+    "candidate_rows",
+    "rank_bound",
+    "run_about_candidates",
+]
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
-MOST = 50_000  # a rank among them is that among all to within 1 percent (rank_bound, k = 100)
-_RISK = 0.05
+MOST = 50_000  # candidates: their ranks are within 1 % of those among all rows (rank_bound, k=100)
+_RISK = 0.05  # conventional: 95 % confidence
 
 
 def candidate_rows(n_rows: int, seed: int) -> Rows:
-    """Row numbers of the candidates, ascending: all of few rows, a random sample of many."""
+    """Return ascending row numbers of the candidates: a random sample if there are many rows."""
     if n_rows <= MOST:
         return np.arange(n_rows)
     rng = np.random.default_rng([seed, 22])
@@ -37,10 +43,10 @@ def candidate_rows(n_rows: int, seed: int) -> Rows:
 
 
 def rank_bound(n_candidates: int, n_rows: int, n_clusters: int) -> float:
-    """How far an item's rank among the candidates may be from that among all, as a share.
+    """Bound the difference between an item's relative rank among candidates and among all rows.
 
-    In all clusters' orders at once, but for one case in twenty (Dvoretzky, Kiefer and Wolfowitz's
-    inequality with Massart's constant).
+    It holds in the orders of all clusters at once with 95 % confidence (the inequality of
+    Dvoretzky, Kiefer and Wolfowitz with Massart's constant).
     """
     if n_candidates == n_rows:
         return 0.0
@@ -48,7 +54,7 @@ def rank_bound(n_candidates: int, n_rows: int, n_clusters: int) -> float:
 
 
 class AboutCandidates:
-    """An oracle that is asked with the candidates' numbers and answers by those of all rows."""
+    """Translates numbers of candidates to row numbers for an oracle."""
 
     def __init__(self, oracle: Any, rows: Rows) -> None:
         self.oracle = oracle
@@ -58,19 +64,19 @@ class AboutCandidates:
         return getattr(self.oracle, name)
 
     def answer(self, queries: "Queries") -> Floats:
-        """Answers to a batch, in its order."""
+        """Return the answers to a batch, in its order."""
         answers: Floats = self.oracle.answer(queries.renumbered(self.rows))
         return answers
 
     def who(self, queries: "Queries") -> list[str] | None:
-        """Who answers each question; None where nobody is named."""
+        """Return the annotator of each question; None where the oracle names none."""
         named = getattr(self.oracle, "who", None)
-        found: list[str] | None = None if named is None else named(queries.renumbered(self.rows))
-        return found
+        names: list[str] | None = None if named is None else named(queries.renumbered(self.rows))
+        return names
 
 
 def run_about_candidates(run: Callable[[Any], "Result"], oracle: Any, rows: Rows) -> "Result":
-    """What `run` finds with this oracle, with row numbers of all data, also in errors."""
+    """Run with this oracle; return row numbers of all data, also in the results of errors."""
     try:
         return _renumbered(run(AboutCandidates(oracle, rows)), rows)
     except AskmeansError as error:
@@ -82,30 +88,30 @@ def run_about_candidates(run: Callable[[Any], "Result"], oracle: Any, rows: Rows
 
 
 def _renumbered(result: "Result", rows: Rows) -> "Result":
-    """The same with row numbers of all data in its history."""
+    """Return the result with row numbers of all data in its history."""
     return replace(result, history=_renumbered_answers(result.history, rows))
 
 
 def _renumbered_answers(answers: "Answers", rows: Rows) -> "Answers":
-    """The same answers about rows of all data."""
+    """Return the answers with row numbers of all data."""
     batches = [replace(batch, queries=batch.queries.renumbered(rows)) for batch in answers.batches]
     return type(answers)(batches)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Learnt:
-    """Memberships of rows by what was learnt; those that were asked about have their own."""
+class RowPredictor:
+    """Predicts memberships of rows; queried rows keep theirs."""
 
     predictor: Callable[[NDArray[np.floating]], Floats]
-    asked: Rows  # ascending
+    queried: Rows  # ascending
     memberships: Floats
 
     def __call__(self, items: NDArray[np.floating], numbers: NDArray[np.integer]) -> Floats:
-        """Memberships of these items, which are the rows of these numbers."""
+        """Return memberships of these items, which have these row numbers."""
         numbers = np.ravel(numbers)
         U = self.predictor(np.asarray(items, dtype=np.float64))
-        places = np.searchsorted(self.asked, numbers)
-        places[places == len(self.asked)] = 0
-        own = self.asked[places] == numbers if len(self.asked) else np.zeros(len(items), bool)
+        places = np.searchsorted(self.queried, numbers)
+        places[places == len(self.queried)] = 0
+        own = self.queried[places] == numbers if len(self.queried) else np.zeros(len(items), bool)
         U[own] = self.memberships[places[own]]
         return U

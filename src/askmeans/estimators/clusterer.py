@@ -1,4 +1,4 @@
-"""What both estimators share: distances as features, and items that are not in memory."""
+"""The base of both estimators: `transform`, and items that are not in memory."""
 
 from collections.abc import Callable
 from typing import Any
@@ -13,17 +13,23 @@ from sklearn.base import (
 )
 from sklearn.utils.validation import check_is_fitted
 
-from askmeans.estimators.sources import as_engine, is_elsewhere, is_foreign, lazy_rows, seen_in
-from askmeans.estimators.validation import check_new_items
+from askmeans.estimators.inputs import (
+    as_engine,
+    check_features,
+    check_new_items,
+    is_out_of_core,
+    lazy_rows,
+    on_host,
+)
 
-__all__ = ["Clusterer", "on_host"]
+__all__ = ["Clusterer"]
 
 
 class Clusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
-    """An estimator whose `cluster_centers_` tell of any items."""
+    """A clusterer with `cluster_centers_`."""
 
     def transform(self, X: Any) -> NDArray[np.floating]:
-        """Distances to the centres, as new features.
+        """Return distances to the centres.
 
         Parameters
         ----------
@@ -49,34 +55,25 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
 
     @property
     def _n_features_out(self) -> int:
-        """How many columns `transform` returns, for get_feature_names_out."""
+        """Number of columns of `transform`, for get_feature_names_out."""
         return int(self.cluster_centers_.shape[0])
 
     @property
     def _centers(self) -> NDArray[np.floating]:
-        """The centres as numpy has them, wherever they live."""
+        """The centres as a numpy array."""
         return np.asarray(on_host(self.cluster_centers_))
 
     def _of_items(self, X: Any, function: Callable[..., Any], *more: Any) -> Any:
-        """What function(items, centres, ...) makes of each; not computed yet if not in memory."""
-        if (engine := self._elsewhere(X)) is not None:
+        """Return function(items, centres, ...); lazy if the items are not in memory."""
+        if (engine := self._out_of_core(X)) is not None:
             return lazy_rows(engine, function, self._centers, *more)
         return function(check_new_items(self, X), self._centers, *more)
 
-    def _elsewhere(self, X: Any, sample_weight: Any = None) -> Any:
-        """The engine of items that are not in memory and fit the fitted model; None for others."""
+    def _out_of_core(self, X: Any, sample_weight: Any = None) -> Any:
+        """Return the engine of items with the fitted features; None for items in memory."""
         check_is_fitted(self)
-        if not is_elsewhere(self, X):
+        if not is_out_of_core(self, X):
             return None
         engine = as_engine(self, X, sample_weight)
-        seen_in(self, engine, reset=False)
+        check_features(self, engine, reset=False)
         return engine
-
-
-def on_host(values: Any) -> Any:
-    """The same, and numpy's where it is an array of another library."""
-    if not is_foreign(values):
-        return values
-    from askmeans.fuzzy.engines.array_api import to_numpy
-
-    return to_numpy(values)

@@ -16,25 +16,28 @@ from askmeans._util.checks import (
     check_fuzzifier,
     check_number,
 )
-from askmeans.estimators.clusterer import Clusterer, on_host
-from askmeans.estimators.sources import (
+from askmeans.estimators.clusterer import Clusterer
+from askmeans.estimators.inputs import (
+    SEEDINGS,
     as_engine,
-    is_elsewhere,
+    as_generator,
+    check_features,
+    check_init,
+    check_items,
+    check_metric,
+    check_new_items,
     is_foreign,
+    is_out_of_core,
     lazy_rows,
     on_device,
-    seen_in,
 )
-from askmeans.estimators.validation import as_generator, check_items, check_metric, check_new_items
-from askmeans.exceptions import CollapseWarning, DataError, ParameterError
+from askmeans.exceptions import CollapseWarning, DataError
 from askmeans.fuzzy.engines.disk import as_bytes
 
 if TYPE_CHECKING:
     from askmeans.fuzzy.lloyd import Assigning, Fit
 
 __all__ = ["FuzzyKMeans"]
-
-SEEDINGS = ("k-means++", "fuzzy++", "random", "k-means||")
 
 
 class FuzzyKMeans(Clusterer):
@@ -48,64 +51,63 @@ class FuzzyKMeans(Clusterer):
     n_clusters : int, default=8
         Number of clusters.
     fuzzifier : float or "auto", default=2.0
-        How soft the clusters are, above 1; near 1 they are those of k-means. At 2, the usual
-        value, clusters tend to merge in many dimensions (a :class:`CollapseWarning` tells);
-        "auto" goes down from 2, in steps, until they stay apart.
+        Softness of the clusters, above 1; near 1 they are those of k-means. At 2, the usual value,
+        clusters tend to merge in many dimensions, with a :class:`CollapseWarning`; "auto" decreases
+        it from 2 until they do not merge.
     init : {"k-means++", "fuzzy++", "random", "k-means||"} or array-like of shape \
             (n_clusters, n_features), default="k-means++"
-        Where to start. "k-means++" spreads seeds over the items by squared distance; "fuzzy++" by
-        each item's part of the fuzzy objective; "random" takes items at random. Of more than
-        50,000 items, or a million numbers, these look at a random sample, iterate over it, and all
-        items begin where that ends; "k-means||" draws from all items, in five passes. An array is
-        a warm start from these centres.
+        Starting centres. "k-means++" draws items by squared distance to earlier seeds, "fuzzy++"
+        by their part of the fuzzy objective, "random" uniformly. With more than 50,000 items, or a
+        million numbers, they use a random sample, and the centres fitted to it start the
+        iterations over all items; "k-means||" draws from all items in five passes. An array has
+        the starting centres.
     n_init : int, default=1
-        How many starts; the best by objective is kept. An array as `init` is one start.
+        Number of starts; the one with the lowest objective is kept. An array as `init` is one.
     max_iter : int, default=300
-        Most iterations from one start.
+        Maximum number of iterations from one start.
     tol : float, default=1e-4
         Iterations end when no centre moves farther than this, relative to the data's spread (the
-        root of the features' mean variance). At 0 they end when nothing moves at all, or silently
-        after `max_iter`.
+        root of the features' mean variance). At 0 they end when nothing moves, or silently after
+        `max_iter`.
     algorithm : {"auto", "lloyd"}, default="auto"
-        "lloyd" is Lloyd's iterations; "auto" mixes their last few steps (Anderson mixing), which
-        leads to the same optimum in fewer iterations; a mixed step that raises the objective is
-        taken back. With fuzzifier "auto" both are Lloyd's.
+        "lloyd" is Lloyd's iterations; "auto" accelerates them by Anderson mixing, which reaches
+        the same optimum in fewer iterations; a step that raises the objective is undone. With
+        fuzzifier "auto" both are Lloyd's.
     metric : {"euclidean", "cosine"}, default="euclidean"
-        "cosine" scales every item to length 1 first, in `fit` and in all that takes items, so that
+        "cosine" scales every item to length 1, in `fit` and in all methods that take items, so that
         only directions count (squared distances are then 2 - 2 cos); centres are means of such
-        items, shorter than 1. A row of zeros stays one.
+        items, shorter than 1. A row of zeros stays.
     memory : int, str or None, default=None
-        About how much memory may be used for data on disk, in bytes or as a text ("2GiB"); None is
-        "1GiB". A `numpy.memmap` counts as data on disk where `memory` is given; other arrays are
-        in memory already.
+        Approximate memory for data on disk, in bytes or as a text ("2GiB"); None is "1GiB". A
+        `numpy.memmap` counts as data on disk if `memory` is set.
     device : {"cuda"} or None, default=None
-        "cuda" lets the passes over numpy arrays and data on disk run on a card, where rows that
-        find room stay and others are sent in each pass. Arrays that live on a card already need
-        no word. It takes the extra "gpu".
+        "cuda" computes the passes over numpy arrays and data on disk on a GPU. Rows that fit into
+        its memory stay there; others are sent in each pass. It needs the extra "gpu". Arrays that
+        are on a GPU already are computed there anyway.
     random_state : int, numpy Generator, RandomState or None, default=None
-        Where the seeds' randomness comes from; an int makes the fit repeatable.
+        Randomness of the seeds; an int makes the fit reproducible.
 
     Attributes
     ----------
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
         The centres, in the data's float type.
     memberships_ : ndarray of shape (n_items, n_clusters)
-        How much each item belongs to each cluster. Of data on disk, rows that are computed when
-        they are looked at; of Dask collections, a Dask array that is not computed yet.
+        Memberships. For data on disk, rows that are computed when they are read; for Dask
+        collections, a lazy Dask array.
     labels_ : ndarray of shape (n_items,)
-        The cluster each item belongs to most: its nearest centre; likewise.
+        The cluster with the largest membership, which is the nearest centre; lazy likewise.
     objective_ : float
-        The objective reached.
+        The objective at the centres.
     objective_history_ : ndarray of shape (n_iter + 1,)
         The objective at the start and after each iteration.
     fuzzifier_ : float
-        The fuzzifier used, which "auto" has chosen.
+        The fuzzifier, as chosen by "auto".
     n_iter_ : int
-        Iterations made from the start that was kept.
+        Number of iterations from the best start.
     n_features_in_ : int
-        Number of features seen in `fit`.
+        Number of features in `fit`.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, when X had names that are all strings.
+        Names of the features in `fit`, if all are strings.
 
     See Also
     --------
@@ -114,11 +116,11 @@ class FuzzyKMeans(Clusterer):
     Notes
     -----
     Passes over the data run in compiled blocks and on as many threads as scikit-learn may use
-    (OMP_NUM_THREADS, threadpoolctl); no array of n_items x n_clusters is made while iterating.
-    The first fit on a machine compiles for some seconds; the result is kept on disk.
+    (OMP_NUM_THREADS, threadpoolctl); iterations allocate no array of n_items x n_clusters. The
+    first fit on a machine compiles for some seconds; the result is cached on disk.
 
-    Seeding treats equal items as one heavier item, so an integer `sample_weight` is the same as
-    writing an item that often.
+    Seeding treats equal items as one heavier item, so an integer `sample_weight` is equivalent to
+    repeating an item.
 
     Examples
     --------
@@ -159,7 +161,7 @@ class FuzzyKMeans(Clusterer):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:  # noqa: ARG002 - scikit-learn's signature
-        """Find centres and memberships.
+        """Compute centres and memberships.
 
         Parameters
         ----------
@@ -169,9 +171,9 @@ class FuzzyKMeans(Clusterer):
             an array of torch, CuPy or another library of the array API standard, whose centres and
             memberships are arrays of the same kind, on the same device.
         y : Ignored
-            Not used; here because scikit-learn's pipelines pass it.
+            Not used; present for API consistency.
         sample_weight : array-like of shape (n_items,), default=None
-            How much each item counts; None counts all alike.
+            Weights of the items; None for equal weights.
 
         Returns
         -------
@@ -181,9 +183,9 @@ class FuzzyKMeans(Clusterer):
         Raises
         ------
         ParameterError
-            If a parameter breaks its rule.
+            If a parameter is invalid.
         DataError
-            If X or sample_weight cannot be used.
+            If X or sample_weight is invalid.
 
         Examples
         --------
@@ -193,56 +195,56 @@ class FuzzyKMeans(Clusterer):
         from askmeans.fuzzy import lloyd  # brings numba, which `import askmeans` must not wait for
 
         self._check_parameters()
-        if is_elsewhere(self, X):
+        if is_out_of_core(self, X):
             engine = as_engine(self, X, sample_weight)
-            seen = seen_in(self, engine, reset=True)
-            found = self._fitted(engine, np.empty(0))
-            centers = engine.own(found.centers)
+            seen = check_features(self, engine, reset=True)
+            fitted = self._fitted(engine, np.empty(0))
+            centers = engine.own(fitted.centers)
             rows: tuple[Any, Any] = (
-                lazy_rows(engine, lloyd.memberships, centers, found.fuzzifier, unseen=True),
+                lazy_rows(engine, lloyd.memberships, centers, fitted.fuzzifier, unseen=True),
                 lazy_rows(engine, lloyd.nearest_centers, centers, unseen=True),
             )
         else:
             items, seen = check_items(self, X)
             assigned = lloyd.Assigning(items, as_weights(sample_weight, len(items)))
-            found = self._fitted(items, assigned.weights, assigning=assigned)
-            centers = found.centers.astype(items.dtype)
+            fitted = self._fitted(items, assigned.weights, assigning=assigned)
+            centers = fitted.centers.astype(items.dtype)
             rows = assigned.memberships, assigned.labels
-        # All is computed: from here on nothing can fail and leave half of it.
+        # Nothing below can fail: a refused fit leaves the estimator unchanged.
         for name in ("feature_names_in_", "_stream_weights"):
             self.__dict__.pop(name, None)
         self.__dict__.update(seen)
-        self._keep(found, centers, *rows)
+        self._keep(fitted, centers, *rows)
         return self
 
     def __getattr__(self, name: str) -> Any:
-        """Memberships and labels of arrays that live elsewhere, when they are first looked at."""
+        """Compute memberships and labels of arrays of other libraries on first access."""
         if name not in self.__dict__.get("_unseen", {}):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        found = self.__dict__[name] = self._unseen.pop(name).whole()
-        return found
+        value = self.__dict__[name] = self._unseen.pop(name).materialised()
+        return value
 
     def __getstate__(self) -> Any:
-        """What is kept of it: what was not looked at yet is computed, the items are left out."""
+        """Compute lazy attributes before pickling, since the items are not pickled."""
         for name in list(self.__dict__.get("_unseen", {})):
             getattr(self, name)
         return super().__getstate__()
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:  # noqa: ARG002 - scikit-learn's signature
-        """Go on from what was seen so far with one more part of a stream.
+        """Update the fit with a further part of a stream.
 
-        The first part is fitted like any data. From then on the centres found stand for all items
-        of earlier parts, each as heavy as its cluster (single-pass fuzzy c-means; Hore, Hall and
-        Goldgof, 2007), so memory does not grow with the stream. After `fit` it begins anew.
+        The first part is fitted like any data. After it, the centres represent all items of earlier
+        parts, with the weights of their clusters (single-pass fuzzy c-means; Hore, Hall and
+        Goldgof, 2007), so memory does not grow with the stream. `fit` starts a new stream.
 
         Parameters
         ----------
         X : array-like of shape (n_items, n_features)
-            The part's items; the first part has `n_clusters` of them at least.
+            The part's items; at least `n_clusters` in the first part.
         y : Ignored
-            Not used; here because scikit-learn's pipelines pass it.
+            Not used; present for API consistency.
         sample_weight : array-like of shape (n_items,), default=None
-            How much each item counts; None counts all alike.
+            Weights of the items; None for equal weights.
 
         Returns
         -------
@@ -252,9 +254,9 @@ class FuzzyKMeans(Clusterer):
         Raises
         ------
         ParameterError
-            If a parameter breaks its rule.
+            If a parameter is invalid.
         DataError
-            If X or sample_weight cannot be used.
+            If X or sample_weight is invalid.
 
         Examples
         --------
@@ -267,8 +269,8 @@ class FuzzyKMeans(Clusterer):
         self._check_parameters()
         if is_foreign(X):
             raise DataError(
-                "X of FuzzyKMeans.partial_fit must be an array of the host. Got one of "
-                f"{type(X).__module__}; fit takes such arrays whole, or bring the part to the host."
+                "X of FuzzyKMeans.partial_fit must be a numpy array. Got one of "
+                f"{type(X).__module__}; pass it to fit, or convert the part to numpy."
             )
         so_far = getattr(self, "_stream_weights", None)
         if so_far is None:
@@ -277,37 +279,37 @@ class FuzzyKMeans(Clusterer):
             items, seen = check_new_items(self, X), {}
         weights = as_weights(sample_weight, len(items))
         if so_far is None:
-            found = self._fitted(items, weights)
+            fitted = self._fitted(items, weights)
             together, heavy = items, weights
         else:
             each = weights if weights.size else np.ones(len(items))
             together = np.concatenate([self._centers.astype(items.dtype), items])
             heavy = np.concatenate([so_far, each])
-            found = self._fitted(together, heavy, start=self._centers)
-        centers = found.centers.astype(items.dtype)
-        shares = lloyd.memberships(together, centers, found.fuzzifier).astype(np.float64)
+            fitted = self._fitted(together, heavy, start=self._centers)
+        centers = fitted.centers.astype(items.dtype)
+        shares = lloyd.memberships(together, centers, fitted.fuzzifier).astype(np.float64)
         assigned = lloyd.Assigning(items, np.empty(0))
-        assigned(found.centers, found.fuzzifier)
+        assigned(fitted.centers, fitted.fuzzifier)
         if so_far is None:
             self.__dict__.pop("feature_names_in_", None)
         self.__dict__.update(seen)
         self._stream_weights = heavy @ shares if heavy.size else shares.sum(axis=0)
-        self._keep(found, centers, assigned.memberships, assigned.labels)
+        self._keep(fitted, centers, assigned.memberships, assigned.labels)
         return self
 
     def write_memberships(self, path: str | Path, *, X: Any = None, top: int | None = None) -> Path:
-        """Write memberships to a file, a part at a time.
+        """Write memberships to a file in parts.
 
         Parameters
         ----------
         path : str or Path
-            Where to: a .parquet file, a .npy file (all memberships), or a .npz file with a sparse
-            matrix (`scipy.sparse.load_npz` reads it; it is in memory while it is made).
+            A .parquet file, a .npy file (all memberships), or a .npz file with a sparse matrix
+            (for `scipy.sparse.load_npz`; it is built in memory).
         X : array-like, path or Dask collection, default=None
-            Items; None for those fitted.
+            Items; None for the fitted ones.
         top : int or None, default=None
-            Keep only so many largest memberships per item; None keeps all. In Parquet these are
-            columns cluster_1, membership_1, ..., the largest first.
+            Number of largest memberships to write per item; None for all. Parquet columns are
+            cluster_1, membership_1, ..., the largest first.
 
         Returns
         -------
@@ -317,9 +319,9 @@ class FuzzyKMeans(Clusterer):
         Raises
         ------
         ParameterError
-            If the ending is none of these, or `top` is out of range.
+            If the suffix is another one, or `top` is out of range.
         DataError
-            If X does not have the features of those fitted.
+            If X has other features than the fitted items.
 
         Examples
         --------
@@ -337,7 +339,7 @@ class FuzzyKMeans(Clusterer):
         return write(rows, Path(path), top)
 
     def predict(self, X: Any) -> NDArray[np.int32]:
-        """The cluster to which each item belongs most: its nearest centre.
+        """Predict the nearest centre of each item, which has the largest membership.
 
         Parameters
         ----------
@@ -361,7 +363,7 @@ class FuzzyKMeans(Clusterer):
         return labels
 
     def predict_proba(self, X: Any) -> NDArray[np.floating]:
-        """How much each item belongs to each cluster, by the closed form.
+        """Predict memberships by the closed form.
 
         Parameters
         ----------
@@ -382,20 +384,20 @@ class FuzzyKMeans(Clusterer):
         from askmeans.fuzzy import lloyd
 
         check_is_fitted(self)
-        found: NDArray[np.floating] = self._of_items(X, lloyd.memberships, self.fuzzifier_)
-        return found
+        memberships: NDArray[np.floating] = self._of_items(X, lloyd.memberships, self.fuzzifier_)
+        return memberships
 
     def score(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> float:  # noqa: ARG002 - scikit-learn's signature
-        """Minus the objective of these items: the larger, the better.
+        """Return minus the objective of these items: the larger, the better.
 
         Parameters
         ----------
         X : array-like of shape (n_items, n_features)
             Items, new or old.
         y : Ignored
-            Not used; here because scikit-learn's pipelines pass it.
+            Not used; present for API consistency.
         sample_weight : array-like of shape (n_items,), default=None
-            How much each item counts; None counts all alike.
+            Weights of the items; None for equal weights.
 
         Returns
         -------
@@ -410,7 +412,7 @@ class FuzzyKMeans(Clusterer):
         """
         from askmeans.fuzzy import lloyd
 
-        if (engine := self._elsewhere(X, sample_weight)) is not None:
+        if (engine := self._out_of_core(X, sample_weight)) is not None:
             return -lloyd.objective(engine, self._centers, self.fuzzifier_, np.empty(0))
         items = check_new_items(self, X)
         weights = as_weights(sample_weight, len(items))
@@ -423,47 +425,47 @@ class FuzzyKMeans(Clusterer):
         start: ArrayLike | None = None,
         assigning: "Assigning | None" = None,
     ) -> "Fit":
-        """What Lloyd's iterations find, with a warning where it is not what was hoped for."""
+        """Run Lloyd's iterations; warn of merged clusters or a lack of convergence."""
         from askmeans.fuzzy import lloyd
 
         in_memory = isinstance(items, np.ndarray)
         n_rows, n_features = items.shape if in_memory else (items.n_rows, items.n_features)
         if start is None:
             check_enough_items(n_rows, self.n_clusters, "FuzzyKMeans")
-        with on_device(self.device, items, weights) as there:
-            found = lloyd.fit(
-                there,
+        with on_device(self.device, items, weights) as data:
+            fitted = lloyd.fit(
+                data,
                 int(self.n_clusters),
                 fuzzifier="auto" if self.fuzzifier == "auto" else float(self.fuzzifier),
-                init=self._starting_point(n_features) if start is None else np.asarray(start),
+                init=check_init(self, n_features) if start is None else np.asarray(start),
                 n_init=int(self.n_init),
                 max_iter=int(self.max_iter),
                 tol=float(self.tol),
                 weights=weights,
                 rng=as_generator(self.random_state, "FuzzyKMeans"),
-                # Whether clusters are on their way to merge shows in how slowly Lloyd moves them.
+                # "auto" detects merging clusters by Lloyd's slow steps.
                 mixing=self.algorithm == "auto" and self.fuzzifier != "auto",
                 assigning=assigning,
             )
-        self._warn(found)
-        return found
+        self._warn(fitted)
+        return fitted
 
-    def _keep(self, found: "Fit", centers: Any, memberships: Any, labels: Any) -> None:
-        """Set what was found."""
+    def _keep(self, fitted: "Fit", centers: Any, memberships: Any, labels: Any) -> None:
+        """Set the attributes."""
         self.cluster_centers_ = centers
-        self.fuzzifier_ = found.fuzzifier
+        self.fuzzifier_ = fitted.fuzzifier
         rows = {"memberships_": memberships, "labels_": labels}
-        self._unseen = {name: part for name, part in rows.items() if hasattr(part, "whole")}
+        self._unseen = {name: part for name, part in rows.items() if hasattr(part, "materialised")}
         for name, part in rows.items():
             self.__dict__.pop(name, None)
             if name not in self._unseen:
                 self.__dict__[name] = part
-        self.objective_ = found.objective
-        self.objective_history_ = found.history
-        self.n_iter_ = found.n_iter
+        self.objective_ = fitted.objective
+        self.objective_history_ = fitted.history
+        self.n_iter_ = fitted.n_iter
 
     def _check_parameters(self) -> None:
-        """Refuse parameters that break their rules, before the data is looked at."""
+        """Check the parameters before the data."""
         owner = type(self).__name__
         for name in ("n_clusters", "n_init", "max_iter"):
             check_number(getattr(self, name), name, owner, integer=True, minimum=1)
@@ -479,50 +481,19 @@ class FuzzyKMeans(Clusterer):
         if isinstance(self.init, str):
             check_choice(self.init, SEEDINGS, "init", owner)
 
-    def _starting_point(self, n_features: int) -> str | NDArray[np.float64]:
-        """The seeding's name, or the centres given, checked."""
-        if isinstance(self.init, str):
-            return self.init
-        try:
-            centers = np.array(on_host(self.init), dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise ParameterError(
-                "The 'init' parameter of FuzzyKMeans must be a str among "
-                f"{SEEDINGS} or an array of numbers. Got {self.init!r:.60} instead."
-            ) from error
-        expected = (self.n_clusters, n_features)
-        if centers.shape != expected:
-            raise ParameterError(
-                "The 'init' parameter of FuzzyKMeans must have shape (n_clusters, n_features) = "
-                f"{expected} when it is an array. Got shape {centers.shape} instead."
-            )
-        if not np.isfinite(centers).all():
-            raise ParameterError(
-                "The 'init' parameter of FuzzyKMeans must be finite when it is an array. "
-                "Got NaN or infinity; leave those centres out, or use a seeding."
-            )
-        if self.n_init > 1:
+    def _warn(self, fitted: Any) -> None:
+        """Warn of merged clusters or a lack of convergence."""
+        if fitted.merged:
+            names = ", ".join(f"{a} and {b}" for a, b in fitted.merged[:5])
             warnings.warn(
-                f"The 'n_init' parameter of FuzzyKMeans is {self.n_init}, but 'init' is an array, "
-                "which is one start: n_init=1 is used.",
-                RuntimeWarning,
-                stacklevel=4,
-            )
-        return centers
-
-    def _warn(self, found: Any) -> None:
-        """Say when clusters merged, or the iterations ended early."""
-        if found.merged:
-            names = ", ".join(f"{a} and {b}" for a, b in found.merged[:5])
-            warnings.warn(
-                f"Clusters have merged ({names}{', ...' if len(found.merged) > 5 else ''}): the "
-                f"items cannot tell them apart at fuzzifier={found.fuzzifier:.3g}. Use a smaller "
+                f"Clusters have merged ({names}{', ...' if len(fitted.merged) > 5 else ''}): the "
+                f"items cannot tell them apart at fuzzifier={fitted.fuzzifier:.3g}. Use a smaller "
                 'fuzzifier (1.1 to 1.5 suits many features), fuzzifier="auto", or fewer clusters '
                 f"than {self.n_clusters}.",
                 CollapseWarning,
                 stacklevel=4,
             )
-        if not found.converged and self.tol > 0:
+        if not fitted.converged and self.tol > 0:
             warnings.warn(
                 f"FuzzyKMeans made max_iter={self.max_iter} iterations and its centres still move "
                 f"by more than tol={self.tol:g}. Increase max_iter or tol.",

@@ -1,4 +1,4 @@
-"""Memberships written to disk a part at a time: all, or the largest of each item."""
+"""Write memberships to disk in parts: all of them, or the largest of each item."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans._util.checks import check_number
-from askmeans.estimators.sources import is_foreign
+from askmeans.estimators.inputs import is_foreign
 from askmeans.exceptions import ParameterError
 from askmeans.fuzzy.engines.array_api import to_numpy
 
@@ -16,12 +16,12 @@ __all__ = ["largest", "write"]
 
 Rows = NDArray[np.floating]
 
-_ROWS = 100_000  # of an array, in one part
+_ROWS = 100_000  # per part: some megabytes
 _OWNER = "write_memberships"
 
 
 def write(memberships: Any, path: Path, top: int | None) -> Path:
-    """Write rows from an array, from disk or from Dask; the file appears when it is whole."""
+    """Write rows from an array, from disk or from Dask; the file appears when it is complete."""
     n, k = memberships.shape
     if top is not None:
         check_number(top, "top", _OWNER, integer=True, minimum=1)
@@ -42,7 +42,7 @@ def write(memberships: Any, path: Path, top: int | None) -> Path:
 
 
 def _parts(memberships: Any) -> Iterator[Rows]:
-    """Rows in order, a part at a time."""
+    """Yield rows in order, in parts."""
     if isinstance(memberships, np.ndarray) or is_foreign(memberships):
         n_rows = memberships.shape[0]
         for start in range(0, n_rows, _ROWS):
@@ -56,13 +56,13 @@ def _parts(memberships: Any) -> Iterator[Rows]:
 
 
 def largest(part: Rows, top: int) -> tuple[NDArray[np.int32], Rows]:
-    """Numbers and memberships of each row's strongest clusters, the largest first."""
+    """Return numbers and memberships of each row's strongest clusters, the largest first."""
     order = np.argsort(-part, axis=1, kind="stable")[:, :top]
     return order.astype(np.int32), np.take_along_axis(part, order, axis=1)
 
 
 def _parquet(parts: Iterator[Rows], path: Path, shape: tuple[int, int], top: int | None) -> None:
-    """One row group per part."""
+    """Write one row group per part."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -87,7 +87,7 @@ def _parquet(parts: Iterator[Rows], path: Path, shape: tuple[int, int], top: int
 
 
 def _npy(parts: Iterator[Rows], path: Path, shape: tuple[int, int], _: int | None) -> None:
-    """A matrix that can be mapped into memory."""
+    """Write a matrix for `numpy.load`."""
     out: Any = None
     start = 0
     for part in parts:
@@ -99,12 +99,12 @@ def _npy(parts: Iterator[Rows], path: Path, shape: tuple[int, int], _: int | Non
 
 
 def _npz(parts: Iterator[Rows], path: Path, shape: tuple[int, int], top: int | None) -> None:
-    """A sparse matrix, by rows."""
+    """Write a sparse matrix by rows."""
     from scipy.sparse import csr_array, save_npz
 
-    found = [largest(part, top or shape[1]) for part in parts]
-    columns = np.concatenate([clusters for clusters, _ in found])
-    values = np.concatenate([part for _, part in found])
+    strongest = [largest(part, top or shape[1]) for part in parts]
+    columns = np.concatenate([clusters for clusters, _ in strongest])
+    values = np.concatenate([part for _, part in strongest])
     starts = np.arange(shape[0] + 1) * columns.shape[1]
     matrix = csr_array((values.ravel(), columns.ravel(), starts), shape=shape)
     matrix.sort_indices()

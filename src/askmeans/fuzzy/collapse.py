@@ -39,8 +39,8 @@ def merged_clusters(
         others = np.arange(j + 1, len(sizes))
         # Sums over all items, or over some, differ less: they tell most clusters apart.
         for some in (sizes[:, None], columns[:, ::_SOME], columns):
-            apart = np.abs(some[others] - some[j]).sum(axis=1)
-            others = others[apart < tolerance * (sizes[j] + sizes[others])]
+            distances = np.abs(some[others] - some[j]).sum(axis=1)
+            others = others[distances < tolerance * (sizes[j] + sizes[others])]
         merged += [(j, int(other)) for other in others]
     return merged
 

@@ -47,19 +47,19 @@ class ItemSet:
         self, n_clusters: int, fuzzifier: float, rng: np.random.Generator
     ) -> Floats:
         """What clustering without any question finds."""
-        found = lloyd.fit(
+        fit = lloyd.fit(
             self.X, n_clusters, fuzzifier=max(fuzzifier, 1.05), init="k-means++", n_init=1,
             max_iter=100, tol=1e-4, weights=np.empty(0), rng=rng,
         )  # fmt: skip
-        return found.centers
+        return fit.centers
 
     def refine_centers(self, centers: Floats, fuzzifier: float) -> Floats:
         """The optimum of fuzzy k-means, of all items, to which these centres lead."""
-        found = lloyd.fit(
+        fit = lloyd.fit(
             self.X, len(centers), fuzzifier=fuzzifier, init=centers, n_init=1, max_iter=100,
             tol=1e-6, weights=np.empty(0), rng=np.random.default_rng(0),
         )  # fmt: skip
-        return found.centers
+        return fit.centers
 
 
 class Ranking:

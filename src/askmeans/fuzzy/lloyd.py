@@ -13,16 +13,15 @@ from askmeans._util.floats import default_float_errors
 from askmeans.fuzzy import kernels
 from askmeans.fuzzy.collapse import fuzzifier_bound, merged_clusters, sample_rows
 from askmeans.fuzzy.engines import ArrayEngine, Engine, read_only
-from askmeans.fuzzy.mixing import Mixing
 from askmeans.fuzzy.problem import Frame, Problem
-from askmeans.fuzzy.scalable_seeding import scalable_seeds, seeding_rows
-from askmeans.fuzzy.seeding import canonical_order, draw_seeds
+from askmeans.fuzzy.seeding import canonical_order, draw_seeds, scalable_seeds, seeding_rows
 from askmeans.fuzzy.threads import RowThreads
 from askmeans.fuzzy.ties import first_lowest
 
 __all__ = [
     "Assigning",
     "Fit",
+    "Mixing",
     "distances",
     "fill",
     "fit",
@@ -38,6 +37,9 @@ Floats = NDArray[np.float64]
 _AUTO_HIGHEST, _AUTO_FACTOR, _AUTO_LOWEST = 2.0, 0.7, 1.05
 _ROUNDED = 1.0 + 1e-13  # an objective that is larger only by so much is not
 _ON_SAMPLE = 1e-3  # tolerance on a sample, whose optimum is farther than that from that of all
+_DEPTH = 6  # earlier points that are combined; 4 to 8 are alike in benchmarks/scale.py
+_PLAIN = 2  # Lloyd steps before the first proposal, and after a refused one
+_SINGULAR = 1e-10  # relative; smaller singular values are rounding
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,7 +105,7 @@ def fit(
     `init` names a seeding or gives the centres to start from. With fuzzifier "auto" the first try
     is the bound above which all centres may fall into one (fuzzifier_bound), at most 2; while
     clusters merge all the same, fuzzifier - 1 is multiplied by 0.7 and the fit is made again.
-    X is an array, or an engine that has its own weights. `mixing` is Anderson's, see mixing.py.
+    X is an array, or an engine that has its own weights. `mixing` is Anderson's, see `Mixing`.
 
     Of many rows a random sample is iterated over first, and where that ends all rows begin; of
     several starts the best on the sample is. `assigning` is done with what is found; it saves the
@@ -172,14 +174,14 @@ class _Fitting:
             return self._best(replace(rule, fuzzifier=fuzzifier), n_init, assigning)
         alpha = max(_AUTO_LOWEST, min(_AUTO_HIGHEST, fuzzifier_bound(self.problem)))
         while True:
-            found = self._best(replace(rule, fuzzifier=alpha), n_init)
-            moving = rule.tol > 0.0 and not found.converged  # perhaps to merge
-            if alpha <= _AUTO_LOWEST or not (found.merged or moving):
+            fitted = self._best(replace(rule, fuzzifier=alpha), n_init)
+            moving = rule.tol > 0.0 and not fitted.converged  # perhaps to merge
+            if alpha <= _AUTO_LOWEST or not (fitted.merged or moving):
                 break
             alpha = max(_AUTO_LOWEST, 1.0 + _AUTO_FACTOR * (alpha - 1.0))
         if assigning is not None:
-            assigning(found.centers, alpha)
-        return found
+            assigning(fitted.centers, alpha)
+        return fitted
 
     def _best(self, rule: _Rule, n_init: int, assigning: Assigning | None = None) -> Fit:
         """The best of the starts at this fuzzifier."""
@@ -190,13 +192,13 @@ class _Fitting:
             rough = replace(rule, tol=max(rule.tol, _ON_SAMPLE))
             # The objective of what a single start leads to on a sample is of no use.
             alone = (lambda _, __: np.nan) if len(starts) == 1 else None
-            on_sample = [_iterate(near, start, rough, alone) for start in starts]
+            on_sample = [iterate(near, start, rough, alone) for start in starts]
             best = on_sample[first_lowest([run.objective for run in on_sample])]
             starts = [self.problem.frame.inner(best.centers)]
         # Centres in single precision are others: the history is that of those iterated over.
         exact = assigning is not None and assigning.X.dtype == np.float64
         last = assigning if exact and len(starts) == 1 else None
-        runs = [_iterate(self.problem, start, rule, last) for start in starts]
+        runs = [iterate(self.problem, start, rule, last) for start in starts]
         # Starts that lead to one optimum differ in the order of its clusters, and by rounding.
         best = runs[first_lowest([run.objective for run in runs])]
         if assigning is not None and last is None:
@@ -283,7 +285,7 @@ def fill(
         threads.map(kernel, per_row, inner, frame.shift, frame.scale, *parameters)
 
 
-def _iterate(
+def iterate(
     problem: Problem,
     start: Floats,
     rule: _Rule,
@@ -300,7 +302,7 @@ def _iterate(
     history: list[float] = []
     converged = False
     mixed = Mixing()
-    plain: Floats | None = None  # Lloyd's step, while a guess is tried
+    plain: Floats | None = None  # Lloyd's step, while a proposal is tried
     while not converged and len(history) < rule.max_iter:
         moments, totals, objective = _pass(problem, centers, fuzzifier)
         objective = objective / frame.scale / frame.scale
@@ -314,24 +316,56 @@ def _iterate(
         moved = np.divide(moments, totals[:, None], out=centers.copy(), where=totals[:, None] > 0.0)
         step = np.sqrt(np.square(moved - centers).sum(axis=1).max())
         converged = bool(step <= rule.tol * problem.spread)
-        guess = None
+        proposal = None
         if rule.mixing and not converged and len(history) < rule.max_iter:
-            guess = mixed.guess(centers, moved)
-        plain = None if guess is None else moved
-        centers = moved if guess is None else guess
-    found = frame.outer(centers)
+            proposal = mixed.propose(centers, moved)
+        plain = None if proposal is None else moved
+        centers = moved if proposal is None else proposal
+    final = frame.outer(centers)
     if last is None:
         objective = _pass(problem, centers, fuzzifier)[2] / frame.scale / frame.scale
     else:
-        objective = last(found, fuzzifier)
+        objective = last(final, fuzzifier)
     return Fit(
-        centers=found,
+        centers=final,
         fuzzifier=fuzzifier,
         history=np.array([*history, objective]),
         n_iter=len(history),
         converged=converged,
         merged=[],
     )
+
+
+class Mixing:
+    """Anderson mixing of the centres: a proposal for the next step from the last few.
+
+    Lloyd's iterations are a fixed-point map. Near the optimum its steps shrink by a constant
+    factor, so the last steps predict the limit: the combination of points whose steps cancel best
+    (Anderson, 1965: Iterative procedures for nonlinear integral equations; Walker and Ni, 2011).
+    A proposal may raise the objective. Lloyd's own step never does, so the caller keeps it.
+    """
+
+    def __init__(self) -> None:
+        self._points: list[Floats] = []
+        self._steps: list[Floats] = []
+
+    def propose(self, centers: Floats, moved: Floats) -> Floats | None:
+        """Propose the next centres after Lloyd's step to `moved`; None to follow that step."""
+        self._points.append(centers.ravel())
+        self._steps.append((moved - centers).ravel())
+        if len(self._points) <= _PLAIN:
+            return None
+        del self._points[: -_DEPTH - 1], self._steps[: -_DEPTH - 1]
+        steps = np.diff(self._steps, axis=0).T
+        points = np.diff(self._points, axis=0).T
+        weights = np.linalg.lstsq(steps, self._steps[-1], rcond=_SINGULAR)[0]
+        proposal: Floats = moved - ((points + steps) @ weights).reshape(moved.shape)
+        return proposal if np.isfinite(proposal).all() else None
+
+    def forget(self) -> None:
+        """Restart after a refused proposal."""
+        self._points.clear()
+        self._steps.clear()
 
 
 def _off_the_items(problem: Problem, seeds: Floats) -> Floats:

@@ -65,8 +65,8 @@ class Problem:
         With a sample of the items one pass is enough: its mean is near that of all. Without, or
         where numbers are too large to be squared, it takes four, and nothing overflows.
         """
-        found = None if sample is None else _in_one_pass(engine, sample)
-        mean, spread = found or _in_four_passes(engine)
+        moments = None if sample is None else _in_one_pass(engine, sample)
+        mean, spread = moments or _in_four_passes(engine)
         frame = Frame.around(mean, spread)
         return cls(engine=engine, frame=frame, spread=spread * frame.scale)
 

@@ -76,5 +76,5 @@ def fit_fuzzifier(X: Items, centers: Floats, memberships: Floats) -> float:
     grid = np.linspace(np.log(_LOWEST - 1.0), np.log(_HIGHEST - 1.0), 29)
     best = int(np.argmin([loss(point) for point in grid]))
     around = grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)]
-    found = minimize_scalar(loss, bounds=around, method="bounded", options={"xatol": 1e-4})
-    return float(1.0 + np.exp(found.x))
+    minimum = minimize_scalar(loss, bounds=around, method="bounded", options={"xatol": 1e-4})
+    return float(1.0 + np.exp(minimum.x))

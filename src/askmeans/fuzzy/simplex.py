@@ -38,34 +38,34 @@ def within_bounds(rows: Floats, low: Floats, high: Floats) -> Floats:
         middle = (least + most) / 2.0
         above = np.clip(rows + middle[:, None], low, high).sum(axis=1) > 1.0
         most, least = np.where(above, middle, most), np.where(above, least, middle)
-    found = np.clip(rows + least[:, None], low, high)
-    return onto_simplex(np.where(possible[:, None], found, cut))
+    projected = np.clip(rows + least[:, None], low, high)
+    return onto_simplex(np.where(possible[:, None], projected, cut))
 
 
-def keep_answers(memberships: Floats, rows: Rows, told: Floats) -> None:
+def keep_answers(memberships: Floats, rows: Rows, answers: Floats) -> None:
     """Let every answer stand as given, in place; the rest of its row shares what is left.
 
     Noisy answers are cut to [0, 1], and answers that contradict each other are made to fit.
     """
-    known = ~np.isnan(told)
+    known = ~np.isnan(answers)
     for count in np.unique(known.sum(axis=1)):
         if count == 0:
             continue
         some = np.flatnonzero(known.sum(axis=1) == count)
-        here, given = rows[some], np.clip(np.where(known[some], told[some], 0.0), 0.0, 1.0)
-        total = given.sum(axis=1, keepdims=True)
-        given = np.where(total > 1.0 + ROUNDING, given / np.maximum(total, 1.0), given)
+        here, kept = rows[some], np.clip(np.where(known[some], answers[some], 0.0), 0.0, 1.0)
+        total = kept.sum(axis=1, keepdims=True)
+        kept = np.where(total > 1.0 + ROUNDING, kept / np.maximum(total, 1.0), kept)
         left = np.clip(1.0 - total, 0.0, None)
         if count == memberships.shape[1]:
             short = left[:, 0] > ROUNDING
-            given[short] = onto_simplex(given[short])
-            memberships[here] = given
+            kept[short] = onto_simplex(kept[short])
+            memberships[here] = kept
             continue
         share = np.where(known[some], 0.0, memberships[here])
         mass = share.sum(axis=1, keepdims=True)
         even = ~known[some] / (memberships.shape[1] - count)
         share = np.where(mass > 0.0, share / np.where(mass > 0.0, mass, 1.0), even)
-        memberships[here] = given + left * share
+        memberships[here] = kept + left * share
 
 
 def mean_power(memberships: Floats, exponent: float) -> Floats:

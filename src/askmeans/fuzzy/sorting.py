@@ -46,14 +46,14 @@ class LazyOrder:
     def places(self, positions: Positions) -> Positions:
         """Places in the order of the values at these positions."""
         buckets = buckets_of(self._values[positions], self._low, self._per_unit)
-        found = np.empty(len(positions), dtype=np.intp)
+        places = np.empty(len(positions), dtype=np.intp)
         for bucket in np.unique(buckets):
             here = np.flatnonzero(buckets == bucket)
             members = self._sorted(bucket)
             by_position = np.argsort(members)
             at = np.searchsorted(members, positions[here], sorter=by_position)
-            found[here] = self._starts[bucket] + by_position[at]
-        return found
+            places[here] = self._starts[bucket] + by_position[at]
+        return places
 
     def cut_at(self, places: Positions) -> NDArray[Any]:
         """All positions, ordered so far that none crosses these places: as many come before it."""
@@ -94,10 +94,10 @@ def bucket_of(value: float, low: float, per_unit: float) -> int:
 @compiled
 def buckets_of(values: Floats, low: float, per_unit: float) -> Positions:
     """The bucket of every value."""
-    found = np.empty(len(values), dtype=np.intp)
+    buckets = np.empty(len(values), dtype=np.intp)
     for i in range(len(values)):
-        found[i] = bucket_of(values[i], low, per_unit)
-    return found
+        buckets[i] = bucket_of(values[i], low, per_unit)
+    return buckets
 
 
 @compiled

@@ -16,11 +16,11 @@ _BITS = 20  # binary digits that are kept: six decimal ones
 
 def first_lowest(values: ArrayLike) -> int:
     """Index of the first value that is the lowest but for rounding; 0 if none is a number."""
-    given = np.asarray(values, dtype=np.float64)
-    if np.isnan(given).all():
+    array = np.asarray(values, dtype=np.float64)
+    if np.isnan(array).all():
         return 0
-    lowest = float(np.nanmin(given))
-    return int(np.argmax(given <= lowest + _SAME * abs(lowest)))
+    lowest = float(np.nanmin(array))
+    return int(np.argmax(array <= lowest + _SAME * abs(lowest)))
 
 
 def without_last_bits(values: ArrayLike) -> NDArray[np.float64]:

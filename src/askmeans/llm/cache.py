@@ -1,7 +1,7 @@
-"""Every raw answer of a language model on disk, by what was asked, before it counts.
+"""A cache of a language model's raw replies on disk, with what each model cost.
 
 One SQLite file; several processes may use it. A key is a digest of endpoint, model, messages and
-options, so neither prompts nor credentials are kept. What each model cost is there, too.
+options, so neither prompts nor credentials are stored.
 """
 
 import hashlib
@@ -34,32 +34,32 @@ _PAY = """INSERT INTO accounts VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (model) DO 
     tokens_in = tokens_in + excluded.tokens_in, tokens_out = tokens_out + excluded.tokens_out,
     estimated = estimated + excluded.estimated
 """
-_BUSY = 30.0  # seconds to wait for another process
+_BUSY_TIMEOUT = 30.0  # seconds to wait for another process; a write takes milliseconds
 
 Who = tuple[str, str]  # a model's name, and where it is
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelCost:
-    """What asking a language model cost, or will.
+    """The cost of requests to a language model, or its forecast.
 
     Parameters
     ----------
     calls : int
         Requests that were answered.
     remembered : int
-        Answers that were known already, and cost nothing.
+        Replies from the cache, which cost nothing.
     tokens_in : int
         Tokens of the prompts.
     tokens_out : int
         Tokens written.
     money : float or None
-        What they cost by the prices given; None without prices.
+        Their price; None without prices.
     failed : int, default=0
-        Requests that failed, also those that were made again.
+        Requests that failed, and tries without a reply that the client made again.
     estimated : int, default=0
-        Tokens among these that no endpoint counted: of clients that do not say, and of requests
-        that were cut off or too slow, which may be billed.
+        Tokens among these that no endpoint counted: of clients that count none, and of tries
+        without a reply, which may be billed.
 
     Examples
     --------
@@ -78,7 +78,7 @@ class ModelCost:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Account:
-    """What requests took."""
+    """Requests of one model and their tokens."""
 
     calls: int = 0
     failed: int = 0
@@ -87,7 +87,7 @@ class Account:
     estimated: int = 0
 
     def __add__(self, other: "Account") -> "Account":
-        """Both together."""
+        """Return the sum of both."""
         return Account(
             calls=self.calls + other.calls, failed=self.failed + other.failed,
             tokens_in=self.tokens_in + other.tokens_in,
@@ -97,27 +97,27 @@ class Account:
 
 
 class ReplyCache:
-    """Replies by what was asked."""
+    """Replies by the digest of the request."""
 
     def __init__(self, path: Path | str | None) -> None:
         self.path = None if path is None else Path(path)
         self._lock = threading.Lock()
         try:
             self._connection = sqlite3.connect(
-                ":memory:" if path is None else str(path), timeout=_BUSY, isolation_level=None,
-                check_same_thread=False,
+                ":memory:" if path is None else str(path), timeout=_BUSY_TIMEOUT,
+                isolation_level=None, check_same_thread=False,
             )  # fmt: skip
             if path is not None:
                 self._connection.execute("PRAGMA journal_mode=WAL")
             self._connection.executescript(_TABLES)
         except sqlite3.DatabaseError as error:
             raise DataError(
-                f"The 'cache' parameter of ModelOracle must be a file that can be written, or one "
-                f"that it wrote. Got {str(path)!r} ({error}); name another."
+                f"The 'cache' parameter of ModelOracle must be a new file or an existing cache. "
+                f"Got {str(path)!r} ({error}); name another."
             ) from error
 
     def get(self, key: str) -> Reply | None:
-        """What was replied; None for what was never asked."""
+        """Return the stored reply, or None."""
         with self._lock:
             row = self._connection.execute(
                 "SELECT text, tokens_in, tokens_out, logprobs FROM replies WHERE key = ?", (key,)
@@ -125,24 +125,24 @@ class ReplyCache:
         if row is None:
             return None
         text, tokens_in, tokens_out, logprobs = row
-        told = [(token, likely) for token, likely in json.loads(logprobs or "[]")]
-        return Reply(text, tokens_in=tokens_in, tokens_out=tokens_out, logprobs=told)
+        pairs = [(token, alternatives) for token, alternatives in json.loads(logprobs or "[]")]
+        return Reply(text, tokens_in=tokens_in, tokens_out=tokens_out, logprobs=pairs)
 
     def put(self, who: Who, cost: Account, key: str = "", reply: Reply | None = None) -> None:
-        """Keep what a request cost and its reply, if any; both are on disk when this returns."""
+        """Store the cost of a request and its reply, if any; both are on disk on return."""
         with self._lock, self._connection:  # commits, or leaves nothing
             self._connection.execute("BEGIN IMMEDIATE")
             self._connection.execute(_PAY, (_digest(who), *astuple(cost)))
             if reply is not None:
-                told = json.dumps(reply.logprobs) if reply.logprobs else None
+                logprobs = json.dumps(reply.logprobs) if reply.logprobs else None
                 self._connection.execute(
                     "INSERT OR IGNORE INTO replies (key, text, tokens_in, tokens_out, logprobs) "
                     "VALUES (?, ?, ?, ?, ?)",
-                    (key, str(reply), reply.tokens_in, reply.tokens_out, told),
+                    (key, str(reply), reply.tokens_in, reply.tokens_out, logprobs),
                 )
 
     def account(self, who: Who) -> Account:
-        """What a model cost so far, whoever asked it with this cache."""
+        """Return the account of a model over all runs with this cache."""
         with self._lock:
             row = self._connection.execute(
                 "SELECT calls, failed, tokens_in, tokens_out, estimated FROM accounts "
@@ -152,17 +152,17 @@ class ReplyCache:
         return Account(**dict(zip(names, row, strict=True)))
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         with self._lock:
             self._connection.close()
 
 
 def key_of(who: Who, messages: Messages, options: Mapping[str, Any], vote: tuple[int, ...]) -> str:
-    """What identifies a request: the same content has the same key, whoever asks."""
+    """Return the digest of a request: equal content has equal keys."""
     return _digest([who, messages, dict(options), vote])
 
 
 def _digest(value: Any) -> str:
-    """What stands for a value that is not kept."""
+    """Return the SHA-256 of a value as JSON."""
     text = json.dumps(value, sort_keys=True)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

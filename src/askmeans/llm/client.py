@@ -1,36 +1,44 @@
-"""A client for endpoints that speak OpenAI's protocol: theirs, vLLM, llama.cpp, Ollama.
+"""A client for endpoints that speak OpenAI's protocol: OpenAI, vLLM, llama.cpp, Ollama.
 
 Rules of this file:
-- The key comes from the environment and goes into one header. It is in no attribute, no message
-  and no log of ours; what a server sends back with it in it, an answer or an error, is passed on
-  without it.
-- A failure says what it may cost: as the server counts, unknown where it was cut off or too slow.
-- Nothing is tried again here: `ModelOracle` does that, for every client alike.
+- The key is read from the environment and sent in one header. No attribute, message or log of ours
+  contains it, and it is removed from replies and errors of the server.
+- The openai package times requests out and repeats those that failed for now.
+- A failure states what it may cost: as counted by the server, or unknown after a time-out.
+- The body of a reply has at most one megabyte, counted while it is read and unpacked.
 """
 
+import importlib
 import json
 import os
-import time
-from email.utils import parsedate_to_datetime
+import threading
+import zlib
+from collections.abc import Callable, Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
-from askmeans._util.checks import check_positive
+from askmeans._util.checks import check_number, check_positive
 from askmeans.exceptions import MissingExtraError, ModelBusyError, ModelError, ParameterError
 from askmeans.llm.calls import RefusedError
 from askmeans.llm.replies import Reply
 
 __all__ = ["ModelClient", "model_client"]
 
-_AGAIN = frozenset({408, 409, 425, 429})  # and what a server fails with
-_OF_THE_ITEM = frozenset({400, 413, 422})  # too long, or not wanted: this request's own matter
-_TOP = 10  # tokens whose probabilities are asked for: all letters that may be likely
-_SECRET = 8  # characters from which on a key is one: local servers take any word
+_TRANSIENT = frozenset({408, 409, 425, 429})  # besides 5xx: the request may succeed later
+_ITEM_ERRORS = frozenset({400, 413, 422})  # the request itself is too long or is not accepted
+_TOP = 10  # alternatives per token: a reply names one of few labels
+_SECRET = 8  # characters of the shortest secret key: local servers accept any word
 _UNKNOWN = (None, None)  # tokens read and written
+_MAX_BODY = 1_000_000  # bytes: a reply is one line; 1,000 tokens with alternatives need 700 kB
+_CODINGS = {"gzip": 16 + zlib.MAX_WBITS, "deflate": zlib.MAX_WBITS}  # window sizes for zlib
+
+
+class BodyError(Exception):
+    """The body of a reply is too long, or cannot be unpacked."""
 
 
 class ModelClient:
-    """Asks an endpoint; `model_client` makes one.
+    """Client of an endpoint; `model_client` makes one.
 
     Parameters
     ----------
@@ -39,7 +47,7 @@ class ModelClient:
     name : str
         The model's name there.
     extra : dict of str to object
-        Sent with every request in place of options of the same name; None for not at all.
+        Sent with every request in place of options of the same name; None removes an option.
 
     Examples
     --------
@@ -58,71 +66,75 @@ class ModelClient:
 
     @property
     def url(self) -> str:
-        """Where the endpoint is."""
+        """The endpoint's address."""
         return str(self._api.base_url)
 
     def __call__(self, messages: list[dict[str, Any]], **options: Any) -> Reply:
-        """What the model writes to these messages, as OpenAI has them, with its cost.
+        """Send messages in OpenAI's format and return the model's reply with its cost.
 
         `options` are temperature, max_tokens, seed and the like. A ModelBusyError is raised where
-        another try may help (time-outs, rate limits, failures of the server), a ModelError where it
-        would not: no such model, a wrong key, a request that is refused.
+        a later request may succeed (time-outs, rate limits, failures of the server), a ModelError
+        where it would not: an unknown model, a wrong key, a request that is refused.
         """
         import openai
 
-        from askmeans.llm.bodies import LongBodyError
-
-        ours = {name: value for name, value in options.items() if name not in self.extra}
-        more = {name: value for name, value in self.extra.items() if value is not None}
+        replaced = {name: value for name, value in options.items() if name not in self.extra}
+        extra = {name: value for name, value in self.extra.items() if value is not None}
         if not self._api.api_key:
-            ours["extra_headers"] = {"Authorization": openai.Omit()}
-        found = None
+            replaced["extra_headers"] = {"Authorization": openai.Omit()}
+        completion = None
+        _tries.unanswered = 0
         try:
-            found = self._api.chat.completions.create(
-                model=self.name, messages=messages, extra_body=more, **ours
+            completion = self._api.chat.completions.create(
+                model=self.name, messages=messages, extra_body=extra, **replaced
             )
-            return self._without_key(_reply(found))
+            return self._without_key(_reply(completion))
         except openai.APIStatusError as error:
-            told, tokens = self._clean(f"{error.status_code}: {error.message}"), _usage(error)
-            if error.status_code in _AGAIN or error.status_code >= 500:
-                after = _retry_after(error.response.headers)
-                raise ModelBusyError(told, after, tokens=tokens) from None
-            kind = RefusedError if error.status_code in _OF_THE_ITEM else ModelError
+            message, tokens = self._clean(f"{error.status_code}: {error.message}"), _usage(error)
+            lost = _tries.unanswered
+            if error.status_code in _TRANSIENT or error.status_code >= 500:
+                raise ModelBusyError(message, tokens=tokens, lost_tries=lost) from None
+            kind = RefusedError if error.status_code in _ITEM_ERRORS else ModelError
             raise kind(
-                f"The endpoint must take the request. Got {told}; check the model's name, the key "
-                "in the environment, the options, and what is shown of the item.",
-                tokens=tokens,
-            ) from None
-        except (openai.APIError, LongBodyError) as error:  # time-outs, what is no answer
+                f"The endpoint must accept the request. Got {message}; check the model's name, the "
+                "key in the environment, the options, and the text of the item.",
+                tokens=tokens, lost_tries=lost,
+            ) from None  # fmt: skip
+        except (openai.APIError, BodyError) as error:  # also time-outs and broken connections
             for cause in (error, error.__cause__):  # openai before version 3 wraps it
-                if isinstance(cause, LongBodyError):
+                if isinstance(cause, BodyError):
                     raise ModelError(
                         f"The endpoint must {cause}; check its address, the model's name and the "
                         "options.",
                         tokens=_UNKNOWN,
                     ) from None
-            told = self._clean(str(error) or type(error).__name__)
-            tokens = None if "Connect" in type(error.__cause__).__name__ else _UNKNOWN
-            raise ModelBusyError(told, tokens=tokens) from None
+            message = self._clean(str(error) or type(error).__name__)
+            if "Connect" in type(error.__cause__).__name__:  # no try reached the endpoint
+                raise ModelBusyError(message) from None
+            lost = max(_tries.unanswered - 1, 0)  # the last one is in `tokens`
+            raise ModelBusyError(message, tokens=_UNKNOWN, lost_tries=lost) from None
         except (ValueError, TypeError, AttributeError, LookupError, RecursionError) as error:
-            told = self._clean(f"not of the protocol ({error})")
-            raise ModelBusyError(told, tokens=_tokens(found)) from None
+            message = self._clean(f"not of the protocol ({error})")
+            raise ModelBusyError(message, tokens=_tokens(completion)) from None
 
     def _clean(self, text: str) -> str:
-        """A message without the key."""
+        """Return a message without the key."""
         return self._redacted(text, self._api.api_key)[:500]
 
     def _without_key(self, reply: Reply) -> Reply:
-        """An answer without the key, if it is a secret; its letters have no probabilities then."""
+        """Return a reply without the key; where it was removed, without probabilities."""
         key = self._api.api_key
         text = self._redacted(reply, key) if len(key) >= _SECRET else reply
         if text == reply:
             return reply
-        return Reply(text, tokens_in=reply.tokens_in, tokens_out=reply.tokens_out)
+        return Reply(
+            text, tokens_in=reply.tokens_in, tokens_out=reply.tokens_out,
+            lost_tries=reply.lost_tries,
+        )  # fmt: skip
 
     @staticmethod
     def _redacted(text: str, key: str) -> str:
-        """A text without the key, plain or as a JSON string has it."""
+        """Replace the key, plain or encoded in a JSON string."""
         for form in {key, json.dumps(key)[1:-1]} - {""}:
             text = text.replace(form, "***")
         return text
@@ -134,6 +146,7 @@ def model_client(
     *,
     key_variable: str = "OPENAI_API_KEY",
     timeout: float = 60.0,
+    retries: int = 6,
     logprobs: bool = False,
     extra: dict[str, Any] | None = None,
 ) -> ModelClient:
@@ -142,32 +155,37 @@ def model_client(
     Parameters
     ----------
     url : str
-        Where it is, such as "https://api.openai.com/v1" or "http://localhost:11434/v1". No key,
-        name or password in it: the key is in the environment.
+        Address, such as "https://api.openai.com/v1" or "http://localhost:11434/v1", without a
+        key, name or password: the key is in the environment.
     model : str
         The model's name there.
     key_variable : str, default="OPENAI_API_KEY"
-        The environment variable that has the key; without it none is sent, as local servers want.
+        The environment variable that contains the key. Without it no key is sent; local servers
+        need none.
     timeout : float, default=60.0
-        Seconds to wait for an answer.
+        Seconds to wait for a reply.
+    retries : int, default=6
+        Further tries after a time-out, a rate limit or a failure of the server. The openai package
+        makes them: pauses double from 0.5 s to 8 s, and a `Retry-After` of the server up to two
+        minutes is respected.
     logprobs : bool, default=False
-        Ask for the probabilities of what might have been written: they are shares then.
+        Ask for the probabilities of alternative tokens. They become the shares of an answer.
     extra : dict of str to object or None, default=None
-        Sent with every request, such as ``{"response_format": {"type": "json_object"}}``; an
-        option that is None here is not sent. Models that think before they answer want
+        Sent with every request, such as ``{"response_format": {"type": "json_object"}}``; None as
+        a value removes an option. Reasoning models need
         ``{"temperature": None, "max_tokens": None, "max_completion_tokens": 2000}``.
 
     Returns
     -------
     ModelClient
-        To be passed to `ModelOracle`.
+        Client to pass to `ModelOracle`.
 
     Raises
     ------
     MissingExtraError
         If the package openai is not installed.
     ParameterError
-        If the URL is none, or has a key in it.
+        If the URL is not valid or contains a key.
 
     Examples
     --------
@@ -183,6 +201,7 @@ def model_client(
             f"environment variable {key_variable}."
         )
     check_positive(timeout, "timeout", "model_client")
+    check_number(retries, "retries", "model_client", integer=True)
     try:
         import openai
     except ImportError as error:
@@ -192,64 +211,113 @@ def model_client(
     key = os.environ.get(key_variable, "").strip()
     if not (key.isascii() and key.isprintable()):
         raise ParameterError(
-            f"The environment variable {key_variable} must hold a key of printable letters. Got "
-            "another one; set it again."
+            f"The environment variable {key_variable} must contain a key of printable ASCII "
+            "characters. Got other characters; set it again."
         )
-    from askmeans.llm.bodies import limit_body
-
-    http = openai.DefaultHttpxClient(event_hooks={"response": [limit_body()]}, timeout=timeout)
+    hooks: dict[str, list[Callable[..., Any]]] = {
+        "request": [_count_try],
+        "response": [_note_status, _limited_body()],
+    }
+    http = openai.DefaultHttpxClient(event_hooks=hooks, timeout=timeout)
     api = openai.OpenAI(
-        base_url=url, api_key=key or "none", timeout=timeout, max_retries=0, http_client=http
-    )
-    api.api_key = key  # the library wants one to begin with; without one no header is sent
-    told: dict[str, Any] = {"logprobs": True, "top_logprobs": _TOP} if logprobs else {}
-    return ModelClient(api, model, told | (extra or {}))
+        base_url=url, api_key=key or "none", timeout=timeout, max_retries=int(retries),
+        http_client=http,
+    )  # fmt: skip
+    api.api_key = key  # the constructor needs one; __call__ omits the header where it is empty
+    options: dict[str, Any] = {"logprobs": True, "top_logprobs": _TOP} if logprobs else {}
+    return ModelClient(api, model, options | (extra or {}))
 
 
-def _reply(found: Any) -> Reply:
-    """The text, tokens and probabilities of a completion."""
-    choice = found.choices[0]
+class _Tries(threading.local):
+    """Tries of this thread's request that no status answered: they may be billed."""
+
+    unanswered = 0
+
+
+_tries = _Tries()
+
+
+def _count_try(_: Any) -> None:
+    """Count a try before it is sent."""
+    _tries.unanswered += 1
+
+
+def _note_status(response: Any) -> None:
+    """Take back a try that the server refused: it is not billed."""
+    if response.status_code >= 400:
+        _tries.unanswered -= 1
+
+
+def _limited_body() -> Callable[[Any], None]:
+    """Return a hook that limits the body of a response before it is read."""
+    import openai
+
+    # openai depends on httpx, from version 3 on httpx2; both check the class of a stream.
+    client: type = openai.DefaultHttpxClient.__bases__[0]
+    http: Any = importlib.import_module(client.__module__.partition(".")[0])
+
+    class Body(http.SyncByteStream):  # type: ignore[misc]  # the base is known at run time
+        def __init__(self, raw: Any, coding: str) -> None:
+            self._raw = raw
+            self._coding = coding
+
+        def __iter__(self) -> Iterator[bytes]:
+            return _unpacked(self._raw, self._coding)
+
+        def close(self) -> None:
+            self._raw.close()
+
+    def limit(response: Any) -> None:
+        coding = response.headers.pop("content-encoding", "identity")
+        response.stream = Body(response.stream, coding.strip().lower())
+
+    return limit
+
+
+def _unpacked(chunks: Any, coding: str) -> Iterator[bytes]:
+    """Yield the chunks of a body, unpacked; a BodyError where they are too many."""
+    if coding != "identity" and coding not in _CODINGS:
+        raise BodyError(f"reply as text, gzip or deflate. Got {coding[:40]!r}")
+    unpacker = zlib.decompressobj(_CODINGS[coding]) if coding in _CODINGS else None
+    left = _MAX_BODY
+    for chunk in chunks:
+        try:
+            plain = chunk if unpacker is None else unpacker.decompress(chunk, left + 1)
+        except zlib.error as error:
+            raise BodyError(f"reply in {coding}, as its header states. Got {error}") from error
+        left -= len(plain)
+        if left < 0:
+            raise BodyError("reply with at most 1 MB. Got more")
+        yield plain
+
+
+def _reply(completion: Any) -> Reply:
+    """Read the text, tokens and probabilities of a completion."""
+    choice = completion.choices[0]
     text = choice.message.content
     if choice.finish_reason is None and not text:
         raise ValueError("an empty answer")
-    told = [
+    logprobs = [
         (each.token, {other.token: other.logprob for other in each.top_logprobs})
         for each in (choice.logprobs.content or () if choice.logprobs else ())
     ]
-    read, written = _tokens(found)
-    return Reply(text or "", tokens_in=read, tokens_out=written, logprobs=told)
+    read, written = _tokens(completion)
+    lost = max(_tries.unanswered - 1, 0)  # this one was answered
+    return Reply(text or "", tokens_in=read, tokens_out=written, logprobs=logprobs, lost_tries=lost)
 
 
-def _tokens(found: Any) -> tuple[int | None, int | None]:
-    """Tokens that an answer counts, also one that is none; None where it does not."""
-    usage = getattr(found, "usage", None)
+def _tokens(completion: Any) -> tuple[int | None, int | None]:
+    """Tokens that a reply counts, also an unusable one; None where it does not."""
+    usage = getattr(completion, "usage", None)
     parts = (getattr(usage, name, None) for name in ("prompt_tokens", "completion_tokens"))
     read, written = (part if isinstance(part, int) and part >= 0 else None for part in parts)
     return read, written
 
 
 def _usage(error: Any) -> tuple[int | None, int | None] | None:
-    """Tokens that an error counts; None where it says nothing, and nothing is billed."""
+    """Tokens that an error counts; None where it counts none, and nothing is billed."""
     try:
         usage = error.response.json()["usage"]
         return int(usage["prompt_tokens"]), int(usage["completion_tokens"])
     except (ValueError, TypeError, LookupError, OverflowError, RecursionError):
-        return None
-
-
-def _retry_after(headers: Any) -> float | None:
-    """Seconds that the server asks to wait, or until a date by its own clock; None for neither."""
-    text = headers.get("retry-after", "")
-    try:
-        return max(0.0, float(text))
-    except ValueError:
-        then, now = _date(text), _date(headers.get("date", ""))
-    return None if then is None else max(0.0, then - (time.time() if now is None else now))
-
-
-def _date(text: str) -> float | None:
-    """A date of HTTP in seconds; None for another text."""
-    try:
-        return parsedate_to_datetime(text).timestamp()
-    except ValueError:
         return None

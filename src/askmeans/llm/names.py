@@ -1,4 +1,4 @@
-"""Names for groups, proposed by a language model; people accept or change them."""
+"""Group names proposed by a language model, for people to accept or change."""
 
 import json
 import re
@@ -10,31 +10,30 @@ from typing import Any
 from askmeans._util.checks import check_name
 from askmeans.exceptions import AnswerError, BudgetError, ParameterError
 from askmeans.llm.cache import ModelCost, ReplyCache
-from askmeans.llm.calls import Caller, Clock, Limits, Spent
+from askmeans.llm.calls import BudgetSpentError, Caller, Limits, estimated_tokens, largest_reply
 from askmeans.llm.prompts import AGAIN, DATA, Messages, encoded, fields_of, labels
-from askmeans.llm.tokens import about, most_written
 
 __all__ = ["GroupSample", "NameProposal", "NameProposer", "propose_names", "typical_words"]
 
-_NAME, _DESCRIPTION = 40, 200  # characters at most
-_EXAMPLE = 300  # of a field of an example
-_WRITTEN = 100  # tokens for each group at most: 240 characters are about 60
-_USUAL = 40  # and as a rule
+_MAX_NAME, _MAX_DESCRIPTION = 40, 200  # characters: a name fits on a button, the rest in a line
+_MAX_EXAMPLE = 300  # characters of a field of an example
+_MAX_REPLY = 100  # tokens per group: 240 characters are about 60
+_USUAL_REPLY = 40  # tokens per group
 _WORD = re.compile(r"[^\W\d_]{3,}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupSample:
-    """What a group is like.
+    """A group's name, examples and typical words.
 
     Parameters
     ----------
     name : str
-        What it is called now.
+        Its current name.
     examples : tuple of object
-        Items of it, as people see them: texts, or mappings of names to values.
+        Some of its items: texts, or mappings of names to values.
     words : tuple of str, default=()
-        Words that are more frequent in it than elsewhere.
+        Words that are more frequent in it than in other groups.
 
     Examples
     --------
@@ -49,16 +48,16 @@ class GroupSample:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NameProposal:
-    """A name that a group might have.
+    """A proposed name of a group.
 
     Parameters
     ----------
     group : int
-        The group's place among those passed.
+        The group's index among those passed.
     name : str
         At most 40 characters.
     description : str
-        A line on what belongs there.
+        One line about its items.
 
     Examples
     --------
@@ -76,20 +75,17 @@ def propose_names(
     groups: Sequence[GroupSample],
     *,
     guidelines: str = "",
-    clock: Clock | None = None,
 ) -> list[NameProposal]:
-    """Ask a language model what groups might be called; nothing is renamed.
+    """Ask a language model for names of groups; nothing is renamed.
 
     Parameters
     ----------
     client : callable
         As for `ModelOracle`.
     groups : sequence of GroupSample
-        What the groups are like.
+        The groups.
     guidelines : str, default=""
-        What they are for.
-    clock : object or None, default=None
-        As for `ModelOracle`.
+        Their purpose.
 
     Returns
     -------
@@ -99,7 +95,7 @@ def propose_names(
     Raises
     ------
     AnswerError
-        If the model writes what is no proposal, twice.
+        If two replies in a row are no valid proposals.
 
     Examples
     --------
@@ -108,52 +104,53 @@ def propose_names(
     >>> propose_names(client, [GroupSample(name="Group A", examples=("apple", "pear"))])[0].name
     'Fruit'
     """
-    caller = Caller(client, ReplyCache(None), Limits(), clock)
+    caller = Caller(client, ReplyCache(None), Limits())
     return NameProposer(caller, groups, guidelines).propose()
 
 
 class NameProposer:
-    """Asks for names of some groups: remembered, and within a budget."""
+    """Asks for names of groups, with a cache and a budget."""
 
     def __init__(self, caller: Caller, groups: Sequence[GroupSample], guidelines: str) -> None:
         self._caller = caller
         self._groups = groups
         self._messages = _messages(groups, guidelines)
-        self._options = {"temperature": 0.0, "max_tokens": _WRITTEN * (len(groups) + 1)}
+        self._options = {"temperature": 0.0, "max_tokens": _MAX_REPLY * (len(groups) + 1)}
 
     def forecast(self) -> ModelCost:
-        """About what it will cost, without asking anything."""
+        """Forecast the cost without a request."""
         key = self._caller.key(self._messages, self._options, (0,))
-        known, limits = self._caller.cache.get(key), self._caller.limits
-        own = most_written(self._caller.sent({}))  # of a model that thinks first
-        read, written = about(self._messages), own or _USUAL * (len(self._groups) + 1)
-        if known is not None:
+        is_known, limits = self._caller.cache.get(key) is not None, self._caller.limits
+        limit = largest_reply(self._caller.sent({}))  # of a reasoning model
+        read = estimated_tokens(self._messages)
+        written = limit or _USUAL_REPLY * (len(self._groups) + 1)
+        if is_known:
             read = written = 0
         return ModelCost(
-            calls=int(known is None), remembered=int(known is not None), tokens_in=read,
+            calls=int(not is_known), remembered=int(is_known), tokens_in=read,
             tokens_out=written, money=limits.money(read, written) if limits.prices else None,
         )  # fmt: skip
 
     def propose(self) -> list[NameProposal]:
-        """What the model proposes.
+        """Return the model's proposals.
 
-        An AnswerError where it is no proposal, twice; a BudgetError where it may cost too much.
+        An AnswerError after two invalid replies; a BudgetError where it may cost too much.
         """
         system, user = self._messages
         again = {**system, "content": f"{system['content']}\n\n{AGAIN}"}
         for messages in (self._messages, [again, user]):
             try:
                 reply = self._caller(messages, self._options, (0,))
-            except Spent as spent:
+            except BudgetSpentError as error:
                 raise BudgetError(
                     "The budget must allow a request for names. Got too little: "
-                    f"{str(spent).replace('card', 'request')}; allow more."
-                ) from spent
+                    f"{str(error).replace('card', 'request')}; allow more."
+                ) from error
             try:
                 return _proposals(reply, self._groups)
             except (AnswerError, ParameterError) as error:
-                wrong = error
-        raise AnswerError(f"The model must propose a name for each group. {wrong}") from wrong
+                cause = error
+        raise AnswerError(f"The model must propose a name for each group. {cause}") from cause
 
 
 def typical_words(texts: Sequence[str], groups: Sequence[int], n: int = 10) -> list[list[str]]:
@@ -166,12 +163,12 @@ def typical_words(texts: Sequence[str], groups: Sequence[int], n: int = 10) -> l
     groups : sequence of int
         The group of each, from 0.
     n : int, default=10
-        How many words at most for each group.
+        The maximum number of words per group.
 
     Returns
     -------
     list of list of str
-        The most typical first.
+        Words by decreasing difference of document frequencies.
 
     Examples
     --------
@@ -184,25 +181,25 @@ def typical_words(texts: Sequence[str], groups: Sequence[int], n: int = 10) -> l
         counts[group].update(set(_WORD.findall(text.casefold())))  # once for each item
     sizes = Counter(groups)
     total = sum(counts, Counter())
-    found = []
-    for group, mine in enumerate(counts):
+    typical = []
+    for group, in_group in enumerate(counts):
         others = max(len(texts) - sizes[group], 1)
         lift = {
-            word: (count / sizes[group] - (total[word] - count) / others, word)
-            for word, count in mine.items()
+            word: count / sizes[group] - (total[word] - count) / others
+            for word, count in in_group.items()
         }
-        best = sorted(lift, key=lambda word: (-lift[word][0], word))
-        found.append([word for word in best if lift[word][0] > 0.0][:n])
-    return found
+        words = sorted(lift, key=lambda word: (-lift[word], word))
+        typical.append([word for word in words if lift[word] > 0.0][:n])
+    return typical
 
 
 def _messages(groups: Sequence[GroupSample], guidelines: str) -> Messages:
-    """The task, and the groups as data."""
+    """Write the task, and the groups as data."""
     known = labels(len(groups))
     data = {
         label: {
             "name": group.name,
-            "examples": [fields_of(each, _EXAMPLE)[0] for each in group.examples],
+            "examples": [fields_of(each, _MAX_EXAMPLE)[0] for each in group.examples],
             "words": list(group.words),
         }
         for label, group in zip(known, groups, strict=True)
@@ -215,32 +212,33 @@ def _messages(groups: Sequence[GroupSample], guidelines: str) -> Messages:
             DATA,
             f"Guidelines:\n{guidelines.strip()}",
             f"Answer with one JSON object and nothing else: {form} with each L of "
-            f"{', '.join(known)}, different names N of at most {_NAME} characters, and "
-            f"descriptions D of at most {_DESCRIPTION}.",
+            f"{', '.join(known)}, different names N of at most {_MAX_NAME} characters, and "
+            f"descriptions D of at most {_MAX_DESCRIPTION}.",
         ]
     )
     return [{"role": "system", "content": system}, {"role": "user", "content": encoded(data)}]
 
 
 def _proposals(text: str, groups: Sequence[GroupSample]) -> list[NameProposal]:
-    """What the model proposes, checked."""
+    """Parse and check a reply."""
     known = labels(len(groups))
     try:
-        told = json.loads(text.strip())
+        reply = json.loads(text.strip())
     except (ValueError, RecursionError) as error:
-        raise AnswerError(f"Got {text!r:.80}, which is no JSON.") from error
-    if not isinstance(told, dict) or set(told) != set(known):
-        raise AnswerError(f"Got {text!r:.80}, which is not about these groups.")
-    found = []
-    for place, label in enumerate(known):
-        one = told[label]
-        if not isinstance(one, dict) or set(one) != {"name", "description"}:
-            raise AnswerError(f"Got {one!r:.80}, which is no name with a description.")
-        name = check_name(one["name"], "name", "propose_names")
-        description = " ".join(str(one["description"]).split())
-        if len(name) > _NAME or len(description) > _DESCRIPTION or not description.isprintable():
-            raise AnswerError(f"Got {name!r:.60}, which is too long, or cannot be printed.")
-        found.append(NameProposal(group=place, name=name, description=description))
-    if len({proposal.name.casefold() for proposal in found}) < len(found):
-        raise AnswerError("Got the same name twice.")
-    return found
+        raise AnswerError(f"{text!r:.80} is not JSON.") from error
+    if not isinstance(reply, dict) or set(reply) != set(known):
+        raise AnswerError(f"{text!r:.80} does not name these groups.")
+    proposals = []
+    for index, label in enumerate(known):
+        entry = reply[label]
+        if not isinstance(entry, dict) or set(entry) != {"name", "description"}:
+            raise AnswerError(f"{entry!r:.80} is not a name with a description.")
+        name = check_name(entry["name"], "name", "propose_names")
+        description = " ".join(str(entry["description"]).split())
+        too_long = len(name) > _MAX_NAME or len(description) > _MAX_DESCRIPTION
+        if too_long or not description.isprintable():
+            raise AnswerError(f"{name!r:.60} is too long or not printable.")
+        proposals.append(NameProposal(group=index, name=name, description=description))
+    if len({proposal.name.casefold() for proposal in proposals}) < len(proposals):
+        raise AnswerError("Two groups have the same name.")
+    return proposals

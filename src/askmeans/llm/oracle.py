@@ -1,4 +1,4 @@
-"""An oracle that asks a language model, through any client."""
+"""An oracle that sends each question to a language model, through any client."""
 
 import math
 import threading
@@ -23,10 +23,16 @@ from askmeans.exceptions import (
     StopAsking,
 )
 from askmeans.llm.cache import ModelCost, ReplyCache
-from askmeans.llm.calls import Caller, Clock, Limits, RefusedError, Spent
+from askmeans.llm.calls import (
+    BudgetSpentError,
+    Caller,
+    Limits,
+    RefusedError,
+    estimated_tokens,
+    largest_reply,
+)
 from askmeans.llm.prompts import Messages, Prompts
-from askmeans.llm.replies import Reply, parsed, spread
-from askmeans.llm.tokens import about, most_written
+from askmeans.llm.replies import Reply, parsed, shares_of_labels
 from askmeans.queries import GroupQueries, MembershipQueries, Queries, Question
 
 __all__ = ["ModelOracle"]
@@ -34,60 +40,56 @@ __all__ = ["ModelOracle"]
 Floats = NDArray[np.float64]
 Value = float | tuple[float, ...]
 
-_WRITTEN = 200  # tokens that an answer may have: the longest valid one is far shorter
-_EACH = 12  # and more for each group: "A": 0.25 has about ten
-_USUAL = 10  # tokens that one has as a rule: {"group": "A"} has seven or so
-_WARM = 0.7  # temperature of several votes: as Wang et al. (2023), "Self-consistency", have it
-# Failures after which others may still be asked: for now, or because of the item itself.
-_OF_ONE_QUESTION = (ModelBusyError, TimeoutError, ConnectionError, RefusedError, DataError)
-_IN_A_ROW = 10  # questions that fail one after the other, from which on nothing more is tried
+_MAX_REPLY = 200  # tokens of a reply: several times the longest valid one
+_MAX_PER_GROUP = 12  # further tokens per group: "A": 0.25 has about ten
+_USUAL_REPLY = 10  # tokens: {"group": "A"} has about seven
+_VOTE_TEMPERATURE = 0.7  # Wang et al. (2023), "Self-consistency improves chain of thought"
+# Errors that concern one question only.
+_QUESTION_ERRORS = (ModelBusyError, TimeoutError, ConnectionError, RefusedError, DataError)
+_MAX_FAILURES = 10  # consecutive questions that fail: then the endpoint is considered down
 
 
 class ModelOracle:
-    r"""Asks a language model, each question in a prompt of its own.
+    r"""Oracle that sends each question to a language model in a prompt of its own.
 
-    What it writes must be a JSON object of the form asked for; after one more try it is "cannot
-    say". Every raw answer is on disk before it counts, so a run that was stopped or killed goes on
-    where it was, and the same run again costs nothing.
+    A reply must be a JSON object of the required form. After a second invalid reply the answer is
+    "cannot say". Every raw reply is on disk before it counts, so an interrupted run continues, and
+    the same run again costs nothing.
 
     Parameters
     ----------
     client : callable
-        ``client(messages, **options)`` returns the text that a model writes: messages as OpenAI
-        has them, options `temperature`, `max_tokens` and, for votes, `seed`. `model_client` makes
-        one; an attribute `name` says which model it is. It raises `ModelBusyError`, `TimeoutError`
-        or `ConnectionError` where another try may help.
+        ``client(messages, **options)`` returns the text that a model writes: messages in OpenAI's
+        format, options `temperature`, `max_tokens` and, for votes, `seed`. `model_client` makes
+        one. Its attribute `name` is the model's name. A client repeats failed requests itself and
+        then raises `ModelBusyError`, `TimeoutError` or `ConnectionError`; the question has no
+        answer then, and the next is asked.
     guidelines : str
-        What belongs where, by the owner of the items.
+        The owner's definition of the groups.
     show : callable or sequence
-        ``show(row)``, or a list or a data frame: what people see of an item, a text or a mapping
-        of names to values. A `pathlib.Path` in it is a picture.
+        ``show(row)``, or a list or a data frame: the text of an item, or a mapping of names to
+        values. A `pathlib.Path` in it is a picture.
     names : sequence of str or None, default=None
-        What the groups are called.
+        Names of the groups.
     exemplars : sequence of sequences of int or None, default=None
-        For each group, rows of items that show what it is. They are in the prompts of other
-        items: choose items that you have read.
+        For each group, rows of typical items. They are in the prompts of other items: choose
+        items that you have read.
     votes : int, default=1
-        How often each question is asked; the shares of the answers are the answer.
+        Requests per question; the answer is their mean.
     temperature : float or None, default=None
-        How freely the model writes; None for 0, of several votes 0.7.
+        Sampling temperature; None for 0, with several votes 0.7.
     cache : path or None, default=None
-        A file for the raw answers, and for what they cost; None to keep them in memory only.
+        A file for raw replies and their costs; None keeps them in memory.
     max_cost : float or None, default=None
-        Money that may be spent on this model at most, in the currency of `prices`, in earlier runs
-        with the same cache, too: a run that goes on has what is left.
+        Budget in the currency of `prices`. Earlier runs with the same cache count.
     max_tokens : int or None, default=None
-        Tokens that may be used at most, read and written, likewise.
+        Budget in tokens read and written. Earlier runs with the same cache count.
     prices : (float, float) or None, default=None
-        What a million tokens cost that are read, and written.
+        Prices of a million tokens read, and written.
     concurrency : int, default=8
-        Requests at a time.
-    retries : int, default=6
-        How often a request is tried again that fails.
+        Simultaneous requests.
     progress : bool, default=False
-        Show a progress bar, where there is a terminal.
-    clock : object or None, default=None
-        Has ``now()`` and ``sleep(seconds)``; None for the machine's own.
+        Show a progress bar in a terminal.
 
     Raises
     ------
@@ -122,9 +124,7 @@ class ModelOracle:
         max_tokens: int | None = None,
         prices: tuple[float, float] | None = None,
         concurrency: int = 8,
-        retries: int = 6,
         progress: bool = False,
-        clock: Clock | None = None,
     ) -> None:
         owner = type(self).__name__
         if not callable(client):
@@ -141,35 +141,35 @@ class ModelOracle:
         self.progress = progress
         self.failed: set[Question] = set()
         self.is_spent = False
-        self.refusal = ""  # why the last request was not made, where it could cost too much
+        self.refusal = ""  # why the budget did not allow the last request
         self.prompts = Prompts(guidelines, show, names, exemplars)
-        limits = Limits(max_cost=max_cost, max_tokens=max_tokens, prices=prices, retries=retries)
-        self._caller = Caller(client, ReplyCache(cache), limits, clock)
+        limits = Limits(max_cost=max_cost, max_tokens=max_tokens, prices=prices)
+        self._caller = Caller(client, ReplyCache(cache), limits)
 
     def __repr__(self) -> str:
         return f"ModelOracle({self.name!r}, votes={self.votes})"
 
     @property
     def name(self) -> str:
-        """What the model is called."""
+        """The model's name."""
         return self._caller.model
 
     @property
     def spent(self) -> ModelCost:
-        """What was asked so far in this run, and what it cost."""
+        """Requests of this run, and their cost."""
         return self._caller.spent
 
     @property
     def spent_in_all(self) -> ModelCost:
-        """What the model cost so far, in earlier runs with the same cache, too."""
+        """Cost of the model so far, including earlier runs with the same cache."""
         return self._caller.spent_in_all
 
     def who(self, queries: Queries) -> list[str]:
-        """The name of the model, for each question."""
+        """Return the name of the model for each question."""
         return [self.name] * len(queries)
 
     def forecast(self, queries: Queries) -> ModelCost:
-        """About what a batch will cost, without asking anything, if no request fails.
+        """Forecast the cost of a batch without a request, if none fails.
 
         Parameters
         ----------
@@ -179,7 +179,7 @@ class ModelOracle:
         Returns
         -------
         ModelCost
-            Requests that are left, answers that are known already, tokens and money.
+            Requests to make, cached replies, tokens and money.
 
         Examples
         --------
@@ -198,64 +198,65 @@ class ModelOracle:
                 if reply is not None:
                     known.append(reply)
                 else:
-                    calls, tokens = calls + 1, tokens + about(messages)
-        written = round(calls * self._usually_written(known))
+                    calls, tokens = calls + 1, tokens + estimated_tokens(messages)
+        written = round(calls * self._usual_reply(known))
         limits = self._caller.limits
         return ModelCost(
             calls=calls, remembered=len(known), tokens_in=tokens, tokens_out=written,
             money=limits.money(tokens, written) if limits.prices else None,
         )  # fmt: skip
 
-    def _usually_written(self, known: Sequence[Reply]) -> float:
-        """Tokens of an answer: as those known, else few, or as many as the client lets it write."""
+    def _usual_reply(self, known: Sequence[Reply]) -> float:
+        """Tokens of a reply: the mean of known ones, else the client's limit, else a few."""
         if known:
             return sum(reply.tokens_out or 0 for reply in known) / len(known)
-        return most_written(self._caller.sent({})) or _USUAL  # a limit of its own: it thinks first
+        return largest_reply(self._caller.sent({})) or _USUAL_REPLY  # a reasoning model has a limit
 
     def answer(self, queries: Queries) -> Floats:
-        """What the model says; NaN also for what could not be asked (`failed`).
+        """Return the model's answers, NaN for "cannot say" and for requests that failed (`failed`).
 
-        It stops when the budget is spent, on Ctrl-C, or when the model cannot be asked; all that it
-        said is in the cache.
+        StopAsking is raised when the budget is spent, on Ctrl-C, or when the endpoint is down; all
+        replies so far are in the cache.
         """
         if not callable(self.prompts.shown) and len(queries):
             queries.check_items(len(self.prompts.shown))
-        asked, k = queries.questions(), self._n_clusters(queries)
-        batch = _Batch(partial(self._card, k=k), self._caller.ended, self.failed)
+        questions, k = queries.questions(), self._n_clusters(queries)
+        batch = _Batch(partial(self._mean_vote, k=k), self._caller.stopped, self.failed)
+        distinct = list(dict.fromkeys(questions))
         with (
-            bar(self.progress, len(asked)) as advance,
+            bar(self.progress, len(questions)) as advance,
             ThreadPoolExecutor(self.concurrency) as pool,
         ):
             try:
                 done: SimpleQueue[Any] = SimpleQueue()
-                for question in (distinct := list(dict.fromkeys(asked))):
+                for question in distinct:
                     pool.submit(batch.ask, question).add_done_callback(done.put)
                 for _ in distinct:
-                    _wait_for(done)
+                    _wait_for_one(done)
                     advance(1)
             except KeyboardInterrupt:
-                batch.ended.set()
+                batch.stopped.set()
         self.is_spent |= batch.is_spent
         self.refusal = batch.refusal
-        answers, said = np.full(queries.shape, np.nan), batch.said
-        for row, question in enumerate(asked):
-            answers[row] = said.get(question, np.nan)  # what failed, too
-        if batch.ended.is_set():
-            reached = np.array([question in said for question in asked], dtype=bool)
+        answers = np.full(queries.shape, np.nan)
+        for row, question in enumerate(questions):
+            answers[row] = batch.answers.get(question, np.nan)
+        if batch.stopped.is_set():
+            reached = np.array([question in batch.answers for question in questions], dtype=bool)
             raise StopAsking(answers, reached) from batch.cause
         return answers
 
-    def _card(self, question: Question, k: int) -> Value:
-        """One question's answer: the mean of its votes, of those that could say."""
+    def _mean_vote(self, question: Question, k: int) -> Value:
+        """Return the mean of the votes that are answers."""
         votes = [self._vote(question, k, vote) for vote in range(self.votes)]
-        told = np.array([vote for vote in votes if not np.isnan(vote).any()])
-        if not len(told):
-            return self._nothing(question, k)
-        mean = told.mean(axis=0)
+        valid = np.array([vote for vote in votes if not np.isnan(vote).any()])
+        if not len(valid):
+            return self._cannot_say(question, k)
+        mean = valid.mean(axis=0)
         return tuple(mean.tolist()) if mean.ndim else float(mean)
 
     def _vote(self, question: Question, k: int, vote: int) -> Value:
-        """What the model says once; asked again where it is no answer, then "cannot say"."""
+        """Ask once, and once more after an invalid reply; then "cannot say"."""
         for attempt in range(2):
             messages: Messages = self.prompts.messages(question, k, again=attempt > 0)
             options = self._options(k, vote)
@@ -265,21 +266,21 @@ class ModelOracle:
             except AnswerError:
                 continue
             if isinstance(value, tuple) and reply.logprobs:
-                return spread(reply, question, k, value)
+                return shares_of_labels(reply, question, k, value)
             return value
-        return self._nothing(question, k)
+        return self._cannot_say(question, k)
 
     def _options(self, k: int, vote: int) -> dict[str, Any]:
-        """How the model shall write."""
-        usual = 0.0 if self.votes == 1 else _WARM
+        """Sampling options of a request."""
+        default = 0.0 if self.votes == 1 else _VOTE_TEMPERATURE
         options: dict[str, Any] = {
-            "temperature": usual if self.temperature is None else float(self.temperature),
-            "max_tokens": _WRITTEN + _EACH * k,
+            "temperature": default if self.temperature is None else float(self.temperature),
+            "max_tokens": _MAX_REPLY + _MAX_PER_GROUP * k,
         }
         return options | ({"seed": vote} if self.votes > 1 else {})
 
     def _n_clusters(self, queries: Queries) -> int:
-        """How many groups there are, as far as questions are about groups."""
+        """The number of groups; 1 for questions that are not about groups."""
         if isinstance(queries, GroupQueries):
             return queries.n_clusters
         if isinstance(queries, MembershipQueries):
@@ -287,18 +288,18 @@ class ModelOracle:
             return int(queries.clusters.max(initial=0)) + 1 if names is None else len(names)
         return 1
 
-    def _nothing(self, question: Question, k: int) -> Value:
-        """No answer."""
+    def _cannot_say(self, question: Question, k: int) -> Value:
+        """NaN, or a row of NaN."""
         return (math.nan,) * k if question.kind == "group" else math.nan
 
 
 def _vote(question: Question, vote: int, attempt: int) -> tuple[int, ...]:
-    """What tells requests of the same content apart: asked again, voted again, repaired."""
+    """Number of a request among those with the same content: repeat, vote, attempt."""
     return question.repeat, vote, attempt
 
 
-def _wait_for(done: "SimpleQueue[Any]") -> None:
-    """Wait for one more, waking up now and then: another thread may have got the Ctrl-C."""
+def _wait_for_one(done: "SimpleQueue[Any]") -> None:
+    """Wait for one result; wakes up regularly, since another thread may receive the Ctrl-C."""
     while True:
         try:
             done.get(timeout=0.2)
@@ -308,58 +309,56 @@ def _wait_for(done: "SimpleQueue[Any]") -> None:
 
 
 class _Batch:
-    """Asks questions, until somebody says that it has ended; for several threads.
+    """The answers to one batch of questions; `ask` is called in several threads.
 
-    `card` answers a question; `failed` are the questions that could not be asked, of this batch
-    and before.
+    `failed` are the questions without an answer, of this batch and earlier ones.
     """
 
     def __init__(
-        self, card: Callable[[Question], Value], ended: threading.Event, failed: set[Question]
+        self, answer: Callable[[Question], Value], stopped: threading.Event, failed: set[Question]
     ) -> None:
-        self.said: dict[Question, Value] = {}
+        self.answers: dict[Question, Value] = {}
         self.failed = failed
         self.cause: Exception | None = None
         self.is_spent = False
         self.refusal = ""
-        self.ended = ended
-        self.ended.clear()
-        self._card = card
-        self._in_a_row = 0
+        self.stopped = stopped
+        self.stopped.clear()
+        self._answer = answer
+        self._failures = 0  # consecutive
         self._lock = threading.Lock()
 
     def ask(self, question: Question) -> None:
-        """Have a question answered, unless all has ended."""
-        if self.ended.is_set():
+        """Answer a question, unless the batch was stopped."""
+        if self.stopped.is_set():
             return
         try:
-            value = self._card(question)
-        except _OF_ONE_QUESTION as error:
+            value = self._answer(question)
+        except _QUESTION_ERRORS as error:
             self._note(question, error)
-        except Spent as error:
-            if not self.ended.is_set():
+        except BudgetSpentError as error:
+            if not self.stopped.is_set():
                 self.is_spent, self.refusal = True, str(error)
-            self.ended.set()
-        except Exception as error:  # what was answered is not thrown away with it
+            self.stopped.set()
+        except Exception as error:  # the answers so far are returned with it
             self.cause = self.cause or error
-            self.ended.set()
+            self.stopped.set()
         else:
             with self._lock:
-                self._in_a_row = 0
+                self._failures = 0
                 self.failed.discard(question)
-                self.said[question] = value
+                self.answers[question] = value
 
     def _note(self, question: Question, error: Exception) -> None:
-        """Note a question that could not be asked; of many in a row, give up."""
+        """Note a question that failed; after many in a row, give up."""
         with self._lock:
-            if self.ended.is_set():
-                return  # it was not tried as often as it might have been
-            self._in_a_row += 1
+            if self.stopped.is_set():
+                return
+            self._failures += 1
             self.failed.add(question)
-            if self._in_a_row >= _IN_A_ROW:
+            if self._failures >= _MAX_FAILURES:
                 self.cause = ModelError(
-                    f"The model must answer. Got {self._in_a_row} questions in a row that failed "
-                    f"in spite of several tries, the last with: {error}. What it said is kept; try "
-                    "again later."
+                    f"The model must answer. Got {self._failures} failures in a row, the last "
+                    f"with: {error}. Its replies so far are in the cache; try again later."
                 )
-                self.ended.set()
+                self.stopped.set()

@@ -1,11 +1,11 @@
 """Prompts for language models: instructions in one message, items as data in another.
 
 Rules of this file:
-- The system message has the task, the owner's guidelines and the format; no item is ever in it.
-- The user message is one line of JSON and nothing else. Items stand in it as strings in which
-  quotes, control and invisible characters, and the marks of chat templates are escaped: nothing
-  in an item can end its string.
-- A prompt is about the items of one question, and examples that its owner chose; no other item.
+- The system message contains the task, the owner's guidelines and the format, never an item.
+- The user message is one line of JSON. Items are strings in it, in which quotes, control and
+  invisible characters, and the marks of chat templates are escaped: nothing in an item can end its
+  string.
+- A prompt contains the items of one question and the owner's examples; no other item.
 """
 
 import base64
@@ -23,10 +23,10 @@ __all__ = ["AGAIN", "DATA", "Messages", "Prompts", "encoded", "fields_of", "labe
 
 Messages = list[dict[str, Any]]
 
-_LONGEST = 20_000  # characters of a field that are shown; the rest is cut off, and that is said
-_EXAMPLE = 500  # and of a field of an example
-_EXAMPLES = 3  # for each group at most
-_HEAVIEST = 10_000_000  # bytes of a picture
+_MAX_FIELD = 20_000  # characters of a field, about 5,000 tokens; the prompt states the cut
+_MAX_EXAMPLE = 500  # characters of a field of an example
+_MAX_EXAMPLES = 3  # per group
+_MAX_PICTURE = 10_000_000  # bytes: below the 20 MB that endpoints accept, after base64
 _PICTURES = {".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".gif": "image/gif",
              ".webp": "image/webp"}  # fmt: skip
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})  # Unicode's categories
@@ -79,13 +79,13 @@ class Prompts:
         self.names = names
         self.exemplars = exemplars or ()
         self.shown = show
-        self._show = show if callable(show) else _looked_up(show)
+        self._show = show if callable(show) else _row_getter(show)
 
     def messages(self, question: Question, n_clusters: int, *, again: bool = False) -> Messages:
-        """The messages of one question; with `again`, after an answer that was none."""
-        self._check(question, n_clusters)
+        """Write the messages of one question; with `again`, after an invalid reply."""
+        self._check_names(question, n_clusters)
         shown = [self._item(row) for row in question.items]
-        pictures = [part for _, found in shown for part in found]
+        pictures = [picture for _, pictures in shown for picture in pictures]
         fields = [item for item, _ in shown]
         data: dict[str, Any] = dict(zip("abc", fields, strict=False))
         if len(fields) == 1:
@@ -100,7 +100,7 @@ class Prompts:
         ]
 
     def _system(self, question: Question, n_clusters: int, *, again: bool) -> str:
-        """What is to be done, and how to answer."""
+        """Write the task and the format of the answer."""
         known = labels(n_clusters)
         listed = ", ".join(f'"{label}"' for label in known)
         group = "" if question.cluster is None else f'"{known[question.cluster]}"'
@@ -113,62 +113,62 @@ class Prompts:
         parts.append(f"Answer with one JSON object and nothing else: {form}.")
         return "\n\n".join([*parts, AGAIN] if again else parts)
 
-    def _check(self, question: Question, n_clusters: int) -> None:
-        """Refuse what has no name."""
-        wanted = n_clusters if question.cluster is None else question.cluster + 1
-        asked = question.kind in ("group", "membership")
-        if asked and self.names is not None and wanted > len(self.names):
+    def _check_names(self, question: Question, n_clusters: int) -> None:
+        """Refuse a question about a cluster without a name."""
+        n_needed = n_clusters if question.cluster is None else question.cluster + 1
+        needs_names = question.kind in ("group", "membership")
+        if needs_names and self.names is not None and n_needed > len(self.names):
             raise QueryError(
-                f"The 'names' parameter of ModelOracle must have a name for every cluster asked "
-                f"about. Got {len(self.names)} names and cluster {wanted - 1}; name them all."
+                f"The 'names' parameter of ModelOracle must have a name for every cluster. "
+                f"Got {len(self.names)} names and cluster {n_needed - 1}; name them all."
             )
 
     def _examples(self, question: Question, n_clusters: int) -> dict[str, Any]:
-        """Examples of the groups, as far as somebody chose any; never the item itself."""
-        found = {}
+        """The owner's examples of the groups, without the items of the question."""
+        examples = {}
         for label, rows in zip(labels(n_clusters), self.exemplars, strict=False):
-            others = [row for row in rows if row not in question.items][:_EXAMPLES]
+            others = [row for row in rows if row not in question.items][:_MAX_EXAMPLES]
             if others:
-                found[label] = [fields_of(self._show(row), _EXAMPLE)[0] for row in others]
-        return {"examples": found} if found else {}
+                examples[label] = [fields_of(self._show(row), _MAX_EXAMPLE)[0] for row in others]
+        return {"examples": examples} if examples else {}
 
     def _item(self, row: int) -> tuple[dict[str, Any], list[dict[str, Any]]]:
         """An item as data, and its pictures."""
-        fields, pictures = fields_of(self._show(row), _LONGEST)
+        fields, pictures = fields_of(self._show(row), _MAX_FIELD)
         return fields, [_picture(path) for path in pictures]
 
 
 def labels(n_clusters: int) -> list[str]:
-    """What groups are called in a prompt: letters, of many groups numbers."""
+    """Labels of groups in a prompt: letters, or numbers from 27 groups on."""
     if n_clusters <= 26:
         return [chr(ord("A") + j) for j in range(n_clusters)]
     return [str(j + 1) for j in range(n_clusters)]
 
 
 def encoded(value: Any) -> str:
-    """A value as JSON in one line, without anything that a chat template or a terminal obeys."""
+    """Write a value as one line of JSON without control characters or marks of chat templates."""
     text = json.dumps(value, ensure_ascii=False)
-    for odd in {c for c in set(text) if unicodedata.category(c) in _UNSEEN}:
-        text = text.replace(odd, json.dumps(odd)[1:-1])
+    for character in {c for c in set(text) if unicodedata.category(c) in _UNSEEN}:
+        text = text.replace(character, json.dumps(character)[1:-1])
     return _STRING.sub(lambda string: _TEMPLATE.sub(_escaped, string[0]), text)
 
 
-def _escaped(found: re.Match[str]) -> str:
-    """A character as JSON writes it otherwise."""
-    return f"\\u{ord(found[0]):04x}"
+def _escaped(match: re.Match[str]) -> str:
+    """Write a character as a JSON escape."""
+    return f"\\u{ord(match[0]):04x}"
 
 
-def _looked_up(items: Sequence[Any]) -> Callable[[int], Any]:
-    """A function that shows an item of a sequence or of a data frame."""
+def _row_getter(items: Sequence[Any]) -> Callable[[int], Any]:
+    """Return a function that gets an item of a sequence or a row of a data frame."""
     if hasattr(items, "iloc"):
         return lambda row: items.iloc[row].to_dict()
     return lambda row: items[row]
 
 
 def fields_of(shown: Any, most: int) -> tuple[dict[str, Any], list[Path]]:
-    """What is shown of an item: named values, and files of pictures.
+    """Split an item into named values and picture files.
 
-    Only a `Path` is a file: no text of an item is ever opened.
+    Only a `Path` is a file; a text is never opened.
     """
     if isinstance(shown, Path):
         return {}, [shown]
@@ -183,7 +183,7 @@ def fields_of(shown: Any, most: int) -> tuple[dict[str, Any], list[Path]]:
 
 
 def _plain(value: Any, most: int) -> str | int | float | bool | None:
-    """A value that JSON has; a text of its first characters."""
+    """Convert a value for JSON; a long text is cut."""
     if value is None or isinstance(value, bool | int):
         return value
     if isinstance(value, float):
@@ -193,12 +193,12 @@ def _plain(value: Any, most: int) -> str | int | float | bool | None:
 
 
 def _picture(path: Path) -> dict[str, Any]:
-    """A picture as part of a message."""
+    """Encode a picture as a part of a message."""
     kind = _PICTURES.get(path.suffix.lower())
-    if kind is None or not path.is_file() or path.stat().st_size > _HEAVIEST:
+    if kind is None or not path.is_file() or path.stat().st_size > _MAX_PICTURE:
         raise DataError(
             f"A picture must be a file of type {', '.join(_PICTURES)} and at most "
-            f"{_HEAVIEST // 10**6} MB. Got {path.name!r}; convert or shrink it."
+            f"{_MAX_PICTURE // 10**6} MB. Got {path.name!r}; convert or shrink it."
         )
     data = base64.b64encode(path.read_bytes()).decode()
     return {"type": "image_url", "image_url": {"url": f"data:{kind};base64,{data}"}}

@@ -1,7 +1,6 @@
-"""What a language model wrote, as an answer: strictly, or not at all.
+"""Strict parsing of a language model's reply.
 
-An answer is one JSON object of the form that was asked for, with nothing around it. Whatever else
-a model writes is refused.
+An answer is one JSON object of the required form and nothing else. Any other text is refused.
 """
 
 import json
@@ -16,27 +15,29 @@ from askmeans.exceptions import AnswerError
 from askmeans.llm.prompts import labels
 from askmeans.queries import Question
 
-__all__ = ["Reply", "parsed", "spread"]
+__all__ = ["Reply", "parsed", "shares_of_labels"]
 
 Row = tuple[float, ...]
 _NONE = "none"
-_LEAST = 0.5  # of the probability that must be on answers there are: the label is no accident
-_SLACK = 0.02  # by which shares may exceed 1 together: four that were rounded up to hundredths
+_LEAST = 0.5  # of the probability must be on valid labels, else the token was no label
+_SLACK = 0.02  # by which a sum of shares may exceed 1: four shares rounded up to hundredths
 
 
 class Reply(str):
-    """What a model wrote, with what it cost; a plain str will do where that is not known.
+    """The text of a model's reply with its cost; a client that does not know it returns a str.
 
     Parameters
     ----------
     text : str
-        What it wrote.
+        The text.
     tokens_in : int or None, default=None
         Tokens of the prompt; None for unknown.
     tokens_out : int or None, default=None
         Tokens written.
     logprobs : sequence of (str, dict) or None, default=None
-        For each token written, the logarithms of the probabilities of the likeliest ones.
+        For each token written, the log probabilities of the most probable alternatives.
+    lost_tries : int, default=0
+        Earlier tries of the client that got no reply and may be billed.
 
     Examples
     --------
@@ -47,6 +48,7 @@ class Reply(str):
     tokens_in: int | None
     tokens_out: int | None
     logprobs: tuple[tuple[str, dict[str, float]], ...]
+    lost_tries: int
 
     def __new__(
         cls,
@@ -55,55 +57,57 @@ class Reply(str):
         tokens_in: int | None = None,
         tokens_out: int | None = None,
         logprobs: Sequence[tuple[str, dict[str, float]]] | None = None,
+        lost_tries: int = 0,
     ) -> Self:
-        """A text with its cost."""
+        """Make a text with its cost."""
         reply = super().__new__(cls, text)
         reply.tokens_in = tokens_in
         reply.tokens_out = tokens_out
         reply.logprobs = tuple(logprobs or ())
+        reply.lost_tries = lost_tries
         return reply
 
 
 def parsed(text: str, question: Question, n_clusters: int) -> float | Row:
-    """The answer, or an AnswerError: a number, or a row for a group; NaN for "cannot say"."""
+    """Return a number, or a row for a group, NaN for "cannot say"; else raise an AnswerError."""
     try:
-        told = json.loads(text.strip(), object_pairs_hook=_once, parse_constant=_refuse)
+        reply = json.loads(text.strip(), object_pairs_hook=_unique, parse_constant=_refuse)
     except (ValueError, RecursionError) as error:
         raise AnswerError(f"An answer must be one JSON object. Got {text!r:.80}.") from error
-    if not isinstance(told, dict) or len(told) != 1:
+    if not isinstance(reply, dict) or len(reply) != 1:
         raise AnswerError(f"An answer must be an object with one key. Got {text!r:.80}.")
-    ((key, value),) = told.items()
+    ((key, value),) = reply.items()
     read = _READERS[question.kind].get(key)
-    found = None if read is None else read(value, n_clusters)
-    if found is None:
-        raise AnswerError(f"An answer must be as asked for. Got {text!r:.80}.")
-    return found
+    answer = None if read is None else read(value, n_clusters)
+    if answer is None:
+        raise AnswerError(f"An answer must have the required form. Got {text!r:.80}.")
+    return answer
 
 
-def spread(reply: Reply, question: Question, n_clusters: int, row: Row) -> Row:
-    """The row of a group by the probabilities of the labels, where the model told them.
+def shares_of_labels(reply: Reply, question: Question, n_clusters: int, row: Row) -> Row:
+    """Replace a row that names one group by the probabilities of the labels, where known.
 
-    What it gives "none" is left of the row.
+    The probability of "none" is missing from the sum of the row.
     """
     if question.kind != "group" or not (1.0 in row or not any(row)):
         return row
     known = labels(n_clusters)
-    said, text = row.index(1.0) if any(row) else n_clusters, ""
-    for token, likely in reply.logprobs:
-        if '"group"' in text and _place(token, known) == said:
-            chance = np.zeros(n_clusters + 1)  # the last is "none"
-            for other, logarithm in likely.items():
-                place = _place(other, known)
-                if place is not None:
-                    chance[place] += math.exp(min(logarithm, 0.0))
-            total = float(chance.sum())
-            return tuple((chance[:-1] / total).tolist()) if total >= _LEAST else row
+    chosen, text = row.index(1.0) if any(row) else n_clusters, ""
+    for token, alternatives in reply.logprobs:
+        if '"group"' in text and _position(token, known) == chosen:
+            probabilities = np.zeros(n_clusters + 1)  # the last is "none"
+            for other, logprob in alternatives.items():
+                position = _position(other, known)
+                if position is not None:
+                    probabilities[position] += math.exp(min(logprob, 0.0))
+            total = float(probabilities.sum())
+            return tuple((probabilities[:-1] / total).tolist()) if total >= _LEAST else row
         text += token
     return row
 
 
-def _place(token: str, known: Sequence[str]) -> int | None:
-    """Which label a token is, "none" or its beginning after all others; None for no label."""
+def _position(token: str, known: Sequence[str]) -> int | None:
+    """The index of a label, after the last for "none" or its beginning; None for no label."""
     name = token.strip().strip('"')
     if name in known:
         return known.index(name)
@@ -111,7 +115,7 @@ def _place(token: str, known: Sequence[str]) -> int | None:
 
 
 def _group(value: Any, n_clusters: int) -> Row | None:
-    """One group, none of these, or "cannot say"."""
+    """Read one group, "none of these", or "cannot say"."""
     if value is None:
         return (math.nan,) * n_clusters
     if value == _NONE:
@@ -120,7 +124,7 @@ def _group(value: Any, n_clusters: int) -> Row | None:
 
 
 def _shares(value: Any, n_clusters: int) -> Row | None:
-    """Shares over groups."""
+    """Read shares over groups."""
     known = labels(n_clusters)
     if not isinstance(value, dict) or not value or not set(value) <= {*known, _NONE}:
         return None
@@ -135,7 +139,7 @@ def _shares(value: Any, n_clusters: int) -> Row | None:
 
 
 def _number(value: Any, _: int) -> float | None:
-    """A number from 0 to 1; NaN for null."""
+    """Read a number from 0 to 1; NaN for null."""
     if value is None:
         return math.nan
     if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= value <= 1:  # type: ignore[operator]  # mypy sees no numbers ABC
@@ -144,7 +148,7 @@ def _number(value: Any, _: int) -> float | None:
 
 
 def _more_like(value: Any, _: int) -> float | None:
-    """Which of two the first item is more like."""
+    """Read which of two items the first one is more like."""
     if value is None:
         return math.nan
     return {"b": 1.0, "c": 0.0, "both": 0.5}.get(value) if isinstance(value, str) else None
@@ -159,14 +163,14 @@ _READERS: dict[str, dict[str, Callable[[Any, int], float | Row | None]]] = {
 }
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object whose keys are different."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError("a key stands twice")
-    return found
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Refuse an object with two equal keys."""
+    unique = dict(pairs)
+    if len(unique) < len(pairs):
+        raise ValueError("duplicate key")
+    return unique
 
 
 def _refuse(word: str) -> Any:
-    """NaN and Infinity are no JSON."""
+    """Refuse NaN and Infinity, which JSON does not have."""
     raise ValueError(word)

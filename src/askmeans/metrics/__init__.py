@@ -17,19 +17,17 @@ from askmeans.metrics.assumptions import (
     rho_weight,
 )
 from askmeans.metrics.calibration import expected_calibration_error
-from askmeans.metrics.choosing import ClusterNumbers, choose_n_clusters
+from askmeans.metrics.choosing import choose_n_clusters
 from askmeans.metrics.reliability import annotator_alphas, krippendorff_alpha
 from askmeans.metrics.silhouettes import fuzzy_silhouette, simplified_silhouette
 from askmeans.metrics.validity import (
     fukuyama_sugeno,
-    objective,
     partition_coefficient,
     partition_entropy,
     xie_beni,
 )
 
 __all__ = [
-    "ClusterNumbers",
     "annotator_alphas",
     "are_centers_consistent",
     "beta",
@@ -46,7 +44,6 @@ __all__ = [
     "match_clusters",
     "matched_accuracy",
     "membership_error",
-    "objective",
     "partition_coefficient",
     "partition_entropy",
     "rho_pure",

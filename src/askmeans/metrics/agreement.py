@@ -80,9 +80,9 @@ def center_error(reference: ArrayLike, estimate: ArrayLike) -> float:
     >>> center_error([[0.0], [10.0]], [[9.0], [0.5]])
     1.0
     """
-    mu, found = as_matrix(reference, "reference"), as_matrix(estimate, "estimate")
-    _check_same_shape(mu, found, "reference", "estimate")
-    return _bottleneck(np.sqrt(squared_distances(mu, found)))
+    mu, centers = as_matrix(reference, "reference"), as_matrix(estimate, "estimate")
+    _check_same_shape(mu, centers, "reference", "estimate")
+    return _bottleneck(np.sqrt(squared_distances(mu, centers)))
 
 
 @default_float_errors()
@@ -159,16 +159,16 @@ def matched_accuracy(y_true: ArrayLike, labels: ArrayLike) -> float:
     >>> matched_accuracy(["cat", "dog"], [[0.2, 0.8], [0.7, 0.3]])
     1.0
     """
-    found = np.asarray(labels)
-    if found.ndim == 2:
+    predicted = np.asarray(labels)
+    if predicted.ndim == 2:
         memberships = as_memberships(labels, "labels")
         if np.abs(memberships.sum(axis=1) - 1.0).max() > 1e-3:
             raise DataError(
                 "labels must be one-dimensional, or memberships whose rows sum to one. "
-                f"Got shape {found.shape} with other sums; flatten a column with .ravel()."
+                f"Got shape {predicted.shape} with other sums; flatten a column with .ravel()."
             )
-        found = memberships.argmax(axis=1)
-    true, clusters = _codes(y_true, "y_true"), _codes(found, "labels")
+        predicted = memberships.argmax(axis=1)
+    true, clusters = _codes(y_true, "y_true"), _codes(predicted, "labels")
     if len(true) != len(clusters):
         raise DataError(
             f"labels must have one entry for each of the {len(true)} items of y_true. "
@@ -235,13 +235,13 @@ def is_solution(
     check_number(center_tolerance, "center_tolerance", "is_solution")
     check_number(membership_tolerance, "membership_tolerance", "is_solution")
     mu = as_matrix(centers, "centers")
-    found = as_matrix(estimated_centers, "estimated_centers")
-    _check_same_shape(mu, found, "centers", "estimated_centers")
+    estimates = as_matrix(estimated_centers, "estimated_centers")
+    _check_same_shape(mu, estimates, "centers", "estimated_centers")
     U, V = _memberships_pair(
         memberships, estimated_memberships, ("memberships", "estimated_memberships")
     )
     check_columns(U, len(mu))
-    near = np.sqrt(squared_distances(mu, found)) <= center_tolerance
+    near = np.sqrt(squared_distances(mu, estimates)) <= center_tolerance
     alike = _column_differences(U, V, "max") <= membership_tolerance
     return _has_perfect_matching(near & alike)
 

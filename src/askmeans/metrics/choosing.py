@@ -75,12 +75,12 @@ class ClusterNumbers:
     def votes(self) -> dict[str, int | None]:
         """The number each index prefers; None where it says nothing."""
         usable = ~np.asarray(self.merged)
-        found: dict[str, int | None] = {}
+        votes: dict[str, int | None] = {}
         for name, values in self.indices.items():
             signed = np.where(usable, values if INDICES[name] == "high" else -values, np.nan)
             known = np.isfinite(signed).any()
-            found[name] = self.n_clusters[int(np.nanargmax(signed))] if known else None
-        return found
+            votes[name] = self.n_clusters[int(np.nanargmax(signed))] if known else None
+        return votes
 
     @property
     def suggested(self) -> int | None:
@@ -94,14 +94,14 @@ class ClusterNumbers:
     @property
     def summary(self) -> str:
         """The verdict in a sentence or two."""
-        told = ", ".join(f"{name} {vote or 'nothing'}" for name, vote in self.votes.items())
+        listed = ", ".join(f"{name} {vote or 'nothing'}" for name, vote in self.votes.items())
         if self.suggested is None:
             return (
-                f"The indices disagree ({told}): the data does not say how many clusters there "
+                f"The indices disagree ({listed}): the data does not say how many clusters there "
                 "are. Look at several, and choose by what they are for."
             )
         against = sum(vote != self.suggested for vote in self.votes.values())
-        agree = "All indices say so" if against == 0 else f"Not all agree: {told}"
+        agree = "All indices say so" if against == 0 else f"Not all agree: {listed}"
         return f"{self.suggested} clusters. {agree}."
 
     def to_frame(self) -> "pd.DataFrame":
@@ -187,12 +187,12 @@ def choose_n_clusters(
     few = np.sort(rng.permutation(len(measured))[:_SILHOUETTE])
     rows, merged = [], []
     for k in numbers:
-        found = _fit(items, k, fuzzifier, n_init, rng)
-        row = _measures(measured, found, few)
+        fit = _fit(items, k, fuzzifier, n_init, rng)
+        row = _measures(measured, fit, few)
         if n_resamples:
             row["stability"] = _stability(measured, k, fuzzifier, n_resamples, rng)
         rows.append(row)
-        merged.append(bool(found.merged))
+        merged.append(bool(fit.merged))
     return ClusterNumbers(
         n_clusters=numbers,
         indices={name: np.array([row[name] for row in rows]) for name in rows[0]},
@@ -224,11 +224,11 @@ def _fit(X: Floats, k: int, fuzzifier: float, n_init: int, rng: np.random.Genera
     )  # fmt: skip
 
 
-def _measures(X: Floats, found: "Fit", few: NDArray[np.intp]) -> dict[str, float]:
+def _measures(X: Floats, fit: "Fit", few: NDArray[np.intp]) -> dict[str, float]:
     """All indices of one fit; NaN for one that says nothing of it."""
     from askmeans.fuzzy import lloyd
 
-    centers, alpha = found.centers, found.fuzzifier
+    centers, alpha = fit.centers, fit.fuzzifier
     k, U = len(centers), lloyd.memberships(X, centers, alpha)
     try:
         silhouette = fuzzy_silhouette(X[few], U[few])
@@ -252,7 +252,7 @@ def _stability(
     half = len(X) // 2
     if half < k:
         return float("nan")
-    found: list[Any] = []
+    stabilities: list[Any] = []
     for _ in range(n_resamples):
         order = rng.permutation(len(X))
         U, V = (
@@ -260,6 +260,6 @@ def _stability(
             for rows in (order[:half], order[half:])
         )
         chance = membership_error(U, V[rng.permutation(len(V))], how="mean")
-        apart = membership_error(U, V, how="mean")
-        found.append(1.0 - apart / chance if chance > 0.0 else float("nan"))
-    return float(np.mean(found))
+        distance = membership_error(U, V, how="mean")
+        stabilities.append(1.0 - distance / chance if chance > 0.0 else float("nan"))
+    return float(np.mean(stabilities))

@@ -97,15 +97,16 @@ def _coded(ratings: ArrayLike, level: str) -> tuple[NDArray[np.intp], NDArray[np
             f"(n_annotators, n_items, n_groups). Got shape {table.shape} and level={level!r}."
         )
     table = table[:, :, None] if table.ndim == 2 else table
-    told = ~np.isnan(table).any(axis=2)
-    told &= told.sum(axis=0) >= 2  # one alone says nothing of agreement
-    values, found = np.unique(table[told], axis=0, return_inverse=True)
-    codes = np.full(told.shape, -1, dtype=np.intp)
-    codes[told] = found.reshape(-1)
+    answered = ~np.isnan(table).any(axis=2)
+    answered &= answered.sum(axis=0) >= 2  # one alone says nothing of agreement
+    values, inverse = np.unique(table[answered], axis=0, return_inverse=True)
+    codes = np.full(answered.shape, -1, dtype=np.intp)
+    codes[answered] = inverse.reshape(-1)
     if table.shape[2] > 1 or level == "interval":
         delta = ((values[:, None, :] - values[None, :, :]) ** 2).sum(axis=2)
     else:
-        delta = _differences(values[:, 0], np.bincount(codes[told], minlength=len(values)), level)
+        counts = np.bincount(codes[answered], minlength=len(values))
+        delta = _differences(values[:, 0], counts, level)
     return codes, delta
 
 

@@ -136,8 +136,8 @@ def _distances(A: Floats, B: Floats) -> Floats:
     """Euclidean distances of every row to every other."""
     from scipy.spatial.distance import cdist
 
-    found: Floats = cdist(A, B)
-    return found
+    distances: Floats = cdist(A, B)
+    return distances
 
 
 def _widths(sums: Floats, labels: NDArray[np.intp], sizes: Floats) -> Floats:

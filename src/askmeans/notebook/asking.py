@@ -6,7 +6,7 @@ from typing import Any
 
 from askmeans import sessions
 from askmeans.estimators import ActiveFuzzyKMeans
-from askmeans.estimators.validation import check_items
+from askmeans.estimators.inputs import check_items
 from askmeans.exceptions import ParameterError
 from askmeans.notebook.widget import AskWidget
 from askmeans.queries import ME

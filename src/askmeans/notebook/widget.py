@@ -8,7 +8,7 @@ import anywidget
 import traitlets
 
 from askmeans.estimators import ActiveFuzzyKMeans
-from askmeans.estimators.active_fuzzy_kmeans import take_result
+from askmeans.estimators.fitted import take_result
 from askmeans.exceptions import AskmeansError, ParameterError
 from askmeans.notebook.card import CardDocument
 from askmeans.queries import ME

@@ -7,7 +7,7 @@ An oracle is any object with the method of `Oracle`, which tells what answers ar
 from askmeans.driver import Oracle
 from askmeans.oracles.callback import CallbackOracle
 from askmeans.oracles.console import ConsoleOracle
-from askmeans.oracles.crowd import CrowdOracle, HostileOracle
+from askmeans.oracles.crowd import CrowdOracle
 from askmeans.oracles.noisy import NoisyOracle, QuantizedOracle
 from askmeans.oracles.remembering import RememberingOracle
 from askmeans.oracles.table import TableOracle
@@ -16,7 +16,6 @@ __all__ = [
     "CallbackOracle",
     "ConsoleOracle",
     "CrowdOracle",
-    "HostileOracle",
     "NoisyOracle",
     "Oracle",
     "QuantizedOracle",

@@ -120,7 +120,7 @@ class CrowdOracle:
                 answers[mine] = self._checked(annotator.answer(theirs), theirs, place)
             except StopAsking as stop:
                 answers[mine] = self._checked(stop.answers, theirs, place)
-                reached[mine] = stop.asked
+                reached[mine] = stop.reached
                 raise StopAsking(answers, reached) from stop.__cause__
             except KeyboardInterrupt:
                 raise StopAsking(answers, reached) from None

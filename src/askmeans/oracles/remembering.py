@@ -58,9 +58,9 @@ class RememberingOracle:
                     return answers  # the driver says what is wrong; it is not to be remembered
                 self.ledger.record(new, answers, annotators=annotators_of(self.oracle, new))
             except StopAsking as stop:
-                part = new.take(stop.asked)
+                part = new.take(stop.reached)
                 who = annotators_of(self.oracle, part)
-                self.ledger.record(part, stop.answers[stop.asked], annotators=who)
+                self.ledger.record(part, stop.answers[stop.reached], annotators=who)
                 reached = self.ledger.is_answered(queries)
                 raise StopAsking(self.ledger.answers(queries), reached) from stop.__cause__
         return self.ledger.answers(queries)

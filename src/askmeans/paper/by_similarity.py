@@ -127,7 +127,7 @@ def by_similarity(
     similar = Similarities() if similar is None else similar
     compared = similar.items
     if budget is not None:  # what was compared among the pool's first items counts
-        budget -= similar.asked.total() - similar.count(compared[: SMALLEST * n_clusters])
+        budget -= similar.counts.total() - similar.count(compared[: SMALLEST * n_clusters])
     check_budget(budget, least_questions(n_clusters, route), n_clusters)
     pool: Pool | ThreeSets
     if route == "jennrich":
@@ -156,7 +156,7 @@ class Translator(Protocol):
         """Memberships asked for, by asking what is needed."""
         ...
 
-    def told(self, queries: MembershipQueries) -> Floats:
+    def translated(self, queries: MembershipQueries) -> Floats:
         """What is known of them; NaN where nothing is."""
         ...
 
@@ -175,11 +175,11 @@ def drive(plan: Plan, translator: Translator) -> Asking[Clustering]:
         try:
             return (yield from translator.answer(queries))
         except StopAsking as stop:
-            raise StopAsking(translator.told(queries)) from stop
+            raise StopAsking(translator.translated(queries)) from stop
 
     clustering = yield from run_inside(plan, ask)
-    found, notes = clustering.diagnostics, translator.similar.notes
-    diagnostics = replace(found, similarity=translator.diagnostics, notes=(*found.notes, *notes))
+    notes = (*clustering.diagnostics.notes, *translator.similar.notes)
+    diagnostics = replace(clustering.diagnostics, similarity=translator.diagnostics, notes=notes)
     return replace(clustering, diagnostics=diagnostics)
 
 
@@ -204,7 +204,7 @@ class _Pooled:
     @property
     def diagnostics(self) -> dict[str, Any]:
         """What was asked, and how sure the rows are."""
-        account = dict(self.similar.asked) | self.pool.diagnostics
+        account = dict(self.similar.counts) | self.pool.diagnostics
         if self.anchors is not None:
             design = np.array([self.rows[anchor] for anchor in self.anchors.tolist()])
             account["anchor_condition"] = float(np.linalg.cond(design))
@@ -221,9 +221,9 @@ class _Pooled:
             yield from self._bootstrap(items)
         if any(item not in self.rows for item in items.tolist()):
             yield from self._ask_rows(items)
-        return self.told(queries)
+        return self.translated(queries)
 
-    def told(self, queries: MembershipQueries) -> Floats:
+    def translated(self, queries: MembershipQueries) -> Floats:
         """What is known of these memberships; NaN where nothing is."""
         nothing = np.full(self.k, np.nan)
         rows = [self.rows.get(item, nothing) for item in queries.items.tolist()]
@@ -269,8 +269,8 @@ class _Pooled:
         others = anchors.tolist()
         design = np.array([self.rows[other] for other in others])
         target = np.array([self.similar(item, other) for other in others])
-        told = ~np.isnan(target)
-        if told.sum() < self.k or not (told.all() or np.linalg.cond(design[told]) <= limit):
+        known = ~np.isnan(target)
+        if known.sum() < self.k or not (known.all() or np.linalg.cond(design[known]) <= limit):
             return None
         solve = robust_simplex_least_squares if self.pool.noisy else simplex_least_squares
-        return solve(design[told], target[told])
+        return solve(design[known], target[known])

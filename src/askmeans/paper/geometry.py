@@ -62,7 +62,7 @@ def robust_simplex_least_squares(design: Floats, target: Floats) -> Floats:
     if n < k + 2:
         return simplex_least_squares(design, target)
     best, least, own = simplex_least_squares(design, target), np.inf, 0.0
-    whole = best
+    unweighted = best
     for j in range(n):
         others = np.arange(n) != j
         x = simplex_least_squares(design[others], target[others])
@@ -70,7 +70,7 @@ def robust_simplex_least_squares(design: Floats, target: Floats) -> Floats:
         rms = math.sqrt(float(np.square(left[others]).sum()) / (n - k))
         if rms < least:
             best, least, own = x, rms, float(left[j])
-    return best if own > believable(least) else whole
+    return best if own > believable(least) else unweighted
 
 
 def constrained_rotation(V: Floats, w: Floats) -> Floats:
@@ -206,8 +206,8 @@ def fit_tensor(Z: Floats, triplets: Rows, answers: Floats, w: Floats) -> Floats 
     wanted = (first == second).astype(np.float64)
     start = np.linalg.lstsq(pairs, wanted, rcond=None)[0]
     free = null_space(pairs)
-    told = rows(Z[triplets[:, 0]], Z[triplets[:, 1]], Z[triplets[:, 2]])
-    step, _, rank, values = np.linalg.lstsq(told @ free, answers - told @ start, rcond=None)
+    products = rows(Z[triplets[:, 0]], Z[triplets[:, 1]], Z[triplets[:, 2]])
+    step, _, rank, values = np.linalg.lstsq(products @ free, answers - products @ start, rcond=None)
     if rank < free.shape[1] or values[-1] < _ILL_POSED * values[0]:
         return None
     entries = start + free @ step

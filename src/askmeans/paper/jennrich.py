@@ -72,13 +72,13 @@ class ThreeSets:
             answers = yield from self.similar.ask_triplets(grid.reshape(-1, 3))
             try:
                 T, kept = _without_gaps(answers.reshape(size, size, size), self.k)
-                found = memberships_by_jennrich(T, self.rng, self.k)
+                factors = memberships_by_jennrich(T, self.rng, self.k)
             except RankError as error:
                 poor = error
                 continue
-            if found.ratio > self.diagnostics.get("ratio", 0.0):
-                self._take(found, [s[k] for s, k in zip(sets, kept, strict=True)])
-            if found.ratio >= _LEAST_RATIO:
+            if factors.ratio > self.diagnostics.get("ratio", 0.0):
+                self._take(factors, [s[k] for s, k in zip(sets, kept, strict=True)])
+            if factors.ratio >= _LEAST_RATIO:
                 break
         if self.memberships is None:
             assert poor is not None
@@ -92,16 +92,16 @@ class ThreeSets:
                 self.similar.notes,
             )
 
-    def _take(self, found: Factors, sets: list[Rows]) -> None:
+    def _take(self, factors: Factors, sets: list[Rows]) -> None:
         """Keep what a draw has shown: a later stop must not lose it."""
         self.items = np.concatenate(sets)
-        self.memberships = np.vstack([found.A, found.B, found.C])
+        self.memberships = np.vstack([factors.A, factors.B, factors.C])
         self.diagnostics = {
             "pool": len(self.items),
-            "ratio": found.ratio,
-            "snr": found.snr,
-            "residual": found.residual,
-            "sigma": found.residual,
+            "ratio": factors.ratio,
+            "snr": factors.snr,
+            "residual": factors.residual,
+            "sigma": factors.residual,
         }
 
 

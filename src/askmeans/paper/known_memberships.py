@@ -27,7 +27,7 @@ class KnownMemberships:
         self.faithful = faithful
         self._places: dict[int, int] = {}
         self._values = np.empty((0, n_clusters))
-        self._asked: set[tuple[int, int]] = set()
+        self._queried: set[tuple[int, int]] = set()
         self.raw: Counter[str] = Counter()
         self.distinct: Counter[str] = Counter()
         self.rounds: Counter[str] = Counter()
@@ -55,23 +55,23 @@ class KnownMemberships:
     def ask(self, items: Rows, clusters: Rows, phase: str) -> Asking[Floats]:
         """Ask about entries, except those that follow from the rest of their row."""
         values = self.look_up(items, clusters)
-        asked = np.full(len(items), True) if self.faithful else np.isnan(values)
+        new = np.full(len(items), True) if self.faithful else np.isnan(values)
         if not self.faithful:  # what somebody could not say is not asked again
-            asked &= np.array(
+            new &= np.array(
                 [
-                    entry not in self._asked
+                    entry not in self._queried
                     for entry in zip(items.tolist(), clusters.tolist(), strict=True)
                 ],
                 dtype=bool,
             )
-        if not asked.any():
+        if not new.any():
             return values
-        batch = MembershipQueries(items[asked], clusters[asked])
+        batch = MembershipQueries(items[new], clusters[new])
         try:
             answers = yield batch
         except StopAsking as stop:
-            told = ~np.isnan(stop.answers)  # what was not answered was not asked
-            self._count(batch.take(told), phase)
+            answered = ~np.isnan(stop.answers)  # what was not answered was not asked
+            self._count(batch.take(answered), phase)
             self._keep(batch, stop.answers)
             raise
         self._count(batch, phase)
@@ -80,19 +80,19 @@ class KnownMemberships:
 
     def ask_rows(self, items: Rows, clusters: Rows, phase: str) -> Asking[Floats]:
         """Ask about all these clusters for each item (n x c); one fewer where the rest follows."""
-        whole_rows = len(clusters) == self.n_clusters and not self.faithful
-        asked = clusters[:-1] if whole_rows and self.n_clusters > 1 else clusters
-        yield from self.ask(np.repeat(items, len(asked)), np.tile(asked, len(items)), phase)
+        implies_last = len(clusters) == self.n_clusters and not self.faithful
+        columns = clusters[:-1] if implies_last and self.n_clusters > 1 else clusters
+        yield from self.ask(np.repeat(items, len(columns)), np.tile(columns, len(items)), phase)
         flat = self.look_up(np.repeat(items, len(clusters)), np.tile(clusters, len(items)))
         return flat.reshape(len(items), len(clusters))
 
     def _count(self, batch: MembershipQueries, phase: str) -> None:
         """Account for a batch that was asked."""
-        before = len(self._asked)
-        self._asked.update(zip(batch.items.tolist(), batch.clusters.tolist(), strict=True))
+        before = len(self._queried)
+        self._queried.update(zip(batch.items.tolist(), batch.clusters.tolist(), strict=True))
         self.raw[phase] += len(batch)
-        self.distinct[phase] += len(self._asked) - before
-        self.rounds[phase] += len(self._asked) > before
+        self.distinct[phase] += len(self._queried) - before
+        self.rounds[phase] += len(self._queried) > before
 
     def _keep(self, batch: MembershipQueries, answers: Floats) -> None:
         """Write answers down, and what follows from them."""
@@ -103,8 +103,8 @@ class KnownMemberships:
             room[: len(self._values)] = self._values
             self._values = room
         places = np.array([self._places[item] for item in batch.items.tolist()], dtype=np.intp)
-        told = ~np.isnan(answers)
-        self._values[places[told], batch.clusters[told]] = answers[told]
+        answered = ~np.isnan(answers)
+        self._values[places[answered], batch.clusters[answered]] = answers[answered]
         if not self.faithful:
             rows = np.unique(places)
             unknown = np.isnan(self._values[rows])

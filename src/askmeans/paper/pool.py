@@ -184,35 +184,35 @@ class Pool:
         self.items = np.concatenate([self.items[rest], self.items[alone]])
         self.memberships = np.zeros((len(self.items), self.k))
         self.memberships[len(rest) :, left:] = np.eye(len(alone))
-        found = self.memberships[: len(rest), :left]  # a view, to be filled
+        rows = self.memberships[: len(rest), :left]  # a view, to be filled
         if left == 1:
-            found[:] = 1.0
+            rows[:] = 1.0
             return
         items = self.items[: len(rest)]
         G = self.similar.matrix(items)
         embedding = embed(fill_gaps(G, left), left, self.rng)
         if not self.sizes.corners or left == 2:
-            found[:] = self._from_pairs(G, embedding)
+            rows[:] = self._from_pairs(G, embedding)
             return
         corners = extreme_rows(embedding.Z, min(self.sizes.corners, len(items)))
         triplets = self.rng.permutation(np.array(list(itertools.combinations(corners, 3))))
         try:
             answers = yield from self.similar.ask_triplets(items[triplets])
         except StopAsking as stop:
-            found[:] = self._from_triplets(G, embedding, triplets, stop.answers)
+            rows[:] = self._from_triplets(G, embedding, triplets, stop.answers)
             raise
-        found[:] = self._from_triplets(G, embedding, triplets, answers)
+        rows[:] = self._from_triplets(G, embedding, triplets, answers)
 
     def _from_triplets(
         self, G: Floats, embedding: Embedding, triplets: Rows, answers: Floats
     ) -> Floats:
         """Memberships from pairs and triplets; from pairs alone where too few were told."""
-        told = ~np.isnan(answers)
-        triplets, answers = triplets[told], answers[told]
-        found = memberships_from_triplets(embedding, triplets, answers, self.rng)
-        if found is None:
+        answered = ~np.isnan(answers)
+        triplets, answers = triplets[answered], answers[answered]
+        fit = memberships_from_triplets(embedding, triplets, answers, self.rng)
+        if fit is None:
             return self._from_pairs(G, embedding)
-        F, self.diagnostics["rotation_score"] = found
+        F, self.diagnostics["rotation_score"] = fit
         F = _refined(F, G, triplets, answers)
         left = F[triplets].prod(axis=1).sum(axis=1) - answers
         self.diagnostics["triplet_rms"] = float(np.sqrt(np.square(left).mean()))

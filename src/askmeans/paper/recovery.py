@@ -258,8 +258,8 @@ def refine(
     F = F.copy()
     known = ~np.isnan(G) & ~np.eye(len(G), dtype=bool)
     pairs_of = [np.flatnonzero(row) for row in known]
-    told = ~np.isnan(answers)
-    triplets, answers = triplets[told], answers[told]
+    answered = ~np.isnan(answers)
+    triplets, answers = triplets[answered], answers[answered]
     for _ in range(n_sweeps):
         before = F.copy()
         for i, others in enumerate(pairs_of):

@@ -74,9 +74,10 @@ def aggregate(each: Floats, how: Average) -> Floats:
         mine = counts == count
         # NaN sorts last, so the first rows are the answers; the order of asking is kept apart.
         first = np.argsort(np.isnan(each[:, mine]), axis=0, kind="stable")[:count]
-        told = np.take_along_axis(each[:, mine], first, axis=0)
+        answers = np.take_along_axis(each[:, mine], first, axis=0)
         # Exact answers stay what they are: a sum of three, divided by three, would not.
-        averages[mine] = np.where((told == told[0]).all(axis=0), told[0], _WAYS[how](told))
+        exact = (answers == answers[0]).all(axis=0)
+        averages[mine] = np.where(exact, answers[0], _WAYS[how](answers))
     return averages
 
 
@@ -90,9 +91,7 @@ def _repeat(plan: Plan, times: int, how: Average) -> Asking[Clustering]:
         try:
             answers = yield many.again(many.repeat * times + number)
         except StopAsking as stop:
-            reached = None
-            if stop.reached is not None:
-                reached = np.logical_or.reduce(stop.reached.reshape(times, -1), axis=0)
+            reached = np.logical_or.reduce(stop.reached.reshape(times, -1), axis=0)
             raise StopAsking(_averaged(stop.answers, times, how), reached) from stop
         return _averaged(answers, times, how)
 

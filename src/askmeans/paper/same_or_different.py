@@ -148,9 +148,9 @@ class _Compared:
     @property
     def diagnostics(self) -> dict[str, Any]:
         """What was asked."""
-        return dict(self.similar.asked)
+        return dict(self.similar.counts)
 
-    def told(self, queries: MembershipQueries) -> Floats:
+    def translated(self, queries: MembershipQueries) -> Floats:
         """What is known of these memberships; NaN where nothing is."""
         return np.array([self._known(*entry) for entry in _entries(queries)])
 
@@ -168,7 +168,7 @@ class _Compared:
             entries = [entry for entry in entries if first[entry[0]] != entry]
             yield from self._compare(list(first.values()))
         yield from self._compare(self._left_over(queries))
-        return self.told(queries)
+        return self.translated(queries)
 
     def _left_over(self, queries: MembershipQueries) -> list[Entry]:
         """Items for which one cluster is left: the first few of each are compared, to be sure."""
@@ -203,31 +203,31 @@ class _Compared:
         for met in list(self.members):
             if self._open(item, met):
                 yield from self._compare([(item, met)])
-        told = [self._known(item, met) for met in self.members]
-        if item not in self.home and sum(told) < 0.5:  # not where something is unknown
+        similar = [self._known(item, met) for met in self.members]
+        if item not in self.home and sum(similar) < 0.5:  # not where something is unknown
             self.home[item] = cluster
             self.members[cluster] = [item]
 
     def _compare(self, entries: list[Entry]) -> Asking[None]:
         """Pairs with an item of each cluster; with another one where nobody could say."""
         for which in range(_TRIES):
-            asked = [(i, c) for i, c in entries if len(self.members.get(c, ())) > which]
-            asked = [(i, c) for i, c in asked if self._open(i, c)]
-            pairs = [(i, self.members[c][which]) for i, c in asked]
+            some = [(i, c) for i, c in entries if len(self.members.get(c, ())) > which]
+            some = [(i, c) for i, c in some if self._open(i, c)]
+            pairs = [(i, self.members[c][which]) for i, c in some]
             try:
                 batch = np.array(pairs, dtype=np.intp).reshape(-1, 2)
                 yield from self.similar.ask(batch, "row_pairs")
             except StopAsking:
-                self._note_all(asked, pairs)
+                self._note_all(some, pairs)
                 raise
-            if not self._note_all(asked, pairs) and self.strict:
+            if not self._note_all(some, pairs) and self.strict:
                 raise _InBetweenError(self.unlike)
 
-    def _note_all(self, asked: list[Entry], pairs: list[tuple[int, int]]) -> bool:
+    def _note_all(self, entries: list[Entry], pairs: list[tuple[int, int]]) -> bool:
         """Write down what comparisons tell; False if something is neither all nor nothing."""
         notes = [
             self._note(item, cluster, self.similar(*pair))
-            for (item, cluster), pair in zip(asked, pairs, strict=True)
+            for (item, cluster), pair in zip(entries, pairs, strict=True)
         ]
         return all(notes)
 

@@ -46,13 +46,13 @@ def estimate_center(
     """
     sizes, points, weights, owner = [], [], [], []
     for number, (size, items, memberships) in enumerate(strata):
-        told = ~np.isnan(memberships)
-        count = int(told.sum())
+        known = ~np.isnan(memberships)
+        count = int(known.sum())
         if count == 0:
             continue
         sizes.append((number, size, count))
-        points.append(items[told])
-        weights.append(np.clip(memberships[told], 0.0, None) ** fuzzifier * (size / count))
+        points.append(items[known])
+        weights.append(np.clip(memberships[known], 0.0, None) ** fuzzifier * (size / count))
         owner.append(np.full(count, number))
     if not points:
         return None

@@ -50,27 +50,27 @@ def search_cuts(
     if not known.faithful:
         for place, cluster in enumerate(clusters):
             values = known.values[:, cluster]
-            told = ~np.isnan(values)
-            ranks = ranking.ranks(columns[place], known.items[told])
-            bounds.learn(np.full(len(ranks), place), ranks, values[told], thresholds)
+            answered = ~np.isnan(values)
+            ranks = ranking.ranks(columns[place], known.items[answered])
+            bounds.learn(np.full(len(ranks), place), ranks, values[answered], thresholds)
     while True:
         open_ = bounds.is_open(None if known.faithful else precision)
         if not open_.any():
             return bounds.low
         places, s = np.nonzero(open_)
         middle = bounds.middles(places, s)
-        asked = back = np.arange(len(places))
+        distinct = back = np.arange(len(places))
         if not known.faithful:
             pairs = np.column_stack([places, middle])
-            _, asked, back = np.unique(pairs, axis=0, return_index=True, return_inverse=True)
+            _, distinct, back = np.unique(pairs, axis=0, return_index=True, return_inverse=True)
             back = back.ravel()  # numpy 2.0 keeps the axis
-        ranks = middle[asked]
-        items = ranking.select(columns[places[asked]], ranks)
-        values = yield from known.ask(items, clusters[places[asked]], phase)
+        ranks = middle[distinct]
+        items = ranking.select(columns[places[distinct]], ranks)
+        values = yield from known.ask(items, clusters[places[distinct]], phase)
         if known.faithful:
             bounds.learn_alone(places, s, middle, values[back], thresholds)
         else:
-            bounds.learn(places[asked], ranks, values, thresholds)
+            bounds.learn(places[distinct], ranks, values, thresholds)
 
 
 class _Bounds:
@@ -83,11 +83,11 @@ class _Bounds:
         self.above = np.ones((n_clusters, n_levels))
         self.below = np.zeros((n_clusters, n_levels))
         self.silent: set[tuple[int, int]] = set()  # (cluster, rank) that nobody could place
-        self.given_up = np.zeros((n_clusters, n_levels), dtype=bool)
+        self.abandoned = np.zeros((n_clusters, n_levels), dtype=bool)
 
     def is_open(self, precision: float | None) -> NDArray[np.bool_]:
         """Which searches go on."""
-        open_ = (self.low < self.high) & ~self.given_up
+        open_ = (self.low < self.high) & ~self.abandoned
         if precision is not None:
             open_ &= self.above - self.below > precision + _SLACK
         return open_
@@ -103,17 +103,17 @@ class _Bounds:
                 if free:
                     middle[i] = free[0]
                 else:
-                    self.given_up[place, s[i]] = True
+                    self.abandoned[place, s[i]] = True
         return middle
 
     def learn(self, places: Rows, ranks: Rows, values: Floats, thresholds: Floats) -> None:
         """Narrow every search of the clusters that the answers are about."""
         for place in np.unique(places):
             mine = places == place
-            told = mine & ~np.isnan(values)
+            answered = mine & ~np.isnan(values)
             self.silent.update((int(place), int(r)) for r in ranks[mine & np.isnan(values)])
-            if told.any():
-                self._narrow(int(place), ranks[told], values[told], thresholds)
+            if answered.any():
+                self._narrow(int(place), ranks[answered], values[answered], thresholds)
 
     def _narrow(self, place: int, ranks: Rows, values: Floats, thresholds: Floats) -> None:
         """Move the ends of a cluster's searches to the last rank above and the first below."""
@@ -133,9 +133,9 @@ class _Bounds:
         self, places: Rows, s: Rows, ranks: Rows, values: Floats, thresholds: Floats
     ) -> None:
         """Narrow each search by its own answer only (Algorithm 3, lines 5 to 9)."""
-        told = ~np.isnan(values)
-        self.silent.update(zip(places[~told].tolist(), ranks[~told].tolist(), strict=True))
-        passed = told & (values >= thresholds[s])
-        failed = told & ~passed
+        answered = ~np.isnan(values)
+        self.silent.update(zip(places[~answered].tolist(), ranks[~answered].tolist(), strict=True))
+        passed = answered & (values >= thresholds[s])
+        failed = answered & ~passed
         self.low[places[passed], s[passed]] = ranks[passed]
         self.high[places[failed], s[failed]] = ranks[failed] - 1

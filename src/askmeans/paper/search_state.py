@@ -62,15 +62,15 @@ class SearchState:
         self.sample = self.rng.integers(self.items.n, size=size)
         memberships = yield from self.known.ask_rows(self.sample, clusters, "sampling")
         for _ in range(REDRAWS):
-            told_rows = int((~np.isnan(memberships).any(axis=1)).sum())
+            n_complete = int((~np.isnan(memberships).any(axis=1)).sum())
             absent = not (np.nansum(memberships, axis=0) > 0.0).all()
-            wanted = size if absent and every_cluster else size - told_rows
+            wanted = size if absent and every_cluster else size - n_complete
             if wanted <= 0:
                 break
             more = self.rng.integers(self.items.n, size=wanted)
-            told = yield from self.known.ask_rows(more, clusters, "sampling")
+            rows = yield from self.known.ask_rows(more, clusters, "sampling")
             self.sample = np.concatenate([self.sample, more])
-            memberships = np.concatenate([memberships, told])
+            memberships = np.concatenate([memberships, rows])
 
     def sampled(self, cluster: int) -> CenterEstimate | None:
         """Algorithm 8: a centre from what is known of the sample."""
@@ -80,12 +80,12 @@ class SearchState:
         self, cluster: int, strata: list[tuple[int, Rows]], *, with_replacement: bool = False
     ) -> CenterEstimate | None:
         """A centre from what is known of items drawn from strata, each its size and the items."""
-        told = [
+        samples = [
             (size, self.items.take(rows), self.known.look_up(rows, np.full(len(rows), cluster)))
             for size, rows in strata
         ]
         return estimate_center(
-            told, self.fuzzifier, self.n_clusters, with_replacement=with_replacement
+            samples, self.fuzzifier, self.n_clusters, with_replacement=with_replacement
         )
 
     def rank(self) -> None:
@@ -115,16 +115,16 @@ class SearchState:
             self.rank()
         assert self.scorer is not None
         assert self.ranking is not None
-        rows, told = self.known.items, self.known.values
+        rows, answers = self.known.items, self.known.values
         links = [
-            learn_link(self.ranking.coordinates(j, rows), told[:, j])
+            learn_link(self.ranking.coordinates(j, rows), answers[:, j])
             for j in range(self.n_clusters)
         ]
         if self.known.faithful and self.cuts is not None:
             memberships = self._grid()
         else:
             memberships = self.ranking.memberships(links)
-            keep_answers(memberships, rows, told)
+            keep_answers(memberships, rows, answers)
         return Clustering(
             centers=self.scorer.centers,
             memberships=memberships,
@@ -136,9 +136,9 @@ class SearchState:
     def _inversion(self) -> float:
         """The most by which answers contradict the order."""
         assert self.ranking is not None
-        rows, told = self.known.items, self.known.values
+        rows, answers = self.known.items, self.known.values
         return max(
-            largest_inversion(self.ranking.ranks(j, rows), told[:, j])
+            largest_inversion(self.ranking.ranks(j, rows), answers[:, j])
             for j in range(self.n_clusters)
         )
 
@@ -155,19 +155,19 @@ class SearchState:
         """Centres found; those not found yet from all answers, or from an unsupervised fit."""
         estimates = self.estimates
         if any(one is None for one in estimates) and len(self.known.items):
-            points, told = self.items.take(self.known.items), self.known.values
+            points, answers = self.items.take(self.known.items), self.known.values
             estimates = [
                 one
                 or estimate_center(
-                    [(self.items.n, points, told[:, j])], self.fuzzifier, self.n_clusters
+                    [(self.items.n, points, answers[:, j])], self.fuzzifier, self.n_clusters
                 )
                 for j, one in enumerate(estimates)
             ]
         lost = [j for j, one in enumerate(estimates) if one is None]
-        found = {j: one.center for j, one in enumerate(estimates) if one is not None}
+        centers = {j: one.center for j, one in enumerate(estimates) if one is not None}
         if lost:
-            found |= self._guesses(lost)
-        return np.array([found[j] for j in range(self.n_clusters)])
+            centers |= self._guesses(lost)
+        return np.array([centers[j] for j in range(self.n_clusters)])
 
     def _guesses(self, lost: list[int]) -> dict[int, Floats]:
         """Centres of an unsupervised fit for clusters of which no answer tells anything."""
@@ -187,11 +187,11 @@ class SearchState:
         """Centres of an unsupervised fit, in the order that agrees best with the answers."""
         k = self.n_clusters
         free = self.items.unsupervised_centers(k, self.fuzzifier, self.rng)
-        rows, told = self.known.items, self.known.values
+        rows, answers = self.known.items, self.known.values
         agreement = np.zeros((k, k))
         if len(rows):
             U = closed_form_memberships(self.items.take(rows), free, max(self.fuzzifier, 1.05))
-            agreement = np.nan_to_num(told).T @ U
+            agreement = np.nan_to_num(answers).T @ U
         return free[linear_sum_assignment(agreement, maximize=True)[1]]
 
     def _scorer(self, centers: Floats) -> Scorer:

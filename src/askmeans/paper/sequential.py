@@ -40,8 +40,8 @@ def sequential(
                 top = n_thresholds(coarse_precision)
                 np.minimum(explained, top, out=explained)  # a sum above 1 is in the top bin
                 left = np.setdiff1d(np.arange(n_clusters), processed)
-                found = yield from stratified_centers(state, explained, left, bin_size)
-                heaviest = largest(found)  # lines 11-12
+                estimates = yield from stratified_centers(state, explained, left, bin_size)
+                heaviest = largest(estimates)  # lines 11-12
                 if heaviest is None:
                     break
                 processed.append(heaviest[0])
@@ -96,5 +96,5 @@ def draw_from(members: Rows, size: int, rng: np.random.Generator) -> Rows:
 
 def largest(estimates: dict[int, CenterEstimate | None]) -> tuple[int, CenterEstimate] | None:
     """The cluster with the largest estimated weight, the lowest number on ties."""
-    found = [(j, e) for j, e in sorted(estimates.items()) if e is not None]
-    return max(found, key=lambda pair: pair[1].weight, default=None)
+    known = [(j, e) for j, e in sorted(estimates.items()) if e is not None]
+    return max(known, key=lambda pair: pair[1].weight, default=None)

@@ -21,17 +21,17 @@ class Similarities:
     """What is known of pairs, and how many questions it took, by part."""
 
     def __init__(self) -> None:
-        self.asked: Counter[str] = Counter(bootstrap_pairs=0, triplets=0, row_pairs=0)
-        self._told: dict[tuple[int, int], float] = {}
+        self.counts: Counter[str] = Counter(bootstrap_pairs=0, triplets=0, row_pairs=0)
+        self._values: dict[tuple[int, int], float] = {}
         self.notes: list[str] = []  # what the answers made somebody warn of
 
     def __call__(self, p: int, q: int) -> float:
         """What is known of a pair; NaN where nothing is."""
-        return self._told.get((min(p, q), max(p, q)), math.nan)
+        return self._values.get((min(p, q), max(p, q)), math.nan)
 
     def ask(self, pairs: Rows, part: str) -> Asking[None]:
         """Ask pairs that were not asked before, and keep the answers."""
-        new = np.array([p for p in pairs.tolist() if tuple(sorted(p)) not in self._told])
+        new = np.array([p for p in pairs.tolist() if tuple(sorted(p)) not in self._values])
         if not len(new):
             return
         batch = PairQueries(new)
@@ -39,29 +39,29 @@ class Similarities:
             answers = yield batch
         except StopAsking as stop:
             self._keep(batch, stop.answers)
-            self.asked[part] += int((~np.isnan(stop.answers)).sum())
+            self.counts[part] += int((~np.isnan(stop.answers)).sum())
             raise
         self._keep(batch, answers)
-        self.asked[part] += len(new)
+        self.counts[part] += len(new)
 
     def ask_triplets(self, triplets: Rows) -> Asking[Floats]:
         """Ask triplets; they are used at once, and not kept."""
         try:
             answers = yield TripletQueries(triplets)
         except StopAsking as stop:
-            self.asked["triplets"] += int((~np.isnan(stop.answers)).sum())
+            self.counts["triplets"] += int((~np.isnan(stop.answers)).sum())
             raise
-        self.asked["triplets"] += len(triplets)
+        self.counts["triplets"] += len(triplets)
         return answers
 
     @property
     def items(self) -> list[int]:
         """Items of the pairs asked, in the order in which they came."""
-        return list(dict.fromkeys(item for pair in self._told for item in pair))
+        return list(dict.fromkeys(item for pair in self._values for item in pair))
 
     def count(self, items: list[int]) -> int:
         """How many pairs among these items were asked."""
-        return sum(tuple(sorted(pair)) in self._told for pair in itertools.combinations(items, 2))
+        return sum(tuple(sorted(pair)) in self._values for pair in itertools.combinations(items, 2))
 
     def matrix(self, items: Rows) -> Floats:
         """All similarities among items; the diagonal cannot be asked and is 0."""
@@ -82,7 +82,7 @@ class Similarities:
     def _keep(self, batch: PairQueries, answers: Floats) -> None:
         """Write similarities down."""
         for (p, q), value in zip(batch.pairs.tolist(), answers.tolist(), strict=True):
-            self._told[min(p, q), max(p, q)] = value
+            self._values[min(p, q), max(p, q)] = value
 
 
 def square_by_square(items: Rows) -> Rows:

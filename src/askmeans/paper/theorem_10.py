@@ -116,30 +116,32 @@ def _solve(
     make_plan: Callable[[], Plan], X: Floats, times: int, fuzzifier: float, batches: int
 ) -> Asking[Clustering]:
     """Run after run; the results of those that are complete, averaged."""
-    found: list[Clustering] = []
+    clusterings: list[Clustering] = []
     for number in range(times):
         clustering, stopped = yield from _run_once(make_plan(), number, times)
-        if not stopped or not found:
-            found.append(clustering)
+        if not stopped or not clusterings:
+            clusterings.append(clustering)
         if stopped:
             break
-    notes = dict.fromkeys(note for one in found for note in one.diagnostics.notes)
-    batches = min(batches, len(found))
-    orders = [_matched(found[0].memberships, one.memberships) for one in found]
+    notes = dict.fromkeys(note for one in clusterings for note in one.diagnostics.notes)
+    batches = min(batches, len(clusterings))
+    orders = [_matched(clusterings[0].memberships, one.memberships) for one in clusterings]
     memberships = _average(
-        [one.memberships[:, order] for one, order in zip(found, orders, strict=True)], batches
+        [one.memberships[:, order] for one, order in zip(clusterings, orders, strict=True)], batches
     )
     centers = weighted_centers(X, memberships, fuzzifier)
     lost = np.isnan(centers).any(axis=1)  # no item belongs to the cluster: 0 / 0
-    centers[lost] = found[0].centers[lost]
+    centers[lost] = clusterings[0].centers[lost]
     return Clustering(
         centers=centers,
         memberships=memberships,
         predictor=_Committee(
-            members=tuple(one.predictor for one in found), orders=tuple(orders), batches=batches
+            members=tuple(one.predictor for one in clusterings),
+            orders=tuple(orders),
+            batches=batches,
         ),
-        complete=len(found) == times and all(one.complete for one in found),
-        diagnostics=replace(found[0].diagnostics, runs=len(found), notes=tuple(notes)),
+        complete=len(clusterings) == times and all(one.complete for one in clusterings),
+        diagnostics=replace(clusterings[0].diagnostics, runs=len(clusterings), notes=tuple(notes)),
     )
 
 

@@ -46,13 +46,13 @@ def two_clusters(state: SearchState, *, sample_size: int, bin_size: int, precisi
             t1, state.estimates[heaviest[0]] = heaviest  # line 4
             t2 = 1 - t1
             ranking = state.items.rank(Scorer(centers=heaviest[1].center[None], order="distance"))
-            found = yield from geometric_bins(ranking, state, t2)  # line 5
-            groups = [group for group in (*found.bins, found.rest) if len(group)]
+            geometric = yield from geometric_bins(ranking, state, t2)  # line 5
+            groups = [group for group in (*geometric.bins, geometric.rest) if len(group)]
             drawn = [draw_from(group, bin_size, state.rng) for group in groups]  # lines 6-7, 10
             strata = [(len(group), rows) for group, rows in zip(groups, drawn, strict=True)]
-            strata.append((len(found.special), found.special))
-            asked = np.concatenate([rows for _, rows in strata])
-            yield from state.known.ask(asked, np.full(len(asked), t2), "bins")  # lines 8, 11
+            strata.append((len(geometric.special), geometric.special))
+            sampled = np.concatenate([rows for _, rows in strata])
+            yield from state.known.ask(sampled, np.full(len(sampled), t2), "bins")  # lines 8, 11
             state.estimates[t2] = state.estimate(t2, strata)  # line 12
         yield from state.search(precision)  # lines 13-15
         complete = True
@@ -83,8 +83,8 @@ def geometric_bins(ranking: Ranking, state: SearchState, t2: int) -> Asking[Geom
             rows = ranking.select(np.zeros_like(ranks), ranks)
             values = yield from state.known.ask(rows, np.full(len(rows), t2), "geometric bins")
             special.append(ranks)
-            told = values[~np.isnan(values)]
-            p, eta = start, float(told[0]) if len(told) else eta / 2
+            answered = values[~np.isnan(values)]
+            p, eta = start, float(answered[0]) if len(answered) else eta / 2
     rest = np.arange(1, p)  # lines 22-24
 
     def items_at(ranks: Rows) -> Rows:

@@ -12,7 +12,7 @@ from askmeans.metrics.choosing import INDICES
 from askmeans.plotting._display import Display
 
 if TYPE_CHECKING:
-    from askmeans.metrics import ClusterNumbers
+    from askmeans.metrics.choosing import ClusterNumbers
 
 __all__ = ["ClusterNumbersDisplay"]
 

@@ -18,7 +18,7 @@ def as_plan(policy: Policy) -> Plan:
                 try:
                     ledger.record(queries, (yield queries))
                 except StopAsking as stop:
-                    ledger.record(queries.take(stop.asked), stop.answers[stop.asked])
+                    ledger.record(queries.take(stop.reached), stop.answers[stop.reached])
                     raise
             policy.learn(ledger.history)
     except StopAsking:

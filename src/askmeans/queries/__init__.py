@@ -1,26 +1,37 @@
-"""Questions, batches of them as arrays, and one table of answers.
+"""Questions, batches of questions as arrays, and the table of answers.
 
 Rules:
 
-- A question is its kind, its items, its cluster and its repeat: one identity for ledger, policies,
-  sessions and exports. The same question is asked once; a repeat is a new question.
-- Similarity does not depend on the order of its items: a question has pairs and triplets sorted.
-- A batch is immutable; order within it is the asker's, and answers come back in the same order.
-- An answer is a number; to a group question it is a row of numbers. NaN is "cannot say".
+- A question consists of its kind, items, cluster and repeat. This identity holds in ledgers,
+  policies, sessions and exports. A question is asked once; a repeat is a new question.
+- Similarity does not depend on the order of items: a question has pairs and triplets sorted.
+- A batch is immutable. Answers have the order of the batch.
+- An answer is a number, or a row of numbers for a group question. NaN is "cannot say".
 """
 
-from askmeans.queries.answers import Answer, Answers, Ledger
+from askmeans.queries.answers import Answer, Answers
+from askmeans.queries.answers import Ledger as Ledger
 from askmeans.queries.batches import (
     GroupQueries,
     MembershipQueries,
     PairQueries,
-    Queries,
     RelativeQueries,
     TripletQueries,
-    batches_of,
 )
-from askmeans.queries.questions import ME, MODEL, Question, is_model
+from askmeans.queries.batches import Queries as Queries
+from askmeans.queries.batches import batches_of as batches_of
+from askmeans.queries.questions import ME as ME
+from askmeans.queries.questions import MODEL as MODEL
+from askmeans.queries.questions import Question
+from askmeans.queries.questions import is_model as is_model
 
-__all__ = ["ME", "MODEL", "Answer", "Answers", "GroupQueries", "Ledger",
-           "MembershipQueries", "PairQueries", "Queries", "Question", "RelativeQueries",
-           "TripletQueries", "batches_of", "is_model"]  # fmt: skip
+__all__ = [
+    "Answer",
+    "Answers",
+    "GroupQueries",
+    "MembershipQueries",
+    "PairQueries",
+    "Question",
+    "RelativeQueries",
+    "TripletQueries",
+]

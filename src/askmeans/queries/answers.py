@@ -1,4 +1,4 @@
-"""Answers: one, a batch, the table of all, and the ledger of what was asked once."""
+"""Answers: one answer, a batch, the table of all answers, and the ledger of answered questions."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,12 +20,12 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """One answer, as a history tells it.
+    """One answer.
 
     Parameters
     ----------
     round : int
-        The round it was asked in, from 1; 0 for answers known before.
+        The round of the question, from 1; 0 for answers from before a run.
     kind : str
         "membership", "group", "pair", "triplet" or "relative".
     items : tuple of int
@@ -33,11 +33,11 @@ class Answer:
     cluster : int or None
         The cluster, for a membership.
     repeat : int
-        Which asking of the same question it was, from 0.
+        Number of the repetition, from 0.
     value : float or tuple of float
-        The answer; to a group question the whole row. NaN for "cannot say".
+        The answer, a row for a group question. NaN is "cannot say".
     annotator : str, default="me"
-        Who said it.
+        The annotator's name.
 
     Examples
     --------
@@ -60,30 +60,30 @@ class Answer:
 
     @property
     def question(self) -> Question:
-        """What was asked."""
+        """The question."""
         return Question(self.kind, ordered(self.kind, self.items), self.cluster, self.repeat)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerBatch:
-    """Answers of one kind: the round, the questions, what was said, and by whom."""
+    """Answers to questions of one kind: round, questions, values and annotators."""
 
     round: int
     queries: Queries
     values: Floats
-    annotators: tuple[str, ...] | None = None  # None: all by ME
+    annotators: tuple[str, ...] | None = None  # None: ME for all
 
     def who(self, row: int) -> str:
-        """Who gave an answer."""
+        """The annotator of an answer."""
         return ME if self.annotators is None else self.annotators[row]
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Who gave each answer."""
+        """The annotator of each answer."""
         return self.annotators or (ME,) * len(self.queries)
 
     def __getitem__(self, row: int) -> Answer:
-        """One answer as a record."""
+        """Return one answer as a record."""
         queries, value = self.queries, self.values[row]
         cluster = int(queries.clusters[row]) if isinstance(queries, MembershipQueries) else None
         return Answer(
@@ -97,7 +97,7 @@ class AnswerBatch:
         )
 
     def take(self, rows: slice | NDArray[np.intp]) -> "AnswerBatch":
-        """Some of the answers, in the order given."""
+        """Return some of the answers."""
         who = self.annotators
         if who is not None:
             who = who[rows] if isinstance(rows, slice) else tuple(who[row] for row in rows)
@@ -106,7 +106,7 @@ class AnswerBatch:
         )
 
     def joined(self, other: "AnswerBatch") -> "AnswerBatch | None":
-        """These answers, and others after them; None where they are of another kind or round."""
+        """Return these answers followed by others; None for another kind or round."""
         alike = self.queries.kind == other.queries.kind and self.round == other.round
         if not alike or self.values.shape[1:] != other.values.shape[1:]:
             return None
@@ -119,12 +119,12 @@ class AnswerBatch:
 
 
 class Answers(Sequence[Answer]):
-    """Everything anybody said, in the order given; records are made only when looked at.
+    """All answers in their order, as a sequence of lazily made records.
 
     Parameters
     ----------
     batches : sequence of AnswerBatch or of (round, queries, answers)
-        What was asked and answered, batch by batch.
+        Batches of questions with their answers.
 
     Examples
     --------
@@ -144,14 +144,14 @@ class Answers(Sequence[Answer]):
 
     @classmethod
     def of(cls, records: Iterable[Answer], n_clusters: int = 1) -> "Answers":
-        """The table of these records, in their order.
+        """Make the table of these records, in their order.
 
         Parameters
         ----------
         records : iterable of Answer
             One per answer.
         n_clusters : int, default=1
-            How many groups there are, for answers to group questions.
+            Number of groups, for answers to group questions.
 
         Returns
         -------
@@ -165,14 +165,14 @@ class Answers(Sequence[Answer]):
         True
         """
         listed = list(records)
-        found, start = [], 0
+        batches, start = [], 0
         for queries in batches_of((record.question for record in listed), n_clusters):
             part = listed[start : start + len(queries)]
             start += len(queries)
             values = np.empty(queries.shape)
             for row, record in enumerate(part):
                 values[row] = _fitting(record.value, values.shape[1:])
-            found.append(
+            batches.append(
                 AnswerBatch(
                     round=part[0].round,
                     queries=queries,
@@ -180,7 +180,7 @@ class Answers(Sequence[Answer]):
                     annotators=tuple(record.annotator for record in part),
                 )
             )
-        return cls(found)
+        return cls(batches)
 
     def __len__(self) -> int:
         return int(self._ends[-1]) if len(self._ends) else 0
@@ -206,19 +206,19 @@ class Answers(Sequence[Answer]):
         return f"<Answers: {len(self)} answers in {len(self.batches)} batches>"
 
     def extended(self, records: Sequence[Answer], n_clusters: int = 1) -> "Answers":
-        """These answers, and more after them; without going through these again.
+        """Return these answers followed by more, without copying these.
 
         Parameters
         ----------
         records : sequence of Answer
             One per answer.
         n_clusters : int, default=1
-            How many groups there are, for answers to group questions.
+            Number of groups, for answers to group questions.
 
         Returns
         -------
         Answers
-            The table of all.
+            The table of all answers.
 
         Examples
         --------
@@ -234,17 +234,17 @@ class Answers(Sequence[Answer]):
         return Answers(batches)
 
     def first(self, count: int) -> "Answers":
-        """The first so many answers.
+        """Return the first `count` answers.
 
         Parameters
         ----------
         count : int
-            How many at most.
+            Their maximum number.
 
         Returns
         -------
         Answers
-            The table of those.
+            The table of these.
 
         Examples
         --------
@@ -260,12 +260,12 @@ class Answers(Sequence[Answer]):
         return Answers(kept)
 
     def ledger(self) -> "Ledger":
-        """The same answers as a ledger, for another run that must not ask them again.
+        """Return a ledger of these answers, for a run that does not ask them again.
 
         Returns
         -------
         Ledger
-            A new one.
+            A new ledger.
 
         Examples
         --------
@@ -279,7 +279,7 @@ class Answers(Sequence[Answer]):
 
 
 class Ledger:
-    """Remembers every answer, so that a question is asked once, and counts.
+    """Stores every answer, so that a question is asked once, and counts questions.
 
     Examples
     --------
@@ -297,7 +297,7 @@ class Ledger:
 
     def __init__(self) -> None:
         self._values: dict[str, dict[bytes, Any]] = {}  # a float each; a row for a group question
-        self._who: dict[str, dict[bytes, str]] = {}  # those who were named
+        self._who: dict[str, dict[bytes, str]] = {}  # annotators with names
         self._batches: list[AnswerBatch] = []
         self._counts: Counter[str] = Counter()
         self.n_raw = 0
@@ -305,21 +305,21 @@ class Ledger:
 
     @property
     def n_distinct(self) -> int:
-        """How many different questions were answered."""
+        """Number of different answered questions."""
         return self._counts.total()
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many different questions of each kind were answered."""
+        """Number of different answered questions of each kind."""
         return dict(self._counts)
 
     @property
     def history(self) -> Answers:
-        """Every answer, in the order given."""
+        """All answers in their order."""
         return Answers(self._batches)
 
     def unanswered(self, queries: Queries) -> Queries:
-        """The different questions of the batch that have no answer yet, first come first.
+        """Return the different questions of a batch without an answer, in their order.
 
         Parameters
         ----------
@@ -329,7 +329,7 @@ class Ledger:
         Returns
         -------
         MembershipQueries, GroupQueries, PairQueries or TripletQueries
-            Those to be asked; nothing is counted yet.
+            The new questions; they are not counted yet.
 
         Examples
         --------
@@ -345,21 +345,21 @@ class Ledger:
         *,
         annotators: Sequence[str] | None = None,
     ) -> None:
-        """Keep answers; the first answer to a question stands, another is dropped.
+        """Store answers; further answers to a question are ignored.
 
         Parameters
         ----------
         queries : MembershipQueries, GroupQueries, PairQueries, TripletQueries or RelativeQueries
-            Questions, as a rule those that have no answer yet (see `unanswered`).
+            Questions, usually those without an answer (see `unanswered`).
         answers : array-like of float of shape (n_questions,)
-            Their answers, for group questions one row each; NaN for "cannot say".
+            Their answers, a row for each group question; NaN for "cannot say".
         annotators : sequence of str or None, default=None
-            Who gave each; None for nobody in particular.
+            The annotator of each answer; None for "me".
 
         Raises
         ------
         AnswerError
-            If there are not as many answers as questions; nothing is kept then.
+            If the number of answers is not that of the questions; nothing is stored then.
 
         Examples
         --------
@@ -379,19 +379,19 @@ class Ledger:
         if not len(rows):
             return
         who = None if annotators is None else tuple(annotators)
-        told = AnswerBatch(round=self.n_rounds, queries=queries, values=values, annotators=who)
+        batch = AnswerBatch(round=self.n_rounds, queries=queries, values=values, annotators=who)
         if len(rows) < len(keys):
-            told, keys = told.take(rows), [keys[row] for row in rows]
-        told.values.flags.writeable = False
+            batch, keys = batch.take(rows), [keys[row] for row in rows]
+        batch.values.flags.writeable = False
         known = self._values.setdefault(queries.kind, {})
-        known.update(zip(keys, told.values.tolist(), strict=True))
-        if told.annotators is not None:
-            self._who.setdefault(queries.kind, {}).update(zip(keys, told.annotators, strict=True))
+        known.update(zip(keys, batch.values.tolist(), strict=True))
+        if batch.annotators is not None:
+            self._who.setdefault(queries.kind, {}).update(zip(keys, batch.annotators, strict=True))
         self._counts[queries.kind] += len(keys)
-        self._batches.append(told)
+        self._batches.append(batch)
 
     def is_answered(self, queries: Queries) -> NDArray[np.bool_]:
-        """Which questions of a batch somebody was asked, whether or not they could say.
+        """Return which questions of a batch were asked.
 
         Parameters
         ----------
@@ -401,7 +401,7 @@ class Ledger:
         Returns
         -------
         ndarray of bool of shape (n_questions,)
-            True where there is an answer, "cannot say" included.
+            True for questions with an answer, including "cannot say".
 
         Examples
         --------
@@ -412,7 +412,7 @@ class Ledger:
         return np.array([key in known for key in queries.identities()], dtype=bool)
 
     def answers(self, queries: Queries) -> Floats:
-        """Answers to a batch.
+        """Return the answers to a batch.
 
         Parameters
         ----------
@@ -422,8 +422,7 @@ class Ledger:
         Returns
         -------
         ndarray of shape (n_questions,)
-            The answers, of group questions one row each; NaN where there is none, and where
-            somebody could not say.
+            The answers, a row for each group question; NaN for missing ones and "cannot say".
 
         Examples
         --------
@@ -433,12 +432,12 @@ class Ledger:
         known = self._values.get(queries.kind, {})
         nothing: Any = np.full(queries.shape[1:], np.nan).tolist()
         values = [known.get(key, nothing) for key in queries.identities()]
-        if isinstance(queries, GroupQueries):  # a row may be from before a group was added
+        if isinstance(queries, GroupQueries):  # rows from before a group was added are shorter
             values = [_fitting(row, queries.shape[1:]) for row in values]
         return np.array(values, dtype=np.float64).reshape(queries.shape)
 
     def annotators(self, queries: Queries) -> list[str]:
-        """Who answered the questions of a batch.
+        """Return the annotators of a batch.
 
         Parameters
         ----------
@@ -448,7 +447,7 @@ class Ledger:
         Returns
         -------
         list of str
-            A name each; "me" where nobody was named.
+            A name for each question; "me" by default.
 
         Examples
         --------
@@ -461,7 +460,7 @@ class Ledger:
         return [named.get(key, ME) for key in queries.identities()]
 
     def _new_rows(self, queries: Queries, keys: list[bytes]) -> NDArray[np.intp]:
-        """Where in the batch each different question without an answer first stands."""
+        """Return the first row of each different question without an answer."""
         known = self._values.get(queries.kind, {})
         first: dict[bytes, int] = {}
         for row, key in enumerate(keys):
@@ -471,12 +470,12 @@ class Ledger:
 
 
 def _fitting(value: float | tuple[float, ...], shape: tuple[int, ...]) -> Floats:
-    """A value as a number or a row; a row from before a group was added says nothing of it."""
-    told = np.asarray(value, dtype=np.float64)
-    if told.shape == shape:
-        return told
-    if not shape or told.ndim != 1 or len(told) > shape[0]:
-        raise AnswerError(f"An answer must have shape {shape}. Got shape {told.shape} instead.")
+    """Convert a value to a number or a row; groups missing in a shorter row are NaN."""
+    array = np.asarray(value, dtype=np.float64)
+    if array.shape == shape:
+        return array
+    if not shape or array.ndim != 1 or len(array) > shape[0]:
+        raise AnswerError(f"An answer must have shape {shape}. Got shape {array.shape} instead.")
     row = np.full(shape, np.nan)
-    row[: len(told)] = told
+    row[: len(array)] = array
     return row

@@ -28,11 +28,11 @@ Array = TypeVar("Array", bound=NDArray[Any])
 
 
 class _Batch:
-    """What all kinds of batch share: a table of integers, one row per question."""
+    """Base class of batches: a table of integers, one row per question."""
 
     kind: ClassVar[str]
     width: ClassVar[int]  # columns that are items
-    ordered: ClassVar[bool] = False  # whether it matters which item stands where
+    ordered: ClassVar[bool] = False  # whether the order of items matters
     __slots__ = ("_repeat", "_table")
 
     _table: Integers
@@ -46,41 +46,41 @@ class _Batch:
 
     @property
     def item_table(self) -> Integers:
-        """The items asked about, one row per question."""
+        """The items, one row per question."""
         return self._table[:, : self.width]
 
     @property
     def repeat(self) -> Integers:
-        """Which asking of the same question each is."""
+        """The number of each question's repetition."""
         return self._repeat
 
     def take(self, rows: NDArray[np.intp] | NDArray[np.bool_] | slice) -> Self:
-        """Some of the questions, in the order given."""
+        """Return some of the questions."""
         return self._with(self._table[rows], self._repeat[rows])
 
     def renumbered(self, rows: NDArray[np.intp]) -> Self:
-        """The same questions about other rows: item i is now `rows[i]`."""
+        """Return the questions with item i replaced by `rows[i]`."""
         table = self._table.copy()
         table[:, : self.width] = rows[self.item_table]
         return self._with(table, self._repeat)
 
     def again(self, repeat: Integers) -> Self:
-        """The same questions, asked another time."""
+        """Return the questions with other numbers of repetition."""
         return self._with(self._table, repeat.copy())
 
     def joined(self, other: Self) -> Self:
-        """These questions, and others of their kind after them."""
+        """Return these questions followed by others of the same kind."""
         tables, repeats = (self._table, other._table), (self._repeat, other._repeat)
         return self._with(np.concatenate(tables), np.concatenate(repeats))
 
     def _with(self, table: Integers, repeat: Integers) -> Self:
-        """A batch of this kind with another table."""
+        """Return a batch of this kind with another table."""
         batch = copy(self)
         batch._table, batch._repeat = _frozen(table), _frozen(repeat)
         return batch
 
     def check_items(self, n_items: int) -> None:
-        """Refuse items that do not exist."""
+        """Refuse unknown items."""
         items = self.item_table
         if len(items) and items.max() >= n_items:
             raise QueryError(
@@ -89,11 +89,11 @@ class _Batch:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The shape of its answers."""
+        """The shape of the answers."""
         return (len(self),)
 
     def questions(self) -> list[Question]:
-        """Each question by itself."""
+        """Return the questions as records."""
         items = self.item_table
         table = (items if self.ordered else np.sort(items, axis=1)).tolist()
         clusters: Sequence[int | None] = [None] * len(self)
@@ -105,7 +105,7 @@ class _Batch:
         ]
 
     def identities(self) -> list[bytes]:
-        """What identifies each question within its kind, for quick look-ups."""
+        """Return a key of each question within its kind."""
         table = self._table
         if self.width > 1 and not self.ordered:
             table = np.sort(table, axis=1)  # similarity has no order
@@ -114,7 +114,7 @@ class _Batch:
         return keys
 
     def _fill(self, table: Integers, repeat: ArrayLike) -> None:
-        """Check and keep the table."""
+        """Check and store the table."""
         if table.size and table.min() < 0:
             raise QueryError(f"Items and clusters are numbered from 0. Got {table.min()} instead.")
         repeats = _integers(repeat, "repeat")
@@ -159,12 +159,12 @@ class MembershipQueries(_Singles):
     clusters : array-like of int of shape (n_questions,)
         Numbers of the clusters.
     repeat : int or array-like of int, default=0
-        Which asking of the same question this is; part of the ledger's key.
+        Number of the repetition; part of a question's identity.
 
     Raises
     ------
     QueryError
-        If a number is negative, or the two arrays do not have the same length.
+        If a number is negative, or the two arrays differ in length.
 
     Examples
     --------
@@ -192,19 +192,19 @@ class MembershipQueries(_Singles):
 
 
 class GroupQueries(_Singles):
-    """To which group does each item belong? One question is one item, and its answer a whole row.
+    """To which group does each item belong? A question is one item, and its answer a row.
 
-    An answer is a row of shares, one for each cluster: one group, or shares over several. A row of
-    zeros is "none of these", a row of NaN is "cannot say".
+    An answer is a row of shares, one for each group: a single group, or shares over several. A row
+    of zeros is "none of these", a row of NaN is "cannot say".
 
     Parameters
     ----------
     items : array-like of int of shape (n_questions,)
         Row numbers of the items.
     n_clusters : int
-        How many groups there are to choose from.
+        Number of groups to choose from.
     repeat : int or array-like of int, default=0
-        Which asking of the same question this is.
+        Number of the repetition; part of a question's identity.
 
     Raises
     ------
@@ -233,7 +233,7 @@ class GroupQueries(_Singles):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The shape of its answers."""
+        """The shape of the answers."""
         return (len(self), self.n_clusters)
 
 
@@ -243,9 +243,9 @@ class PairQueries(_Batch):
     Parameters
     ----------
     pairs : array-like of int of shape (n_questions, 2)
-        Row numbers of the two items, which must differ.
+        Row numbers of two different items.
     repeat : int or array-like of int, default=0
-        Which asking of the same question this is; part of the ledger's key.
+        Number of the repetition; part of a question's identity.
 
     Raises
     ------
@@ -292,14 +292,14 @@ class TripletQueries(_Threes):
     Parameters
     ----------
     triplets : array-like of int of shape (n_questions, 3)
-        Row numbers of the three items, which must differ.
+        Row numbers of three different items.
     repeat : int or array-like of int, default=0
-        Which asking of the same question this is; part of the ledger's key.
+        Number of the repetition; part of a question's identity.
 
     Raises
     ------
     QueryError
-        If an item stands twice in a triplet, or a number is negative.
+        If an item occurs twice in a triplet, or a number is negative.
 
     Examples
     --------
@@ -317,14 +317,14 @@ class RelativeQueries(_Threes):
     Parameters
     ----------
     triplets : array-like of int of shape (n_questions, 3)
-        Row numbers of the three items, which must differ; their order matters.
+        Row numbers of three different items; their order matters.
     repeat : int or array-like of int, default=0
-        Which asking of the same question this is; part of the ledger's key.
+        Number of the repetition; part of a question's identity.
 
     Raises
     ------
     QueryError
-        If an item stands twice in a triplet, or a number is negative.
+        If an item occurs twice in a triplet, or a number is negative.
 
     Examples
     --------
@@ -345,14 +345,14 @@ KINDS: dict[str, type[Queries]] = {
 
 
 def batches_of(questions: Iterable[Question], n_clusters: int) -> list[Queries]:
-    """Batches of these questions, in their order; neighbours of one kind share a batch.
+    """Group questions into batches, in their order; neighbours of one kind share a batch.
 
     Parameters
     ----------
     questions : iterable of Question
-        Of any kinds.
+        Questions of any kinds.
     n_clusters : int
-        How many groups a group question has.
+        Number of groups in a group question.
 
     Returns
     -------
@@ -364,27 +364,27 @@ def batches_of(questions: Iterable[Question], n_clusters: int) -> list[Queries]:
     >>> batches_of([Question("pair", (0, 1)), Question("pair", (0, 2)), Question("group", (3,))], 2)
     [<PairQueries: 2 questions>, <GroupQueries: 1 questions>]
     """
-    found: list[Queries] = []
+    batches: list[Queries] = []
     for kind, same in groupby(questions, key=lambda question: question.kind):
         listed = list(same)
         table = np.array([question.items for question in listed], dtype=np.int64)
         repeat = [question.repeat for question in listed]
         if kind == "membership":
             clusters = [-1 if q.cluster is None else q.cluster for q in listed]
-            found.append(MembershipQueries(table[:, 0], clusters, repeat=repeat))
+            batches.append(MembershipQueries(table[:, 0], clusters, repeat=repeat))
         elif kind == "group":
-            found.append(GroupQueries(table[:, 0], n_clusters, repeat=repeat))
+            batches.append(GroupQueries(table[:, 0], n_clusters, repeat=repeat))
         elif kind in KINDS:
-            found.append(KINDS[kind](table, repeat=repeat))  # type: ignore[call-arg]  # of items alone
+            batches.append(KINDS[kind](table, repeat=repeat))  # type: ignore[call-arg]  # of items alone
         else:
             raise QueryError(
                 f"A question's kind must be one of {', '.join(KINDS)}. Got {kind!r} instead."
             )
-    return found
+    return batches
 
 
 def _integers(array: ArrayLike, name: str) -> Integers:
-    """Return the array as int64; what is of another type is refused, whole floats too."""
+    """Return the array as int64; floats are refused, integral ones too."""
     try:
         values = np.asarray(array)
     except ValueError as error:
@@ -397,7 +397,7 @@ def _integers(array: ArrayLike, name: str) -> Integers:
 
 
 def _item_tuples(array: ArrayLike, name: str, width: int) -> Integers:
-    """Return a table of items with so many columns."""
+    """Return a table of items with `width` columns."""
     table = _integers(array, name)
     if table.size == 0:
         return np.empty((0, width), dtype=np.int64)
@@ -409,6 +409,6 @@ def _item_tuples(array: ArrayLike, name: str, width: int) -> Integers:
 
 
 def _frozen(array: Array) -> Array:
-    """The array, not to be written to any more."""
+    """Make an array read-only."""
     array.flags.writeable = False
     return array

@@ -1,27 +1,27 @@
-"""One question: its kind, its items, its cluster and its repeat; and who answers."""
+"""One question: its kind, its items, its cluster and its repeat; names of annotators."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
 
 __all__ = ["ME", "MODEL", "Question", "is_model", "ordered"]
 
-ME = "me"  # the annotator's name where none is stated
-MODEL = "model: "  # prefix of the names of annotators that are language models
+ME = "me"  # the default name of an annotator
+MODEL = "model: "  # prefix of the names of language models
 
 
 class Question(NamedTuple):
-    """One question, as everybody knows it.
+    """One question.
 
     Parameters
     ----------
     kind : str
         "membership", "group", "pair", "triplet" or "relative".
     items : tuple of int
-        Row numbers of the items; of a pair or a triplet in ascending order.
+        Row numbers of the items, ascending for pairs and triplets.
     cluster : int or None
         The cluster, for a membership.
     repeat : int
-        Which asking of the same question it is, from 0.
+        Number of the repetition, from 0.
 
     Examples
     --------
@@ -36,7 +36,7 @@ class Question(NamedTuple):
 
 
 def is_model(annotator: str) -> bool:
-    """Whether an annotator is a language model, whose answers never stand as people's do.
+    """Whether an annotator is a language model, whose answers are advice and not evidence.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def is_model(annotator: str) -> bool:
     Returns
     -------
     bool
-        By how the name begins.
+        Whether the name has the prefix of models.
 
     Examples
     --------
@@ -57,5 +57,5 @@ def is_model(annotator: str) -> bool:
 
 
 def ordered(kind: str, items: Iterable[int]) -> tuple[int, ...]:
-    """Items as a question has them: ascending, unless it matters which stands where."""
+    """Return items in the order of a question: ascending, unless the order matters."""
     return tuple(items) if kind == "relative" else tuple(sorted(items))

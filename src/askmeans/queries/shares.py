@@ -1,7 +1,7 @@
-"""What people say to a group question, as a row of shares: one number for each group.
+"""Answers to group questions as rows of shares: parsing, formatting and means.
 
-A row of one group has 1 there; several groups have shares, which sum to at most 1. What is left of
-1 is in none of these; a row of zeros is in none at all, a row of NaN is "cannot say".
+A row has one share for each group, with a sum of at most 1. The rest belongs to none of the groups.
+A row of zeros is "none of these", a row of NaN is "cannot say".
 """
 
 import itertools
@@ -20,14 +20,15 @@ __all__ = ["NONE", "SHARES_EXCEED_1", "Row", "as_row", "difference", "group_of",
 
 NONE = "none"  # of these
 SHARES_EXCEED_1 = (
-    "The shares are more than 100 % together, so nothing was saved. Lower them; what is left of "
-    "100 % is in none of these."
+    "The shares sum to more than 100 %, so nothing was saved. Lower them; the rest to 100 % is in "
+    "none of these."
 )
 Row = tuple[float, ...]
 
-_SLACK = 1e-6  # by which shares may exceed 1 together: they were rounded
-_LAST_BITS = 1e-12  # by which they may after they were divided by their sum
-_ROUNDED = 0.02  # by which shares that people typed may: 33%, 33% and 34.5%
+# Tolerances for a sum of shares above 1.
+_SLACK = 1e-6  # shares that were written with six digits
+_LAST_BITS = 1e-12  # shares that were divided by their sum
+_ROUNDED = 0.02  # shares that people typed: 33%, 33% and 34.5%
 _NUMBER = r"(?:\d+\.?\d*|\.\d+)(?:e-?\d+)?"
 _QUOTED = r'"(?:[^"]|"")*"'
 _PART = re.compile(
@@ -37,10 +38,10 @@ _NUMBERED = re.compile(rf"(\d+):({_NUMBER})", re.ASCII)
 
 
 def as_row(value: Any, n_clusters: int, names: Sequence[str] = ()) -> Row:
-    """The row that an answer to a group question means, or an AnswerError.
+    """Convert an answer to a group question to a row.
 
-    `value` is a group's number or name, a mapping of groups to shares, or the whole row; an empty
-    one for "none of these", None for "cannot say".
+    `value` is a group's number or name, a mapping of groups to shares, or a row; an empty one is
+    "none of these", None is "cannot say". Anything else is an AnswerError.
 
     >>> as_row(1, 2), as_row({"big": 0.7}, 2, ["small", "big"]), as_row((), 2), as_row(None, 2)
     ((0.0, 1.0), (0.0, 0.7), (0.0, 0.0), (nan, nan))
@@ -63,7 +64,7 @@ def as_row(value: Any, n_clusters: int, names: Sequence[str] = ()) -> Row:
     elif len(value):
         if len(value) != n_clusters:
             raise AnswerError(
-                f"A row of shares must have one for each of the {n_clusters} groups. "
+                f"A row must have one share for each of the {n_clusters} groups. "
                 f"Got {len(value)} instead; () is none of these."
             )
         if all(isinstance(share, Real) and math.isnan(share) for share in value):
@@ -72,7 +73,7 @@ def as_row(value: Any, n_clusters: int, names: Sequence[str] = ()) -> Row:
     total = sum(row)
     if total > 1.0 + _SLACK:
         raise AnswerError(
-            f"Shares must sum to at most 1; what is left is in none of these. Got {total:g} "
+            f"Shares must sum to at most 1; the rest is in none of these. Got {total:g} "
             "instead; divide them by their sum.",
             user_message=SHARES_EXCEED_1,
         )
@@ -80,11 +81,11 @@ def as_row(value: Any, n_clusters: int, names: Sequence[str] = ()) -> Row:
 
 
 def parse_row(text: str, names: Sequence[str], first: int = 0) -> Row | None:
-    """The row that somebody typed: ``2``, a name, ``A:.7,B:.3``, ``none`` or ``?``; or None.
+    """Parse a typed answer: ``2``, a name, ``A:.7,B:.3``, ``none`` or ``?``; None for other text.
 
-    `first` is the number of the first group: 0 in files, 1 where people type, whose 0 is "none".
-    ``none`` and ``?`` are reserved: a group that is called so is named in quotes, as any may be
-    (``"none"``; a quote in a name is doubled).
+    `first` is the number of the first group: 0 in files, 1 in typed answers, in which 0 is "none".
+    ``none`` and ``?`` are reserved: a group of this name must be quoted (``"none"``), as any group
+    may be; a quote in a name is doubled.
 
     >>> names = ["Group A", "Group B"]
     >>> parse_row("1", names), parse_row("group b", names), parse_row("A:.7,B:.3", names)
@@ -103,34 +104,34 @@ def parse_row(text: str, names: Sequence[str], first: int = 0) -> Row | None:
     if one is not None:
         return as_row(one, k)
     shares, end = [0.0] * k, 0
-    while found := _PART.match(text, end):
-        group = _typed(found[1], names, first)
+    while match := _PART.match(text, end):
+        group = _typed(match[1], names, first)
         if group is None:
             return None
-        shares[group] += float(found[2]) / (100.0 if found[3] else 1.0)
-        end = found.end()
+        shares[group] += float(match[2]) / (100.0 if match[3] else 1.0)
+        end = match.end()
     if end != len(text) or not end or sum(shares) > 1.0 + _ROUNDED:
         return None
     return _scaled(shares)
 
 
 def parse_numbered(text: str, n_clusters: int) -> Row | None:
-    """The row that `numbered_text` wrote, whatever groups are called; None for another text.
+    """Parse a text of `numbered_text`, which has no names; None for other text.
 
     >>> parse_numbered("0:0.75,1:0.25", 2), parse_numbered("none", 2), parse_numbered("2", 2)
     ((0.75, 0.25), (0.0, 0.0), None)
     """
     shares = [0.0] * n_clusters
     for part in text.split(",") if text != NONE else ():
-        found = _NUMBERED.fullmatch(part)
-        if found is None or int(found[1]) >= n_clusters:
+        match = _NUMBERED.fullmatch(part)
+        if match is None or int(match[1]) >= n_clusters:
             return None
-        shares[int(found[1])] += float(found[2])
+        shares[int(match[1])] += float(match[2])
     return None if sum(shares) > 1.0 + _ROUNDED else _scaled(shares)
 
 
 def row_text(row: Sequence[float], names: Sequence[str]) -> str:
-    """A row as people type it; it may be shorter, from before a group was added.
+    """Format a row as people type it; it may be shorter than the list of names.
 
     >>> names = ["small", "big"]
     >>> row_text((0.0, 1.0), names), row_text((0.7, 0.3), names), row_text((0.0, 0.0), names)
@@ -150,7 +151,7 @@ def row_text(row: Sequence[float], names: Sequence[str]) -> str:
 
 
 def numbered_text(row: Sequence[float]) -> str:
-    """A row as files keep it, by the groups' numbers, which never change; "" for "cannot say".
+    """Format a row for files, by the groups' numbers, which never change; "" for "cannot say".
 
     >>> numbered_text((0.0, 1.0)), numbered_text((0.75, 0.25)), numbered_text((0.0, 0.0))
     ('1:1', '0:0.75,1:0.25', 'none')
@@ -162,59 +163,59 @@ def numbered_text(row: Sequence[float]) -> str:
 
 
 def mean_row(rows: Sequence[Sequence[float]], n_clusters: int) -> Row:
-    """The mean of what several people said, of those who could say; NaN where nobody could.
+    """Return the mean of the known shares of each group; NaN for a group without any.
 
-    Shorter rows are from before a group was added, of which they say nothing.
+    Groups missing in a shorter row, from before they were added, are unknown.
 
     >>> mean_row([(1.0, 0.0), (0.5, 0.5), (math.nan, math.nan)], 2)
     (0.75, 0.25)
     """
-    found = []
+    means = []
     for group in range(n_clusters):
-        said = [row[group] for row in rows if group < len(row) and not math.isnan(row[group])]
-        found.append(math.fsum(said) / len(said) if said else math.nan)
-    return tuple(found)
+        shares = [row[group] for row in rows if group < len(row) and not math.isnan(row[group])]
+        means.append(math.fsum(shares) / len(shares) if shares else math.nan)
+    return tuple(means)
 
 
 def _scaled(shares: Sequence[float]) -> Row:
-    """Shares that exceed 1 together divided by their sum; done twice, it is as done once."""
+    """Divide shares that sum to more than 1 by their sum; idempotent."""
     total = math.fsum(shares)
     return tuple(shares) if total <= 1.0 + _LAST_BITS else tuple(s / total for s in shares)
 
 
 def _digits(share: float) -> str:
-    """A share in as many digits as it takes, and no more."""
+    """Format a share with the digits that it needs."""
     return f"{share:.6g}" if float(f"{share:.6g}") == share else repr(share)
 
 
 def _number(group: Any, n_clusters: int, names: Sequence[str]) -> int:
-    """The number of a group that goes by its number or its name."""
-    found: int | None = None
+    """Return the number of a group from its number or name."""
+    number: int | None = None
     if isinstance(group, str):
-        found = group_of(group.strip(), names[:n_clusters])
+        number = group_of(group.strip(), names[:n_clusters])
     elif type(group) is not bool and isinstance(group, Integral):
-        found = int(group)
-    if found is None or not 0 <= found < n_clusters:
-        there = f" ({', '.join(names)})" if names else ""
+        number = int(group)
+    if number is None or not 0 <= number < n_clusters:
+        listed = f" ({', '.join(names)})" if names else ""
         raise AnswerError(
-            f"A group must be a number from 0 to {n_clusters - 1} or a name{there}. "
+            f"A group must be a number from 0 to {n_clusters - 1} or a name{listed}. "
             f"Got {group!r:.60} instead; () is none of these."
         )
-    return found
+    return number
 
 
 def _share(share: Any) -> float:
-    """A share, from 0 to 1."""
+    """Check a share, from 0 to 1."""
     if isinstance(share, bool) or not isinstance(share, Real) or not 0 <= share <= 1:  # type: ignore[operator]  # mypy sees no numbers ABC
         raise AnswerError(
-            f"A share must be a number in [0, 1]. Got {share!r:.60} instead; None in place of the "
-            "whole answer says that one cannot say."
+            f"A share must be a number in [0, 1]. Got {share!r:.60} instead; pass None as the "
+            "answer for 'cannot say'."
         )
     return float(share) + 0.0  # -0.0 is 0.0
 
 
 def _typed(text: str, names: Sequence[str], first: int) -> int | None:
-    """The group that somebody typed: a name in quotes, or as `group_of` has it."""
+    """Parse a typed group: a name in quotes, or a form of `group_of`."""
     if re.fullmatch(_QUOTED, text):
         name = text[1:-1].replace('""', '"')
         if name in names:
@@ -223,36 +224,36 @@ def _typed(text: str, names: Sequence[str], first: int) -> int | None:
 
 
 def group_of(text: str, names: Sequence[str], first: int = 0) -> int | None:
-    """The place of the group of this name, in whatever case, or number; or None.
+    """Return the index of a group from its name, in any case, or its number; else None.
 
-    A name comes before a number; of "Group B" the letter will do. One of several groups whose names
-    differ in their case only has to be named to the letter.
+    Names take precedence over numbers; "B" is short for "Group B". Case matters for groups whose
+    names differ in case only.
 
     >>> names = ["Group A", "Group B"]
     >>> group_of("b", names), group_of("1", names), group_of("1", names, first=1)
     (1, 1, 0)
     """
     for same in (str, str.casefold):
-        found = [j for j, name in enumerate(names) if same(name) == same(text)]
-        if len(found) == 1:
-            return found[0]
+        matches = [j for j, name in enumerate(names) if same(name) == same(text)]
+        if len(matches) == 1:
+            return matches[0]
     number = whole_number(text)
     if number is not None:
         return number - first if first <= number < first + len(names) else None
-    found = [j for j, name in enumerate(names) if name.casefold() == f"group {text}".casefold()]
-    return found[0] if found else None
+    matches = [j for j, name in enumerate(names) if name.casefold() == f"group {text}".casefold()]
+    return matches[0] if matches else None
 
 
 def difference(one: float | Row, other: float | Row) -> float:
-    """How far two answers are apart, from 0 to 1: of rows half the sum, with what is in none."""
+    """The difference of two answers, from 0 to 1; of rows the total variation, with "none"."""
     if not isinstance(one, tuple) or not isinstance(other, tuple):
         assert not isinstance(one, tuple)
         assert not isinstance(other, tuple)
         return abs(one - other)
-    apart = [a - b for a, b in itertools.zip_longest(one, other, fillvalue=0.0)]
-    return 0.5 * float(sum(map(abs, apart)) + abs(sum(apart)))
+    gaps = [a - b for a, b in itertools.zip_longest(one, other, fillvalue=0.0)]
+    return 0.5 * float(sum(map(abs, gaps)) + abs(sum(gaps)))
 
 
 def largest_difference(answers: Iterable[float | Row]) -> float:
-    """How far the two answers are apart that differ most; 0 of one."""
+    """The largest difference between two of the answers; 0 for one answer."""
     return max((difference(a, b) for a, b in itertools.combinations(answers, 2)), default=0.0)

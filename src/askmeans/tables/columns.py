@@ -1,4 +1,4 @@
-"""What kind of column it is, and what becomes of it: a feature, shown to people, or left out."""
+"""Detect the kind of each column and its use: as a feature, shown to people, or left out."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from askmeans.exceptions import DataError, ParameterError
-from askmeans.tables.dates import date_format
-from askmeans.tables.numerals import notation
+from askmeans.tables.formats import date_format, notation
 from askmeans.tables.reading import IMAGE_SUFFIXES, check_column
 
 if TYPE_CHECKING:
@@ -20,36 +19,37 @@ __all__ = ["KINDS", "UNSPACED", "Column", "Roles", "describe_columns", "listed_c
 
 KINDS = ("number", "category", "boolean", "date", "text", "image", "vector")
 
-_MANY = 10  # rows from which numbers without a gap are taken for a numbering
-_LISTED = 40  # columns in the table, before "and ... more"
-_LOOKED = 1000  # values that tell texts from words, and dates
-_WORDS = 2.0  # of a text, on average
-_SIGNS = 6.0  # of a text in a script without spaces, on average
-_KEYS = {"id", "ids", "uuid", "guid"}  # words in the name of what is an id, even if it repeats
-_NUMBERINGS = {"index", "idx", "key", "pk", "no", "nr", "row", "rowid", "serial"}  # if it does not
+# Heuristics of the detection; the user's own names of kinds and uses take precedence.
+_MIN_NUMBERING = 10  # rows: fewer consecutive numbers may be a rating
+_LISTED = 40  # columns in the table for people
+_SAMPLE = 1000  # values that decide between text, category and date
+_MIN_WORDS = 2.0  # mean words of a text
+_MIN_CHARACTERS = 6.0  # mean characters of a text in a script without spaces: about three words
+_KEYS = {"id", "ids", "uuid", "guid"}  # words in the name of an id column, even if values repeat
+_NUMBERINGS = {"index", "idx", "key", "pk", "no", "nr", "row", "rowid", "serial"}  # if unique
 _LABELS = {"label", "labels", "class", "classes", "topic", "topics", "target", "targets",
            "category", "categories", "group", "groups", "cluster", "truth", "gold", "answer",
            "annotation", "species", "diagnosis"}  # fmt: skip
 _LABEL_KINDS = ("category", "boolean", "number")
-_FEW_VALUES = 50  # of labels, at most
+_MAX_LABELS = 50  # distinct values of a label column
 # Thai, Lao, Burmese, Japanese and Chinese are written without spaces.
 UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u3040-\u30ff\u3400-\u9fff]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """What a column is and becomes: `use` is "feature", "shown" or "left out"; `why` may be empty.
+    """The kind and use of a column.
 
     Parameters
     ----------
     name : str
-        As the table has it.
+        The column's name in the table.
     kind : str
         A number, category, boolean, date, text, image, vector, id, constant, empty or other.
     use : str
         "feature" (and shown, unless `show` leaves it out), "shown" or "left out".
     why : str
-        What a person should know about it.
+        The reason, or a remark for the user; may be empty.
 
     Examples
     --------
@@ -65,19 +65,19 @@ class Column:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Roles:
-    """What the user says of columns; None and () leave it to what is found."""
+    """Kinds and uses named by the user; None and () leave them to the detection."""
 
     id: str | None = None
     text: tuple[str, ...] = ()
     image: tuple[str, ...] = ()
     vectors: str | None = None
     show: tuple[str, ...] | None = None
-    features: Mapping[str, str | None] | None = None  # the kind of each, None for what is found
-    others: bool = True  # whether columns that nobody named become features
+    features: Mapping[str, str | None] | None = None  # the kind of each; None detects it
+    others: bool = True  # whether unnamed columns become features
 
 
 def describe_columns(frame: "pd.DataFrame", roles: Roles, folder: Path | None) -> list[Column]:
-    """Kind and use of every column; names that are not there are refused."""
+    """Return the kind and use of every column; unknown names are refused."""
     named = [*roles.text, *roles.image, *(roles.show or ()), *(roles.features or ())]
     for name in (*named, *filter(None, (roles.id, roles.vectors))):
         check_column(frame, name)
@@ -124,17 +124,17 @@ def _without_labels(columns: list[Column], frame: "pd.DataFrame", roles: Roles) 
 
 
 def _is_content(column: Column) -> bool:
-    """Whether it is a text or a picture that counts, beside which all else drowns it."""
+    """Whether it is a text or picture feature, which other columns would drown out."""
     return column.use == "feature" and column.kind in ("text", "image")
 
 
 def _shown(name: str, roles: Roles) -> str:
-    """What becomes of a column that is no feature."""
+    """The use of a column that is not a feature."""
     return "shown" if roles.show is None or name in roles.show else "left out"
 
 
 def _are_labels(values: "pd.Series[Any]") -> bool:
-    """Whether a column has few values and is called as answers are: people shall not see them."""
+    """Whether a column has few values and a name such as "label": annotators should not see it."""
     if not _words_of(str(values.name)) & _LABELS:
         return False
     there = values.dropna()
@@ -144,20 +144,20 @@ def _are_labels(values: "pd.Series[Any]") -> bool:
         n_values = there.nunique()
     except TypeError:
         return False
-    return 1 < int(n_values) <= min(_FEW_VALUES, len(there) / 2)
+    return 1 < int(n_values) <= min(_MAX_LABELS, len(there) / 2)
 
 
 def _described(values: "pd.Series[Any]", roles: Roles, folder: Path | None) -> Column:
-    """One column: what the user says of it, else what it looks like."""
+    """Describe one column: as the user named it, else as detected."""
     name = str(values.name)
     shown = _shown(name, roles)
-    kind, why = _said(values, roles) or _looks_like(values, folder)
+    kind, why = _named_kind(values, roles) or _detected_kind(values, folder)
     if roles.features is not None and name in roles.features:
         kind = roles.features[name] or kind
         if kind == "text":
             _check_text(values)
         return Column(
-            name=name, kind=kind if kind in KINDS else _anyway(values), use="feature", why=""
+            name=name, kind=kind if kind in KINDS else _forced_kind(values), use="feature", why=""
         )
     if name == roles.vectors:
         return Column(name=name, kind="vector", use="feature", why=why)
@@ -169,8 +169,8 @@ def _described(values: "pd.Series[Any]", roles: Roles, folder: Path | None) -> C
     return Column(name=name, kind=kind, use=shown, why=why)
 
 
-def _said(values: "pd.Series[Any]", roles: Roles) -> tuple[str, str] | None:
-    """The kind that the user says it is."""
+def _named_kind(values: "pd.Series[Any]", roles: Roles) -> tuple[str, str] | None:
+    """The kind named by the user, with a remark; None for an unnamed column."""
     name = str(values.name)
     if name == roles.id:
         return "id", "the items' ids"
@@ -185,7 +185,7 @@ def _said(values: "pd.Series[Any]", roles: Roles) -> tuple[str, str] | None:
 
 
 def _check_text(values: "pd.Series[Any]") -> None:
-    """Refuse a text column of anything else."""
+    """Refuse numbers and dates as a text column."""
     if values.dtype.kind in "fiubMm":
         raise DataError(
             f"Column {values.name!r} must have words to be a text. Got {values.dtype} instead; "
@@ -193,8 +193,8 @@ def _check_text(values: "pd.Series[Any]") -> None:
         )
 
 
-def _anyway(values: "pd.Series[Any]") -> str:
-    """What a column that names rows, or never varies, is for those who name it as a feature."""
+def _forced_kind(values: "pd.Series[Any]") -> str:
+    """The kind of an id or constant column that the user named as a feature."""
     if values.dtype.kind in "fiu":
         return "number"
     if values.dtype.kind in "OTU" or isinstance(values.iloc[0], str):
@@ -205,8 +205,8 @@ def _anyway(values: "pd.Series[Any]") -> str:
     )
 
 
-def _looks_like(column: "pd.Series[Any]", folder: Path | None) -> tuple[str, str]:
-    """The kind of a column nobody spoke of, and what to say about it."""
+def _detected_kind(column: "pd.Series[Any]", folder: Path | None) -> tuple[str, str]:
+    """Detect the kind of an unnamed column, with a remark."""
     kind, values = column.dtype.kind, column.dropna()
     if values.empty:
         return "empty", "no values"
@@ -231,9 +231,9 @@ def _looks_like(column: "pd.Series[Any]", folder: Path | None) -> tuple[str, str
         if all(isinstance(value, bool) for value in values):
             kind = "b"
         else:
-            return "other", "numbers too large to compute with"
+            return "other", "integers above 64 bits"
     if n_values <= 1 < len(column):
-        return "constant", "one value" if len(values) == len(column) else "one value, or none"
+        return "constant", "one value" if len(values) == len(column) else "one value, or missing"
     if kind == "b":
         return "boolean", ""
     if kind == "M":
@@ -244,12 +244,12 @@ def _looks_like(column: "pd.Series[Any]", folder: Path | None) -> tuple[str, str
         if _names_rows(str(column.name), values, n_values):
             return "id", "numbers the rows"
         return "number", ""
-    return _words_like(values.astype(str), n_values, folder)
+    return _text_kind(values.astype(str), n_values, folder)
 
 
-def _words_like(values: "pd.Series[Any]", n_values: int, folder: Path | None) -> tuple[str, str]:
-    """Images, dates, texts, categories or names of rows."""
-    some = values.iloc[:_LOOKED]
+def _text_kind(values: "pd.Series[Any]", n_values: int, folder: Path | None) -> tuple[str, str]:
+    """Detect images, dates, numbers, texts, ids or categories in strings."""
+    some = values.iloc[:_SAMPLE]
     if folder is not None and _are_images(some, folder):
         return "image", "paths of images"
     pattern = date_format(some)
@@ -259,16 +259,16 @@ def _words_like(values: "pd.Series[Any]", n_values: int, folder: Path | None) ->
         return "number", f"written as {some.iloc[0].strip()}"
     words = float(np.mean([len(value.split()) for value in some]))
     signs = float(np.mean([sum(map(len, UNSPACED.findall(value))) for value in some]))
-    if (words >= _WORDS or signs >= _SIGNS) and n_values > len(values) / 2:
+    if (words >= _MIN_WORDS or signs >= _MIN_CHARACTERS) and n_values > len(values) / 2:
         return "text", ""
     if n_values == len(values) > 1:
         absent = folder is not None and some.str.lower().str.endswith(IMAGE_SUFFIXES).all()
-        return "id", "paths of images that are not there" if absent else "every row has another"
+        return "id", "paths of missing images" if absent else "a different value in every row"
     return "category", f"{n_values} values"
 
 
 def _are_images(values: Iterable[str], folder: Path) -> bool:
-    """Whether all end as images do, and one is there."""
+    """Whether all have suffixes of images, and one of the files exists."""
     paths = list(values)
     if not all(path.lower().endswith(IMAGE_SUFFIXES) for path in paths):
         return False
@@ -276,7 +276,7 @@ def _are_images(values: Iterable[str], folder: Path) -> bool:
 
 
 def _names_rows(name: str, values: "pd.Series[Any]", n_values: int) -> bool:
-    """Whether whole numbers name the rows, by the column's name or as a count without a gap."""
+    """Whether integers are ids, by the column's name or as consecutive numbers."""
     numbers = values.to_numpy(dtype=np.float64)
     if not (np.isfinite(numbers) & (numbers == np.floor(numbers))).all():
         return False
@@ -284,7 +284,7 @@ def _names_rows(name: str, values: "pd.Series[Any]", n_values: int) -> bool:
     if words & _KEYS:
         return True
     distinct = n_values == len(values)
-    counts = n_values >= _MANY and numbers.max() - numbers.min() == n_values - 1
+    counts = n_values >= _MIN_NUMBERING and numbers.max() - numbers.min() == n_values - 1
     return distinct and (counts or bool(words & _NUMBERINGS))
 
 
@@ -294,17 +294,17 @@ def _words_of(name: str) -> set[str]:
 
 
 def listed_columns(columns: Sequence[Column]) -> str:
-    """The columns as a plain table for people.
+    """Format the columns as a plain table.
 
     Parameters
     ----------
     columns : sequence of Column
-        As `Recipe.columns` has them.
+        Such as `Recipe.columns`.
 
     Returns
     -------
     str
-        One line per column: its name, kind, use, and what to know; of very many, the first.
+        One line per column with name, kind, use and remark; the first 40 columns.
 
     Examples
     --------
@@ -322,11 +322,11 @@ def listed_columns(columns: Sequence[Column]) -> str:
     rest = columns[_LISTED:]
     if rest:
         counts = {use: sum(c.use == use for c in rest) for use in ("feature", "shown", "left out")}
-        told = ", ".join(f"{count} {use}" for use, count in counts.items() if count)
-        lines.append(f"and {len(rest)} more columns: {told}")
+        totals = ", ".join(f"{count} {use}" for use, count in counts.items() if count)
+        lines.append(f"and {len(rest)} more columns: {totals}")
     return "\n".join(line.rstrip() for line in lines)
 
 
 def _short(name: str) -> str:
-    """A column's name in the table."""
+    """Cut a long name for the table."""
     return name if len(name) <= 30 else name[:29] + "…"

@@ -1,7 +1,7 @@
 """Labels to and from other tools: Label Studio's JSON, Argilla's records, Hugging Face's Parquet.
 
-Everything here is plain values: no tool has to be installed. Shares over several groups go along
-where a tool has a place for them, else the strongest group does.
+These are plain values, so no tool has to be installed. Formats without a field for shares over
+several groups get the strongest group.
 """
 
 import json
@@ -26,14 +26,14 @@ __all__ = [
     "read_labels",
 ]
 
-_QUESTION = "group"  # what the question is called in other tools
-_ITEM = "item_id"  # in a task's data: Label Studio has an id of its own
+_QUESTION = "group"  # name of the question in other tools
+_ITEM = "item_id"  # in a task's data, besides Label Studio's own id
 _MODEL = "askmeans"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelledItem:
-    """An item with what people see, its memberships by group, and who gave it which shares."""
+    """An item with its shown data, its memberships by group, and the answers by annotator."""
 
     id: str
     data: Mapping[str, Any]
@@ -43,14 +43,14 @@ class LabelledItem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Label:
-    """What somebody said about an item elsewhere: shares by group."""
+    """A label of an item from another tool: shares by group."""
 
     id: str
     shares: Mapping[str, float]
 
 
 def label_studio_config(items: Sequence[LabelledItem], groups: Sequence[str]) -> str:
-    """A labelling interface for these tasks: what is shown, and one choice of the groups."""
+    """Write a labelling interface for these tasks, with one choice of the groups."""
     shown = "image" if items and "image" in items[0].data else "text"
     tag = "Image" if shown == "image" else "Text"
     choices = "\n".join(f"    <Choice value={quoteattr(name)}/>" for name in groups)
@@ -62,7 +62,7 @@ def label_studio_config(items: Sequence[LabelledItem], groups: Sequence[str]) ->
 
 
 def label_studio_tasks(items: Iterable[LabelledItem]) -> list[dict[str, Any]]:
-    """Tasks for Label Studio's import: predictions are the result, annotations the answers."""
+    """Write tasks for Label Studio: predictions are the result, annotations the answers."""
     tasks = []
     for item in items:
         best = _strongest(item.memberships)
@@ -90,7 +90,7 @@ def label_studio_tasks(items: Iterable[LabelledItem]) -> list[dict[str, Any]]:
 
 
 def argilla_records(items: Iterable[LabelledItem]) -> list[dict[str, Any]]:
-    """Records as `argilla.Record.from_dict` reads them: a label question called group."""
+    """Write records for `argilla.Record.from_dict`, with a label question called group."""
     records = []
     for item in items:
         best = _strongest(item.memberships)
@@ -120,7 +120,7 @@ def argilla_records(items: Iterable[LabelledItem]) -> list[dict[str, Any]]:
 
 
 def huggingface_table(items: Sequence[LabelledItem], groups: Sequence[str]) -> Any:
-    """An Arrow table that `datasets` reads with its features: label and soft_label."""
+    """Write an Arrow table with the features of `datasets`: label and soft_label."""
     import pyarrow as pa
 
     columns = list(dict.fromkeys(name for item in items for name in item.data))
@@ -142,15 +142,15 @@ def huggingface_table(items: Sequence[LabelledItem], groups: Sequence[str]) -> A
     features["soft_label"] = {
         "feature": {"dtype": "float32", "_type": "Value"}, "_type": "List"
     }  # fmt: skip
-    told = json.dumps({"info": {"features": features}})
-    return arrow.replace_schema_metadata({"huggingface": told})
+    metadata = json.dumps({"info": {"features": features}})
+    return arrow.replace_schema_metadata({"huggingface": metadata})
 
 
 def read_labels(path: Path, groups: Sequence[str]) -> list[Label]:
-    """What people said elsewhere, from a file of any of the three; choices must be groups' names.
+    """Read labels from a file of one of the three tools; choices must be names of groups.
 
     A .json file of Label Studio (JSON or JSON-MIN) or Argilla, or a .parquet file with `id` and
-    `soft_label` or `label`. What several people said of one item is averaged.
+    `soft_label` or `label`. Several labels of one item are averaged.
 
     >>> import json, pathlib
     >>> task = {"data": {"item_id": "a"}, "annotations": [{"result": [
@@ -161,12 +161,12 @@ def read_labels(path: Path, groups: Sequence[str]) -> list[Label]:
     """
     check_file(path)
     if path.suffix.lower() in (".parquet", ".pq"):
-        said = _from_parquet(path, groups)
+        labels = _from_parquet(path, groups)
     else:
         try:
             records = parse_json(path.read_text(encoding="utf-8-sig"))
             read = _reader(records)
-            said = [one for record in records for one in read(record)]
+            labels = [one for record in records for one in read(record)]
         except (ValueError, LookupError, TypeError, AttributeError) as error:
             if isinstance(error, DataError):
                 raise
@@ -174,43 +174,45 @@ def read_labels(path: Path, groups: Sequence[str]) -> list[Label]:
                 f"{path} must be a JSON file of Label Studio tasks or Argilla records. Got "
                 f"'{error!r:.80}'; export it as JSON."
             ) from error
-    for name, shares in said:
+    for name, shares in labels:
         unknown = [group for group in shares if group not in groups]
         if unknown:
             raise DataError(
-                f"{path} must speak of the groups {', '.join(groups)}. Got {unknown[0]!r} for item "
-                f"{name!r}; rename the group, there or here."
+                f"{path} must contain the groups {', '.join(groups)} only. Got {unknown[0]!r} for "
+                f"item {name!r}; rename the group in one of both."
             )
     together: dict[str, list[Mapping[str, float]]] = {}
-    for name, shares in said:
+    for name, shares in labels:
         together.setdefault(name, []).append(shares)
     return [Label(id=name, shares=_mean(rows)) for name, rows in together.items()]
 
 
-Said = tuple[str, Mapping[str, float]]
+ItemShares = tuple[str, Mapping[str, float]]
 
 
-def _reader(records: Any) -> Callable[[Any], list[Said]]:
-    """What reads these records."""
+def _reader(records: Any) -> Callable[[Any], list[ItemShares]]:
+    """Choose the reader of these records."""
     first = records[0]
     if "fields" in first and "responses" in first:
         return _from_argilla
     return _from_label_studio if "data" in first else _from_label_studio_min
 
 
-def _from_label_studio(task: Mapping[str, Any]) -> list[Said]:
-    """Shares of every annotation of a task that was not cancelled."""
-    said = []
+def _from_label_studio(task: Mapping[str, Any]) -> list[ItemShares]:
+    """Read the annotations of a task, but for cancelled ones."""
+    labels = []
     for annotation in task.get("annotations", ()):
         choices = [part for part in annotation["result"] if part["type"] == "choices"]
         if choices and not annotation.get("was_cancelled"):
             shares = choices[0].get("meta", {}).get("shares")
-            said.append((str(task["data"][_ITEM]), shares or _even(choices[0]["value"]["choices"])))
-    return said
+            labels.append(
+                (str(task["data"][_ITEM]), shares or _even(choices[0]["value"]["choices"]))
+            )
+    return labels
 
 
-def _from_label_studio_min(task: Mapping[str, Any]) -> list[Said]:
-    """The same of the short form."""
+def _from_label_studio_min(task: Mapping[str, Any]) -> list[ItemShares]:
+    """Read a task in the format JSON-MIN."""
     chosen = task.get(_QUESTION)
     if chosen is None:
         return []
@@ -218,25 +220,27 @@ def _from_label_studio_min(task: Mapping[str, Any]) -> list[Said]:
     return [(str(task[_ITEM]), _even(names))]
 
 
-def _from_argilla(record: Mapping[str, Any]) -> list[Said]:
-    """Shares of every response to the question called group."""
-    said: list[Said] = []
+def _from_argilla(record: Mapping[str, Any]) -> list[ItemShares]:
+    """Read the responses to the question called group."""
+    labels: list[ItemShares] = []
     for response in record["responses"].get(_QUESTION, ()):
         value = response["value"]
-        said.append((str(record["id"]), _even(value if isinstance(value, list) else [value])))
-    return said
+        labels.append((str(record["id"]), _even(value if isinstance(value, list) else [value])))
+    return labels
 
 
-def _from_parquet(path: Path, groups: Sequence[str]) -> list[Said]:
-    """Shares of the rows that have some."""
+def _from_parquet(path: Path, groups: Sequence[str]) -> list[ItemShares]:
+    """Read the labelled rows of a Parquet file."""
     import pyarrow.parquet as pq
 
     try:
         with broken_as_value_errors():
             table = pq.read_table(path)
-            told = parse_json((table.schema.metadata or {}).get(b"huggingface", b"{}").decode())
+            metadata = parse_json((table.schema.metadata or {}).get(b"huggingface", b"{}").decode())
             rows = table.to_pylist()
-            names = told.get("info", {}).get("features", {}).get("label", {}).get("names", groups)
+            names = (
+                metadata.get("info", {}).get("features", {}).get("label", {}).get("names", groups)
+            )
     except (OSError, ValueError) as error:
         raise DataError(f"{path} could not be read ({error}).") from error
     if "id" not in table.column_names or not {"label", "soft_label"} & {*table.column_names}:
@@ -244,18 +248,18 @@ def _from_parquet(path: Path, groups: Sequence[str]) -> list[Said]:
             f"{path} must have the columns id and soft_label, or id and label. Got "
             f"{', '.join(table.column_names)}."
         )
-    said: list[Said] = []
+    labels: list[ItemShares] = []
     for row in rows:
         soft, hard = row.get("soft_label"), row.get("label")
         if soft is not None:
-            said.append((str(row["id"]), dict(zip(names, soft, strict=True))))
+            labels.append((str(row["id"]), dict(zip(names, soft, strict=True))))
         elif hard is not None and hard != -1:
-            said.append((str(row["id"]), {names[hard] if isinstance(hard, int) else hard: 1.0}))
-    return said
+            labels.append((str(row["id"]), {names[hard] if isinstance(hard, int) else hard: 1.0}))
+    return labels
 
 
 def _choice(shares: Mapping[str, float]) -> dict[str, Any]:
-    """A choice of the strongest group, which keeps the shares."""
+    """Write the strongest group as a choice, with the shares beside it."""
     return {
         "from_name": _QUESTION,
         "to_name": "item",
@@ -271,28 +275,28 @@ def _strongest(shares: Mapping[str, float]) -> str:
 
 
 def _even(names: Sequence[str]) -> dict[str, float]:
-    """The same share for each group that was chosen."""
+    """Equal shares of the chosen groups."""
     return dict.fromkeys(map(str, names), 1.0 / len(names)) if names else {}
 
 
 def _mean(rows: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    """The mean of shares that several people gave."""
+    """The mean share of each group."""
     names = dict.fromkeys(name for row in rows for name in row)
     return {name: sum(row.get(name, 0.0) for row in rows) / len(rows) for name in names}
 
 
 def _in_words(data: Mapping[str, Any]) -> str:
-    """What people see, as one line."""
+    """Format the shown data as one line."""
     return ", ".join(f"{name} = {value}" for name, value in data.items() if value is not None)
 
 
 def _plain(value: Any) -> Any:
-    """A value as Arrow takes it beside others of its column."""
+    """Convert a value to a type that an Arrow column accepts."""
     return value if value is None or isinstance(value, bool | int | float | str) else str(value)
 
 
 def _arrow_name(kind: Any) -> str:
-    """What datasets calls an Arrow type."""
+    """The name of an Arrow type in `datasets`."""
     return {"double": "float64", "float": "float32", "large_string": "string"}.get(
         str(kind), str(kind)
     )

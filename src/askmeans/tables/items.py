@@ -1,4 +1,4 @@
-"""A user's table as items: features to cluster by, columns to show, ids, and the recipe."""
+"""Read a table as items: features, shown columns, ids, and the recipe of the features."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,7 +14,7 @@ from askmeans.tables.columns import Column, Roles, describe_columns
 from askmeans.tables.matrices import embed_by_column, matrices_of, new_matrices
 from askmeans.tables.reading import check_column, read_table
 from askmeans.tables.recipe import GIVEN, Recipe, Settings, learn_recipe, recipe_features
-from askmeans.tables.vectors import given_vectors
+from askmeans.tables.vectors import vectors_beside
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,27 +27,27 @@ _NAMED = 8  # columns or rows in a message
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Items:
-    """What clusters, what people see, what items are called, and how it was made.
+    """Items of a table.
 
     Parameters
     ----------
     features : ndarray of shape (n_items, n_features)
-        Numbers in comparable units, none missing.
+        Numbers on comparable scales, without missing values.
     shown : pandas.DataFrame
-        The columns that people see, one row per item.
+        The columns that annotators see, one row per item.
     ids : list of str
-        What the items are called: the id column's values, or row numbers.
+        Values of the id column, or row numbers.
     recipe : Recipe
-        What was done; `apply_recipe` does the same to new rows.
+        How the features were made; `apply_recipe` makes those of new rows.
     rows : ndarray of shape (n_items,)
-        The table's rows that became items: all of them, unless some were dropped.
+        Row numbers of the items in the table.
     notes : list of str
-        What a person should know, in sentences.
+        Remarks for the user, in sentences.
     folder : Path or None
-        Where paths of images start from.
+        The folder of relative image paths.
     blank : list of int, default=[]
-        Items whose texts are empty or a single character, where only texts count: they are asked
-        about last.
+        Items whose texts are empty or a single character, where only texts are features. Sessions
+        ask about them last.
 
     Examples
     --------
@@ -72,7 +72,7 @@ class Items:
 
     @property
     def session_options(self) -> dict[str, Any]:
-        """What `sessions.create` takes beside the features; it finds this itself.
+        """Parameters of `sessions.create`, which reads them from the items itself.
 
         Examples
         --------
@@ -108,48 +108,48 @@ def read_items(
     scale: str = "robust",
     missing: str = "fill",
 ) -> Items:
-    """Items from a file or data frame: columns by kind, as features that weigh alike.
+    """Read items from a file or data frame and make features of comparable weight.
 
     Parameters
     ----------
     data : path, data frame, list of str, list of dict, or dict of columns
-        A CSV (its separator and encoding are found out), Parquet, Arrow, JSON, JSON lines or Excel
+        A CSV (separator and encoding are detected), Parquet, Arrow, JSON, JSON lines or Excel
         file, a folder of images, or a frame of pandas, polars, pyarrow or datasets.
     id : str or None, default=None
-        The column that names the items; None for row numbers.
+        The id column; None for row numbers.
     text : str or sequence of str, default=()
-        Columns of running text. Others that look like it are found.
+        Text columns. Further ones are detected.
     image : str or sequence of str, default=()
         Columns with paths of images.
     vectors : str, path, array-like of shape (n_items, n_features) or None, default=None
-        Vectors of your own: a column of lists, an array, or a file: .npy (one row per item, in
+        Precomputed vectors: a column of lists, an array, or a file: .npy (one row per item, in
         their order), .npz with `ids` and `vectors`, or a table with the id column. They replace
         the table's features, unless `features` names some.
     show : sequence of str or None, default=None
-        The columns that people see; None for all.
+        The columns that annotators see; None for all but columns that look like labels.
     features : sequence of str, mapping of str to kind, or None, default=None
-        The columns to cluster by; None for all that are fit for it. A mapping also says of what
-        kind they are: number, category, boolean, date, text or image; None for what is found.
+        The feature columns; None for all usable ones. A mapping also sets their kinds: number,
+        category, boolean, date, text or image; None detects the kind.
     embed : function, str, mapping of column to either, or None, default=None
-        What makes vectors of texts (of images, where there is no text): takes a list, returns an
-        array. A name is "wordllama" (with the extra [text]) or "package.module:function".
+        Embedding of texts (of images, where there is no text): a function from a list to an array.
+        A name is "wordllama" (with the extra [text]) or "package.module:function".
     metric : {"euclidean", "cosine"}, default="euclidean"
-        Whether the length of `vectors` counts; embeddings are always scaled to length 1.
+        "cosine" scales `vectors` to length 1; embeddings are always scaled.
     scale : {"robust", "standard", "none"}, default="robust"
-        How numbers are made comparable: by mean and deviation, after those far out are pulled in
-        (robust) or as they are, or not at all.
+        Scaling of numbers: "standard" to mean 0 and deviation 1, "robust" the same after values
+        beyond three robust standard deviations are winsorised.
     missing : {"fill", "drop", "refuse"}, default="fill"
-        What becomes of missing values: filled in, their rows left out, or an error.
+        Missing values are filled, their rows dropped, or an error is raised.
 
     Returns
     -------
     Items
-        Features, what is shown, ids, and the recipe.
+        Features, shown columns, ids, and the recipe.
 
     Raises
     ------
     DataError
-        If the data cannot be read, or has nothing to cluster by.
+        If the data cannot be read, or has no usable feature.
     ParameterError
         If a parameter breaks its rule.
 
@@ -178,18 +178,18 @@ def read_items(
         columns.append(Column(name=GIVEN, kind="vector", use="feature", why="beside the table"))
     features_of = [column for column in columns if column.use == "feature"]
     if not features_of:
-        told = "; ".join(f"{c.name} ({c.kind}: {c.why})" for c in columns[:_NAMED])
+        listed = "; ".join(f"{c.name} ({c.kind}: {c.why})" for c in columns[:_NAMED])
         raise DataError(
-            f"The data must have a column to cluster by. Got {told}; name columns as features, and "
-            f"check that the columns are separated as you think. {' '.join(table.notes)}".rstrip()
+            f"The data must have a usable feature column. Got {listed}; name columns as features, "
+            f"and check the separator of the columns. {' '.join(table.notes)}".rstrip()
         )
     ids = item_ids(table.frame, id)
     functions = embed_by_column(embed, features_of)
     notes = list(table.notes)
     matrices = matrices_of(table, features_of, functions, notes)
     if vectors is not None and named is None:
-        matrices[GIVEN] = given_vectors(vectors, ids, id)
-    rows = _whole_rows(table.frame, features_of, matrices, ids, missing)
+        matrices[GIVEN] = vectors_beside(vectors, ids, id)
+    rows = _kept_rows(table.frame, features_of, matrices, ids, missing)
     frame = table.frame
     if len(rows) < len(ids):
         notes.append(f"{len(ids) - len(rows):,} of {len(ids):,} rows lack values and are left out.")
@@ -199,8 +199,8 @@ def read_items(
         scale=scale, metric=metric, embed={name: word for name, (_, word) in functions.items()}
     )
     recipe, matrix = learn_recipe(frame, columns, matrices, settings)
-    seen = [c.name for c in columns if c.use != "left out" and _can_be_shown(frame, c)]
-    shown = seen if show is None else [name for name in seen if name in show]
+    visible = [c.name for c in columns if c.use != "left out" and _can_be_shown(frame, c)]
+    shown = visible if show is None else [name for name in visible if name in show]
     return Items(
         features=matrix, shown=frame[shown], ids=[ids[row] for row in rows],
         recipe=replace(recipe, shown=shown, id=id), rows=rows, notes=notes, folder=table.folder,
@@ -216,25 +216,25 @@ def apply_recipe(
     vectors: Any = None,
     embed: Any = None,
 ) -> Items:
-    """Items from new rows, with features made as those of the first ones were.
+    """Read new rows as items with the features of an existing recipe.
 
     Parameters
     ----------
     recipe : Recipe
-        Of the first items.
+        Recipe of the first items.
     data : path or data frame
-        As in `read_items`; it must have the columns that features are made of and people see.
+        As in `read_items`, with the recipe's feature columns and shown columns.
     id : str or None, default=None
-        The column that names the new items; None for the recipe's, where the data has it.
+        The id column of the new items; None for the recipe's, if the data has it.
     vectors : path, array-like of shape (n_items, n_features) or None, default=None
-        The new items' own vectors, where the first ones had some beside the table.
+        Vectors of the new items, where the first items had some beside the table.
     embed : function, str, mapping of column to either, or None, default=None
-        The embedding, where the first ones had one: a recipe has its name only, and runs nothing.
+        The embedding of the first items. A recipe stores its name only and calls no function.
 
     Returns
     -------
     Items
-        The new items; their recipe is the one given.
+        The new items, with the same recipe.
 
     Raises
     ------
@@ -256,13 +256,13 @@ def apply_recipe(
     lacking = [name for name in recipe.shown if name not in frame.columns]
     if lacking:
         raise DataError(
-            f"New rows must have the columns people see. Got none called {', '.join(lacking)}."
+            f"New rows must have the columns that are shown. {', '.join(lacking)} is missing."
         )
     ids = item_ids(frame, id)
     notes = list(table.notes)
     matrices = new_matrices(recipe, table, embed, notes)
     if vectors is not None:
-        matrices[GIVEN] = given_vectors(vectors, ids, id)
+        matrices[GIVEN] = vectors_beside(vectors, ids, id)
     matrix = recipe_features(recipe, frame, matrices)
     for encoder in recipe.encoders:
         gaps = 0 if encoder.column in matrices else int(frame[encoder.column].isna().sum())
@@ -275,7 +275,7 @@ def apply_recipe(
 
 
 def _blank(frame: "pd.DataFrame", features: Sequence[Column]) -> list[int]:
-    """Rows of which all that counts is a text that is empty or a single character."""
+    """Rows whose only features are texts that are empty or a single character."""
     if any(column.kind != "text" for column in features):
         return []
     short = [
@@ -285,7 +285,7 @@ def _blank(frame: "pd.DataFrame", features: Sequence[Column]) -> list[int]:
 
 
 def item_ids(frame: "pd.DataFrame", column: str | None) -> list[str]:
-    """What the items are called: a column's values, which must differ, or row numbers."""
+    """Return the values of the id column, which must differ, or row numbers."""
     if column is None:
         return [str(row) for row in range(len(frame))]
     check_column(frame, column)
@@ -294,20 +294,20 @@ def item_ids(frame: "pd.DataFrame", column: str | None) -> list[str]:
         seen: set[str] = set()
         twice = next(name for name in ids if name in seen or seen.add(name))  # type: ignore[func-returns-value]  # add returns None, which is the point
         raise DataError(
-            f"Column {column!r} must name every item differently. Got {twice!r} twice; "
+            f"Column {column!r} must have a different id for every item. Got {twice!r} twice; "
             "use another id column."
         )
     return ids
 
 
-def _whole_rows(
+def _kept_rows(
     frame: "pd.DataFrame",
     columns: Sequence[Column],
     matrices: Mapping[str, NDArray[np.float32]],
     ids: Sequence[str],
     missing: str,
 ) -> NDArray[np.intp]:
-    """The rows that become items."""
+    """Return the rows that become items."""
     everything = np.arange(len(frame))
     if missing == "fill":
         return everything
@@ -324,31 +324,31 @@ def _whole_rows(
             f"Column {where} must have no missing values. Got some in {len(broken)} rows "
             f"({shown}); fill them in, or leave out these rows or columns."
         )
-    whole = np.setdiff1d(everything, broken)
-    if not len(whole):
+    kept = np.setdiff1d(everything, broken)
+    if not len(kept):
         raise DataError(
             f"Some rows must have no missing values. Got some in all {len(frame)}; fill them in, "
             "or leave out columns."
         )
-    return whole
+    return kept
 
 
 def _can_be_shown(frame: "pd.DataFrame", column: Column) -> bool:
-    """Whether people can look at a column: not at vectors, nor at images without a file."""
+    """Whether a column can be shown: not vectors, nor images without a file."""
     if column.kind != "image":
         return column.kind != "vector"
     return all(isinstance(value, str) for value in frame[column.name].dropna())
 
 
 def _names(names: str | Sequence[str]) -> tuple[str, ...]:
-    """One name or several."""
+    """Return one name or several as a tuple."""
     return (names,) if isinstance(names, str) else tuple(names)
 
 
 def _kinds(
     features: Sequence[str] | Mapping[str, str | None] | None,
 ) -> dict[str, str | None] | None:
-    """The columns named as features, with their kinds."""
+    """Return the columns named as features, with their kinds."""
     if features is None or isinstance(features, Mapping):
         return None if features is None else dict(features)
     names = _names(features)

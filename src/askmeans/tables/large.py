@@ -1,4 +1,4 @@
-"""Tables in Parquet files that need not fit into memory: some rows, or something of every row."""
+"""Parquet files larger than memory: take some rows, or map a function over all of them."""
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
@@ -24,7 +24,7 @@ _BATCH = 1 << 16  # rows that are read at a time
 
 
 def is_parquet(path: Path) -> bool:
-    """Whether it is a Parquet file or a folder of nothing else (but for marks: _SUCCESS)."""
+    """Whether it is a Parquet file, or a folder of such files and hidden ones (_SUCCESS)."""
     if path.is_dir():
         files = [file for file in path.rglob("*") if file.is_file() and file.name[0] not in "._"]
         return bool(files) and all(file.suffix == ".parquet" for file in files)
@@ -32,7 +32,7 @@ def is_parquet(path: Path) -> bool:
 
 
 class ParquetTable:
-    """A Parquet file, or a folder of such files with the same columns, in the order of names."""
+    """A Parquet file, or a folder of such files with the same columns, sorted by name."""
 
     def __init__(self, path: Path) -> None:
         try:
@@ -47,7 +47,7 @@ class ParquetTable:
             raise DataError(f"{path} must have rows. Got none.")
 
     def take(self, rows: Rows) -> "pd.DataFrame":
-        """These rows, ascending; only the groups that they lie in are read."""
+        """Return these rows, which ascend; only their row groups are read."""
         import pandas as pd
         import pyarrow.parquet as pq
 
@@ -61,13 +61,13 @@ class ParquetTable:
         return pd.concat(parts, ignore_index=True)
 
     def parts(self, function: Part, done: Callable[[int], None]) -> Iterator["pd.DataFrame"]:
-        """What function(rows, number of the first) makes of all rows, part by part."""
+        """Yield function(rows, number of the first) for successive parts of the table."""
         for start, frame in self._batches():
             yield function(frame, start)
             done(len(frame))
 
     def _batches(self) -> Iterator[tuple[int, "pd.DataFrame"]]:
-        """All rows in order, with the number of the first."""
+        """Yield all rows in batches, with the number of the first."""
         import pyarrow.parquet as pq
 
         for start, (file, group, _) in zip(self.starts, self.groups, strict=False):

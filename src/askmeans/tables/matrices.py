@@ -1,4 +1,4 @@
-"""Columns that become features by way of a matrix: pictures, lists of numbers, embeddings."""
+"""Matrices of columns that are no plain values: pictures, vectors, embeddings."""
 
 import importlib
 import logging
@@ -23,11 +23,11 @@ Matrices = dict[str, NDArray[np.float32]]
 Embed = Callable[[list[Any]], Any]
 Functions = Mapping[str, tuple[Embed, str]]
 
-_NAMED = 3  # images that are named in a message
+_NAMED = 3  # images in a message
 
 
 def embed_by_column(embed: Any, columns: Sequence[Column]) -> dict[str, tuple[Embed, str]]:
-    """Which function embeds which column: as said, or all texts, or all images."""
+    """Return the embedding of each column: as named, else of all texts, else of all images."""
     if embed is None:
         return {}
     kinds = {column.name: column.kind for column in columns}
@@ -36,15 +36,15 @@ def embed_by_column(embed: Any, columns: Sequence[Column]) -> dict[str, tuple[Em
         wanted = wanted or [name for name, kind in kinds.items() if kind == "image"]
         if not wanted:
             raise ParameterError(
-                "The 'embed' parameter must have a text or an image to embed. Got none among the "
-                f"features ({', '.join(kinds)}); say which column is a text."
+                "The 'embed' parameter needs a text or image feature. The features are "
+                f"{', '.join(kinds)}; name a column as text."
             )
         embed = dict.fromkeys(wanted, embed)
     for name in embed:
         if kinds.get(name) not in ("text", "image"):
             raise ParameterError(
-                "The 'embed' parameter must name texts or images that are features. Got "
-                f"{name!r} instead; say that it is a text or an image."
+                "The 'embed' parameter must name text or image features. Got "
+                f"{name!r} instead; name it as text or image."
             )
     return {name: _embedding(function) for name, function in embed.items()}
 
@@ -52,8 +52,8 @@ def embed_by_column(embed: Any, columns: Sequence[Column]) -> dict[str, tuple[Em
 def matrices_of(
     table: RawTable, columns: Sequence[Column], functions: Functions, notes: list[str]
 ) -> Matrices:
-    """A row of numbers for each item, for each column that needs them; NaN where one is missing."""
-    found: Matrices = {}
+    """Return a matrix with one row per item for each such column; NaN for missing values."""
+    matrices: Matrices = {}
     for column in columns:
         name = column.name
         if name not in table.frame.columns:
@@ -63,16 +63,16 @@ def matrices_of(
             values = table.frame[name]
             if column.kind == "image" and table.folder is not None:
                 values = values.map(partial(_in_folder, table.folder), na_action="ignore")
-            found[name] = embedded(values, function, word)
+            matrices[name] = embedded(values, function, word)
         elif column.kind == "image":
-            found[name] = _pictures(table, name, notes)
+            matrices[name] = _pictures(table, name, notes)
         elif column.kind == "vector":
-            found[name] = column_vectors(table.frame[name])
-    return found
+            matrices[name] = column_vectors(table.frame[name])
+    return matrices
 
 
 def new_matrices(recipe: Recipe, table: RawTable, embed: Any, notes: list[str]) -> Matrices:
-    """The same for new rows, as a recipe wants them; it runs no function but the one given."""
+    """Return the matrices of new rows; only the caller's embedding is called."""
     kinds = {column.name: column for column in recipe.columns}
     wanted = {e.column: e.embed for e in recipe.encoders if isinstance(e, Vectors)}
     used = [kinds[name] for name in wanted if name != GIVEN]
@@ -87,14 +87,13 @@ def new_matrices(recipe: Recipe, table: RawTable, embed: Any, notes: list[str]) 
     lacking = [name for name in wanted if name != GIVEN and name not in table.frame.columns]
     if lacking:
         raise DataError(
-            "New rows must have the columns that the features are made of. Got none called "
-            f"{', '.join(lacking)}."
+            f"New rows must have the columns of the features. {', '.join(lacking)} is missing."
         )
     return matrices_of(table, used, functions, notes)
 
 
 def _embedding(embed: Any) -> tuple[Embed, str]:
-    """The function of this name, `package.module:function`, or a function; and its name."""
+    """Return the function, imported if it is `package.module:function`, and its name."""
     if callable(embed):
         name = f"{getattr(embed, '__module__', '')}:{getattr(embed, '__qualname__', 'function')}"
         return embed, name
@@ -107,13 +106,13 @@ def _embedding(embed: Any) -> tuple[Embed, str]:
             f"Got {embed!r:.60} instead."
         )
     try:
-        found = getattr(importlib.import_module(module), function)
+        function = getattr(importlib.import_module(module), function)
     except (ImportError, AttributeError) as error:
         raise ParameterError(
             f"The 'embed' parameter must name a function that can be imported. Got '{error}'; "
             "install its package, or put its file where Python looks (PYTHONPATH=.)."
         ) from error
-    return found, str(embed)
+    return function, str(embed)
 
 
 def _wordllama() -> Embed:
@@ -124,14 +123,14 @@ def _wordllama() -> Embed:
         import wordllama
     except ImportError as error:
         raise MissingExtraError(
-            "Embedding by wordllama needs the package. Got none; install it with: "
+            "Embedding by wordllama needs the package wordllama. Install it with: "
             'pip install "askmeans[text]"'
         ) from error
-    # Its own search misses the tokenizer that its wheel carries; as a cache the folder is right.
+    # wordllama does not find the tokenizer in its own wheel unless the folder is its cache.
     model = wordllama.WordLlama.load(
         cache_dir=Path(wordllama.__file__).parent, disable_download=True
     )
-    root.setLevel(before[0])  # it has every library's log printed
+    root.setLevel(before[0])  # importing it switches on the logs of all libraries
     root.handlers[:] = before[1]
 
     def embed(texts: Sequence[Any]) -> Any:
@@ -141,23 +140,23 @@ def _wordllama() -> Embed:
 
 
 def _pictures(table: RawTable, name: str, notes: list[str]) -> NDArray[np.float32]:
-    """What the pictures of a column look like; told which are none."""
+    """Describe the pictures of a column; a note lists unreadable ones."""
     matrix, wrong = describe_pictures(table.frame[name].tolist(), table.folder)
     if wrong:
         values = table.frame[name].astype(str)
         some = [f"{values.iloc[row]:.60}: {why}" for row, why in list(wrong.items())[:_NAMED]]
         more = ", ..." if len(wrong) > _NAMED else ""
         where = f"in {table.folder} " if table.folder is not None else ""
-        told = (
-            f"Column {name!r} must have images {where}that Pillow can read. Got {len(wrong):,} of "
-            f"{len(values):,} that are none ({'; '.join(some)}{more})"
+        message = (
+            f"Column {name!r} must have images {where}that Pillow can read. {len(wrong):,} of "
+            f"{len(values):,} cannot be read ({'; '.join(some)}{more})"
         )
         if len(wrong) == len(values):
-            raise DataError(f"{told}; put them there, or leave the column out.")
-        notes.append(f"{told}; they count as missing.")
+            raise DataError(f"{message}; put them there, or leave the column out.")
+        notes.append(f"{message}; they count as missing.")
     return matrix
 
 
 def _in_folder(folder: Path, value: Any) -> Any:
-    """The whole path, where the value is one in the folder."""
+    """The path of a value in the folder."""
     return str(folder / value) if isinstance(value, str) else value

@@ -1,7 +1,7 @@
-"""Pictures as numbers without any download: where which colours are, and which way edges run.
+"""Descriptors of pictures without a download: colours, and directions of edges, by place.
 
-They tell a beach from a forest and a scan from a photograph; not a cat from a dog, nor what is
-written on a sign. For that give vectors or an embedding of a model's.
+They separate beaches from forests and scans from photographs, but not cats from dogs, nor the
+words on signs. For these pass vectors or an embedding of a model.
 """
 
 import io
@@ -20,45 +20,47 @@ __all__ = ["check_picture", "describe_pictures", "open_picture"]
 
 Single = NDArray[np.float32]
 
-_SIDE = 64  # pixels to which a picture is reduced
-_LEVELS = 4  # of red, green and blue in the histogram of colours
-_CELLS = 4  # across and down, in which edges and colours are counted
+# Swain and Ballard (1991), "Color indexing"; Dalal and Triggs (2005), "Histograms of oriented
+# gradients", with coarser bins since pictures are small.
+_SIDE = 64  # pixels of the reduced picture
+_LEVELS = 4  # per channel of the colour histogram
+_CELLS = 4  # per axis, for colours and edges by place
 _DIRECTIONS = 8
-_MEGAPIXELS = 50  # above, a picture is refused: decoded, it takes three bytes a pixel, and copies
-# Pillow goes by the content, not by the name, and has decoders that run other programs, such as
+_MEGAPIXELS = 50  # limit of a picture: decoded, it takes three bytes a pixel, and copies
+# Pillow detects formats by content, and some of its decoders start other programs, such as
 # Ghostscript for PostScript. These do not.
 _FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP", "TIFF")
 
 
 def describe_pictures(values: Sequence[Any], folder: Path | None) -> tuple[Single, dict[int, str]]:
-    """A row of numbers for each picture, NaN where there is none; why, by row, where it is none.
+    """Return a descriptor per picture, NaN for missing ones, and errors by row.
 
-    A value is a path in the folder, the bytes of a file, or a dictionary that has them.
+    A value is a path in the folder, the bytes of a file, or a dictionary with one of both.
     """
     _pillow()
-    found: list[Single | None] = []
+    rows: list[Single | None] = []
     wrong: dict[int, str] = {}
     for row, value in enumerate(values):
         if value is None or (isinstance(value, float) and np.isnan(value)) or value == "":
-            found.append(None)
+            rows.append(None)
             continue
         try:
-            found.append(_described(open_picture(value, folder)))
+            rows.append(_described(open_picture(value, folder)))
         except DataError as error:
             wrong[row] = str(error)
-            found.append(None)
+            rows.append(None)
     width = _LEVELS**3 + _CELLS**2 * (3 + _DIRECTIONS)
-    table = np.full((len(found), width), np.nan, dtype=np.float32)
-    for row, picture in enumerate(found):
+    table = np.full((len(rows), width), np.nan, dtype=np.float32)
+    for row, picture in enumerate(rows):
         if picture is not None:
             table[row] = picture
     return table, wrong
 
 
 def open_picture(value: Any, folder: Path | None, most: int | None = None) -> Any:
-    """A picture upright in red, green and blue; a DataError in few words where it is none.
+    """Open a picture upright in RGB; a DataError where that fails.
 
-    It may come reduced, to what describing it needs at least; or to `most` pixels on a side.
+    It may be reduced to the size of its descriptor, or to `most` pixels on a side.
     """
     from PIL import ImageOps
 
@@ -70,21 +72,21 @@ def open_picture(value: Any, folder: Path | None, most: int | None = None) -> An
 
 
 def check_picture(path: Path) -> None:
-    """Raise a DataError where a file is no picture, or one that is cut off."""
+    """Raise a DataError where a file is not a complete picture."""
     with _opened(path, None) as picture:
         picture.verify()
 
 
 @contextmanager
 def _opened(value: Any, folder: Path | None) -> Iterator[Any]:
-    """A picture that is not decoded yet; what goes wrong with it is a DataError in few words."""
+    """Open a picture without decoding it; errors become DataErrors."""
     image_module = _pillow()
     if isinstance(value, dict):
         value = value.get("bytes") or value.get("path")
     source = io.BytesIO(value) if isinstance(value, bytes) else _path(value, folder)
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of large and of old files; what is too large is seen
+            warnings.simplefilter("ignore")  # about size, checked below, and about old files
             with image_module.open(source, formats=_FORMATS) as picture:
                 if picture.width * picture.height > _MEGAPIXELS * 1_000_000:
                     raise image_module.DecompressionBombError
@@ -98,7 +100,7 @@ def _opened(value: Any, folder: Path | None) -> Iterator[Any]:
 
 
 def _reduced(picture: Any, most: int) -> Any:
-    """A picture of at most so many pixels on a side; the decoder leaves out what it can."""
+    """Shrink a picture to so many pixels on a side, in the decoder where possible."""
     if picture.mode not in ("RGB", "RGBA", "L", "LA", "CMYK", "YCbCr"):  # such as a palette
         picture = picture.convert("RGBA" if "transparency" in picture.info else "RGB")
     picture.thumbnail((most, most))
@@ -106,7 +108,7 @@ def _reduced(picture: Any, most: int) -> Any:
 
 
 def _on_white(picture: Any) -> Any:
-    """A picture in red, green and blue, white where it is transparent."""
+    """Convert a picture to RGB on a white background."""
     if picture.mode in ("RGBA", "LA"):
         white = _pillow().new("RGBA", picture.size, "white")
         white.alpha_composite(picture.convert("RGBA"))
@@ -115,7 +117,7 @@ def _on_white(picture: Any) -> Any:
 
 
 def _path(value: Any, folder: Path | None) -> Path:
-    """Where a picture is."""
+    """The path of a picture."""
     path = Path(str(value))
     if "\0" in str(value):
         raise DataError("no such file")
@@ -123,7 +125,7 @@ def _path(value: Any, folder: Path | None) -> Path:
 
 
 def _described(picture: Any) -> Single:
-    """Colours overall, colours by place and edges by place: a third of the weight each."""
+    """Colour histogram, mean colours by cell and edges by cell, with equal weights."""
     pixels = np.asarray(picture.resize((_SIDE, _SIDE)), dtype=np.float32) / 255.0
     levels = np.minimum((pixels * _LEVELS).astype(np.intp), _LEVELS - 1)
     codes = (levels * [_LEVELS**2, _LEVELS, 1]).sum(axis=2).ravel()
@@ -143,7 +145,7 @@ def _described(picture: Any) -> Single:
 
 
 def _pillow() -> Any:
-    """Pillow's Image module, or how to get it."""
+    """Import Pillow's Image module."""
     try:
         from PIL import Image
     except ImportError as error:

@@ -1,4 +1,4 @@
-"""A user's file or data frame as a pandas frame: separators and encodings are found out."""
+"""Read a file or data frame into a pandas frame; separators and encodings are detected."""
 
 import csv
 import io
@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 from askmeans._util.checks import check_file
 from askmeans._util.files import broken_as_value_errors, parse_json
 from askmeans.exceptions import DataError, MissingExtraError
-from askmeans.tables.dates import date_format
-from askmeans.tables.numerals import notation
+from askmeans.tables.formats import date_format, notation
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,18 +23,18 @@ __all__ = ["IMAGE_SUFFIXES", "RawTable", "check_column", "read_table"]
 IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff")
 
 _SEPARATORS = (",", ";", "\t", "|")
-_NO_SEPARATOR = "\x1f"  # a character that no text has: one column
-_UNPACKED = 1_000_000_000  # bytes of a workbook, which take several times as much in memory
-_WORKBOOK = "[Content_Types].xml"  # is in the archive that a workbook is
-_LINES = 50  # of a CSV, that tell what separates its columns
-_LOOKED = 1000  # rows that tell whether numbers are codes
-# Signs for missing numbers and dates, besides those that pandas knows.
+_NO_SEPARATOR = "\x1f"  # ASCII's unit separator, absent from texts: one column
+_MAX_UNPACKED = 1_000_000_000  # bytes of a workbook, which takes several times that in memory
+_WORKBOOK = "[Content_Types].xml"  # a member of every workbook's archive
+_LINES = 50  # of a CSV, that decide its separator
+_SAMPLE = 1000  # rows that decide whether numbers are codes
+# Marks of missing numbers and dates, besides pandas' own.
 _MISSING = {"-", "--", "\u2013", "\u2014", "?", ".", "n.a.", "k.A.", "unknown"}
-_NOT_AVAILABLE = [  # what pandas takes for missing, besides nothing at all
+_NOT_AVAILABLE = [  # pandas' own marks, besides the empty string
     "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>",
     "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null",
 ]  # fmt: skip
-_NUMBER = {  # by its decimal sign; what starts with zeros is a code
+_NUMBER = {  # by its decimal sign; digits after a leading zero are a code
     ",": r"-?(?!0\d)(?:\d{1,3}(?:\.?\d{3})*|\d+)(?:,\d+)?",
     ".": r"-?(?!0\d)\d+(?:\.\d*)?(?:[eE][-+]?\d+)?",
 }
@@ -43,22 +42,22 @@ _NUMBER = {  # by its decimal sign; what starts with zeros is a code
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RawTable:
-    """The columns as they are written, where they came from, and what to say about reading them."""
+    """A frame as read, the folder of its file, and remarks for the user."""
 
     frame: "pd.DataFrame"
     folder: Path | None
     notes: list[str]
-    # Columns of words as they are written, where some are "NA" or "null" and count as missing.
+    # Columns of strings as written, where "NA", "null" and the like count as missing in `frame`.
     written: Mapping[str, "pd.Series[Any]"] = field(default_factory=dict)
 
     def with_texts(self, names: Iterable[str]) -> "RawTable":
-        """The table with texts as they are written: of them only empty ones are missing."""
+        """Return the table with these columns as texts, in which only empty strings are missing."""
         texts = {name: self.written[name] for name in names if name in self.written}
         return replace(self, frame=self.frame.assign(**texts)) if texts else self
 
 
 def read_table(data: Any, id: str | None = None) -> RawTable:  # noqa: A002 - the public parameter's name
-    """A table from a path, a folder of images, or a data frame of any library; ids as written."""
+    """Read a file, a folder of images, or a data frame of any library; ids stay strings."""
     if isinstance(data, RawTable):
         return data
     pd = _pandas()
@@ -84,35 +83,36 @@ def read_table(data: Any, id: str | None = None) -> RawTable:  # noqa: A002 - th
 
 
 def check_column(frame: "pd.DataFrame", name: str) -> None:
-    """Refuse a column that is not there."""
+    """Refuse an unknown column."""
     if name not in frame.columns:
         raise DataError(
-            f"There must be a column {name!r}. Got {', '.join(map(str, frame.columns))}."
+            f"There must be a column {name!r}. "
+            f"The columns are {', '.join(map(str, frame.columns))}."
         )
 
 
 def _pandas() -> Any:
-    """Pandas, or how to get it."""
+    """Import pandas and pyarrow."""
     try:
         import pandas as pd
         import pyarrow as pa  # noqa: F401 - Parquet, Arrow and polars need it
     except ImportError as error:
         raise MissingExtraError(
-            "Reading data files needs pandas and pyarrow. Got neither or one; "
-            'install them with: pip install "askmeans[tables]"'
+            "Reading data files needs pandas and pyarrow. "
+            'Install them with: pip install "askmeans[tables]"'
         ) from error
     return pd
 
 
 def _as_frame(data: Any) -> "pd.DataFrame":
-    """What pandas, polars, pyarrow or datasets hold, or columns and records of plain Python."""
+    """Convert a frame of polars, pyarrow or datasets, or columns and records of plain Python."""
     pd = _pandas()
     if isinstance(data, pd.DataFrame):
         return data
     if hasattr(data, "to_pandas"):  # polars, pyarrow, datasets
-        found = data.to_pandas()
-        if isinstance(found, pd.DataFrame):
-            return found
+        frame = data.to_pandas()
+        if isinstance(frame, pd.DataFrame):
+            return frame
     if isinstance(data, Mapping) or (
         isinstance(data, list) and data and all(isinstance(row, Mapping) for row in data)
     ):
@@ -130,24 +130,24 @@ def _as_frame(data: Any) -> "pd.DataFrame":
 
 
 def _images_in(folder: Path) -> "pd.DataFrame":
-    """The images of a folder and below, by their paths in it."""
-    found = sorted(
+    """List the images in a folder and its subfolders."""
+    paths = sorted(
         str(path.relative_to(folder))
         for path in folder.rglob("*")
         if path.suffix.lower() in IMAGE_SUFFIXES and path.is_file()
     )
-    if not found:
+    if not paths:
         raise DataError(
             f"{folder} must be a file, or a folder of images ({', '.join(IMAGE_SUFFIXES)}). "
             "Got a folder without any; give the path of your data."
         )
-    return _pandas().DataFrame({"image": found})
+    return _pandas().DataFrame({"image": paths})
 
 
 def _read_file(
     path: Path, id_column: str | None, notes: list[str], written: dict[str, "pd.Series[Any]"]
 ) -> "pd.DataFrame":
-    """A frame from a file, by its ending; `written` gets words as the file has them."""
+    """Read a file by its suffix; `written` gets strings as written in the file."""
     check_file(path)
     pd = _pandas()
     readers: dict[str, Callable[[Path], Any]] = {
@@ -162,7 +162,7 @@ def _read_file(
             return _read_csv(path, id_column, notes, written)
         if kind not in readers:
             raise DataError(
-                f"The ending of {path.name} must be one of .csv, .tsv, .txt, "
+                f"The suffix of {path.name} must be one of .csv, .tsv, .txt, "
                 f"{', '.join(readers)}. Got {kind or 'none'!r} instead."
             )
         with broken_as_value_errors():
@@ -175,14 +175,14 @@ def _read_file(
 
 
 def _read_arrow(path: Path) -> "pd.DataFrame":
-    """A frame from an Arrow file."""
+    """Read an Arrow file."""
     import pyarrow.feather
 
     return pyarrow.feather.read_feather(path)
 
 
 def _read_json(path: Path) -> "pd.DataFrame":
-    """A frame from JSON lines, or from a list of records."""
+    """Read JSON lines or a list of records."""
     text = path.read_text(encoding="utf-8-sig")
     try:
         records = parse_json(text)
@@ -194,7 +194,7 @@ def _read_json(path: Path) -> "pd.DataFrame":
 
 
 def _read_excel(path: Path, written: dict[str, "pd.Series[Any]"]) -> "pd.DataFrame":
-    """The first sheet of a workbook."""
+    """Read the first sheet of a workbook."""
     if zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as parts:
             names = parts.namelist()
@@ -204,7 +204,7 @@ def _read_excel(path: Path, written: dict[str, "pd.Series[Any]"]) -> "pd.DataFra
             raise DataError(
                 f"{path} must be a workbook. Got an archive with {inside:.60} in it; unpack it."
             )
-        if unpacked > _UNPACKED:
+        if unpacked > _MAX_UNPACKED:
             raise DataError(
                 f"{path} must have at most 1 GB when unpacked. Got {unpacked / 1e9:.1f} GB; save "
                 "the sheet as CSV."
@@ -214,7 +214,7 @@ def _read_excel(path: Path, written: dict[str, "pd.Series[Any]"]) -> "pd.DataFra
         frame = pd.read_excel(path, keep_default_na=False, na_values=[""])
     except ImportError as error:
         raise MissingExtraError(
-            f"Reading {path.name} needs openpyxl. Got none; install it with: "
+            f"Reading {path.name} needs openpyxl. Install it with: "
             'pip install "askmeans[excel]", or save the sheet as CSV.'
         ) from error
     for name in frame.columns:
@@ -228,11 +228,11 @@ def _read_excel(path: Path, written: dict[str, "pd.Series[Any]"]) -> "pd.DataFra
 def _read_csv(
     path: Path, id_column: str | None, notes: list[str], written: dict[str, "pd.Series[Any]"]
 ) -> "pd.DataFrame":
-    """A frame from a CSV, whatever separates its columns and however it is encoded."""
+    """Read a CSV file of any usual separator and encoding."""
     pd = _pandas()
     text, encoding = _decoded(path.read_bytes())
     if not text.strip():
-        raise DataError(f"{path} must have a line of names and rows. Got an empty file.")
+        raise DataError(f"{path} must have a header and rows. Got an empty file.")
     if encoding not in ("utf-8-sig", "utf-16"):
         notes.append(
             f"{path.name} is not UTF-8 and was read as {encoding}; if letters look wrong, save it "
@@ -242,7 +242,7 @@ def _read_csv(
     if path.suffix.lower() == ".txt" and separator == _NO_SEPARATOR:
         lines = [line.strip() for line in text.splitlines() if line.strip()]
         if " " in lines[0]:
-            notes.append(f"{path.name} is read as one text per line, without a line of names.")
+            notes.append(f"{path.name} is read as one text per line, without a header.")
             return pd.DataFrame({"text": lines})
 
     def read(**options: Any) -> Any:
@@ -273,16 +273,16 @@ def _read_csv(
 
 
 def _with_leading_zeros(frame: "pd.DataFrame", read: Callable[..., Any]) -> list[str]:
-    """Columns that look like numbers, but are codes: 01067."""
+    """Columns of digits that are codes, such as 01067."""
     numbers = [name for name in frame.columns if frame[name].dtype.kind in "iuf"]
     if not numbers:
         return []
-    written = read(usecols=numbers, dtype=str, nrows=_LOOKED)
+    written = read(usecols=numbers, dtype=str, nrows=_SAMPLE)
     return [name for name in numbers if written[name].str.match(r"0\d").any()]
 
 
 def _decoded(raw: bytes) -> tuple[str, str]:
-    """The text of a file, and the encoding that it was read by."""
+    """Decode a file; return the text and the encoding."""
     if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
         return raw.decode("utf-16"), "utf-16"
     for encoding in ("utf-8-sig", "cp1252"):
@@ -294,7 +294,7 @@ def _decoded(raw: bytes) -> tuple[str, str]:
 
 
 def _separator(text: str) -> str:
-    """What separates the columns: that by which the first lines have equally many, and most."""
+    """Detect the separator: the one with the most columns, equally many in most lines."""
     head = text[: 2**16]
     if len(text) > len(head):
         head = head.rpartition("\n")[0]
@@ -311,19 +311,19 @@ def _separator(text: str) -> str:
 
 
 def _without_signs(column: "pd.Series[Any]", decimal: str) -> "pd.Series[Any]":
-    """Numbers or dates without the signs for missing ones among them; else the column as it is."""
+    """Mask marks of missing values in numbers or dates; leave other columns unchanged."""
     if column.dtype.kind in "fiub":
         return column
     gaps = column.astype("str").str.strip().isin(_MISSING)
     rest = column[~gaps].dropna().astype("str")
     if not gaps.any() or rest.empty:
         return column
-    known = _are_numbers(rest, decimal) or notation(rest) or date_format(rest.iloc[:_LOOKED])
+    known = _are_numbers(rest, decimal) or notation(rest) or date_format(rest.iloc[:_SAMPLE])
     return column.mask(gaps) if known else column
 
 
 def _plain_numbers(column: "pd.Series[Any]", decimal: str) -> "pd.Series[Any]":
-    """Words that are numbers as numbers; any other column as it is."""
+    """Convert strings of numbers to floats; leave other columns unchanged."""
     values = column.dropna()
     if column.dtype.kind in "fiub" or values.empty or not _are_numbers(values, decimal):
         return column

@@ -1,4 +1,4 @@
-"""A recipe: what was done to the columns of a table, as JSON, to do the same to new rows."""
+"""A recipe: the fitted encoders of a table's columns as JSON, for later rows."""
 
 import dataclasses
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from askmeans.exceptions import DataError
 from askmeans.tables.columns import Column
 from askmeans.tables.encoders import Boolean, Category, Date, Encoder, Number, Scaling
-from askmeans.tables.numerals import Notation
+from askmeans.tables.formats import Notation
 from askmeans.tables.texts import Text
 from askmeans.tables.vectors import Vectors
 
@@ -23,43 +23,43 @@ __all__ = ["GIVEN", "Recipe", "Settings", "learn_recipe", "recipe_features"]
 Floats = NDArray[np.floating]
 Matrices = Mapping[str, NDArray[np.float32]]  # of columns that are pictures, vectors or embedded
 
-GIVEN = "vectors"  # what vectors beside the table are called
+GIVEN = "vectors"  # name of vectors beside the table
 
 _VERSION = 1
-_NAMED = 8  # columns that are told
+_SHOWN = 8  # columns in a representation
 _ENCODERS: dict[str, type[Any]] = {
     "number": Number, "date": Date, "boolean": Boolean, "category": Category, "text": Text,
     "vectors": Vectors,
 }  # fmt: skip
-_TABLE = (Number, Date, Boolean, Category)  # what weighs as one block, however many there are
-_PICTURE_AXES = 32  # principal axes of what pictures are described by
+_TABLE = (Number, Date, Boolean, Category)  # columns that are one block in the weighting
+_PICTURE_AXES = 32  # principal axes of picture descriptors, as many as topics of texts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """How columns become features."""
+    """Parameters of the encoders."""
 
     scale: str = "robust"
     metric: str = "euclidean"  # of vectors
-    embed: Mapping[str, str] = dataclasses.field(default_factory=dict)  # names, by column
+    embed: Mapping[str, str] = dataclasses.field(default_factory=dict)  # function names, by column
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Recipe:
-    """How features were made of a table, to make them of new rows.
+    """The fitted encoders of a table, for the features of new rows.
 
     Parameters
     ----------
     columns : list of Column
-        What each column is and became.
+        Kind and use of each column.
     encoders : list of Encoder
-        What makes features, in the order of the features.
+        Encoders in the order of the features.
     weights : list of float
-        What the features of each encoder are multiplied by, so that no block drowns the others.
+        A factor per encoder: texts, pictures and the other columns together get equal variances.
     shown : list of str
-        The columns that people see.
+        The columns that annotators see.
     id : str or None
-        The column that names the items.
+        The id column.
 
     Examples
     --------
@@ -76,18 +76,18 @@ class Recipe:
     id: str | None
 
     def __repr__(self) -> str:
-        used = ", ".join(encoder.column for encoder in self.encoders[:_NAMED])
-        more = ", ..." * (len(self.encoders) > _NAMED)
+        used = ", ".join(encoder.column for encoder in self.encoders[:_SHOWN])
+        more = ", ..." * (len(self.encoders) > _SHOWN)
         return f"Recipe({len(self.columns)} columns, features of {used}{more})"
 
     @property
     def feature_names(self) -> list[str]:
-        """What the features are called."""
+        """Names of the features."""
         return [name for encoder in self.encoders for name in encoder.names]
 
     @property
     def units(self) -> NDArray[np.float64]:
-        """Middle and width of each feature; features times width plus middle are in own units."""
+        """Centre and scale of each feature: value * scale + centre is in the data's own units."""
         parts = [
             (np.array(encoder.units[0]), np.array(encoder.units[1]) / weight)
             for encoder, weight in zip(self.encoders, self.weights, strict=True)
@@ -95,12 +95,12 @@ class Recipe:
         return np.array([np.concatenate(half) for half in zip(*parts, strict=True)])
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values, which `from_json` reads.
+        """Convert the recipe to plain values, which `from_json` reads.
 
         Returns
         -------
         dict
-            What `json.dumps` takes; arrays are in it as base64.
+            Values for `json.dumps`; arrays are encoded in base64.
 
         Examples
         --------
@@ -120,22 +120,22 @@ class Recipe:
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> "Recipe":
-        """A recipe from what `to_json` made.
+        """Read a recipe from the values of `to_json`.
 
         Parameters
         ----------
         values : dict
-            Of this version; anything else is refused.
+            Values of this version.
 
         Returns
         -------
         Recipe
-            As it was.
+            An equal recipe.
 
         Raises
         ------
         DataError
-            If it is of another version, or no recipe at all.
+            If the values are of another version or no recipe.
 
         Examples
         --------
@@ -162,7 +162,7 @@ class Recipe:
 
 
 def _from_json(values: dict[str, Any]) -> Any:
-    """An encoder from what `to_json` made of it."""
+    """Read an encoder from its values."""
     fields = {name: value for name, value in values.items() if name != "kind"}
     if "scaling" in fields:
         fields["scaling"] = Scaling(**fields["scaling"])
@@ -174,40 +174,40 @@ def _from_json(values: dict[str, Any]) -> Any:
 def learn_recipe(
     frame: "pd.DataFrame", columns: Sequence[Column], matrices: Matrices, settings: Settings
 ) -> tuple[Recipe, Floats]:
-    """A recipe from a table whose columns are described, and the table's features."""
+    """Fit the encoders of a table's columns; return the recipe and the table's features."""
     encoders: list[Encoder] = []
     blocks: list[Floats] = []
-    told = []
+    described = []
     for column in columns:
         if column.use != "feature":
-            told.append(column)
+            described.append(column)
             continue
-        encoder = _learnt(frame, column, matrices, settings)
+        encoder = _fitted(frame, column, matrices, settings)
         encoders.append(encoder)
         blocks.append(_transformed(encoder, frame, matrices))
-        told.append(dataclasses.replace(column, why=_why(column, encoder, frame, matrices)))
+        described.append(dataclasses.replace(column, why=_why(column, encoder, frame, matrices)))
     weights = _weights(encoders, blocks)
-    recipe = Recipe(columns=told, encoders=encoders, weights=weights, shown=[], id=None)
+    recipe = Recipe(columns=described, encoders=encoders, weights=weights, shown=[], id=None)
     return recipe, _side_by_side(blocks, weights)
 
 
 def recipe_features(recipe: Recipe, frame: "pd.DataFrame", matrices: Matrices) -> Floats:
-    """The features of a table's rows, and of what is not in the table itself."""
+    """Return the features of a table's rows and of the matrices beside it."""
     names = [encoder.column for encoder in recipe.encoders]
     missing = [name for name in names if name not in frame.columns and name not in matrices]
     if missing:
         raise DataError(
-            "New rows must have what the features are made of. Got nothing called "
-            f"{', '.join(missing)}; there are {', '.join(frame.columns)}."
+            f"New rows must have the columns of the features. {', '.join(missing)} is missing; the "
+            f"columns are {', '.join(frame.columns)}."
         )
     blocks = [_transformed(encoder, frame, matrices) for encoder in recipe.encoders]
     return _side_by_side(blocks, recipe.weights)
 
 
-def _learnt(
+def _fitted(
     frame: "pd.DataFrame", column: Column, matrices: Matrices, settings: Settings
 ) -> Encoder:
-    """The encoder of a column."""
+    """Fit the encoder of a column."""
     name, kind = column.name, column.kind
     if name in matrices:
         embed = settings.embed.get(name)
@@ -225,24 +225,27 @@ def _learnt(
 
 
 def _transformed(encoder: Encoder, frame: "pd.DataFrame", matrices: Matrices) -> Floats:
-    """What an encoder makes of its column."""
+    """Return the features of one column."""
     if isinstance(encoder, Vectors):
         return encoder.transform(matrices[encoder.column])
     return encoder.transform(frame[encoder.column])
 
 
 def _side_by_side(blocks: Sequence[Floats], weights: Sequence[float]) -> Floats:
-    """The blocks, each times its weight; in single precision where one of them is."""
+    """Concatenate the weighted blocks; in single precision if one of them is."""
     single = any(block.dtype == np.float32 for block in blocks)
-    found: Floats = np.concatenate(
+    features: Floats = np.concatenate(
         [block * weight for block, weight in zip(blocks, weights, strict=True)],
         axis=1, dtype=np.float32 if single else np.float64, casting="same_kind",
     )  # fmt: skip
-    return found
+    return features
 
 
 def _weights(encoders: Sequence[Encoder], blocks: Sequence[Floats]) -> list[float]:
-    """What makes the variance of each block the same, in total: texts, pictures, the rest."""
+    """Weights for equal total variances of each text, each picture column, and the other columns.
+
+    This is the weighting of multiple factor analysis, by total instead of largest variance.
+    """
     names = ["" if isinstance(e, _TABLE) else e.column for e in encoders]
     if len(set(names)) == 1:
         return [1.0] * len(names)
@@ -253,20 +256,20 @@ def _weights(encoders: Sequence[Encoder], blocks: Sequence[Floats]) -> list[floa
 
 
 def _why(column: Column, encoder: Encoder, frame: "pd.DataFrame", matrices: Matrices) -> str:
-    """What a person should know about a feature."""
-    said = [column.why] if column.why else []
+    """Write a remark about a feature for the user."""
+    remarks = [column.why] if column.why else []
     if isinstance(encoder, Category):
-        said = [f"{encoder.n_values:,} values"]
+        remarks = [f"{encoder.n_values:,} values"]
         if encoder.n_values > len(encoder.values):
-            said.append(f"the {len(encoder.values)} most frequent count")
+            remarks.append(f"the {len(encoder.values)} most frequent are used")
     if isinstance(encoder, Vectors):
         if encoder.source != "image":
-            said.append(f"{len(encoder.names)} components")
-        said += [f"by {encoder.embed}"] * (encoder.embed is not None)
-        said += ["scaled to length 1 (cosine)"] * encoder.cosine
+            remarks.append(f"{len(encoder.names)} components")
+        remarks += [f"by {encoder.embed}"] * (encoder.embed is not None)
+        remarks += ["scaled to length 1 (cosine)"] * encoder.cosine
         missing = int(np.isnan(matrices[column.name]).any(axis=1).sum())
     else:
         missing = int(frame[column.name].isna().sum())
     if missing:
-        said.append(f"{missing:,} missing, {encoder.filled}")
-    return "; ".join(said)
+        remarks.append(f"{missing:,} missing, {encoder.filled}")
+    return "; ".join(remarks)

@@ -1,17 +1,21 @@
-"""Texts as features without any download: TF-IDF of words and pieces of words, reduced (LSA).
+"""Text features without a download: latent semantic analysis of words and character n-grams.
 
-Words tell topics; pieces of words (character n-grams) tell them where words are inflected,
-compounded, misspelt or not separated. Both are weighted by how rare they are, reduced by a
-truncated singular value decomposition and normalised, so that distances are those of directions.
-Texts in several languages are compared within theirs (`languages.py`).
+Character n-grams represent inflected, compounded, misspelt and unseparated words. Counts are
+weighted by TF-IDF, reduced by a truncated singular value decomposition and normalised, so that
+distances are those of directions.
 
-How many topics count is left to the texts: the mean is taken off, and each principal component is
-multiplied by the square of its singular value, as two steps of a diffusion from text to text by
-way of their words do (Coifman and Lafon, 2006: Diffusion maps). Of texts with few broad topics few
-components have weight; of texts with many, many do.
+The texts determine the number of topics: the mean is subtracted, and each principal component is
+multiplied by the square of its singular value, which equals two steps of a diffusion between texts
+through common words (Coifman and Lafon, 2006: Diffusion maps). Texts with few broad topics give few
+components a weight, texts with many topics give many.
+
+Two languages are farther apart in a space of words than any two topics. Where a table has texts in
+several, the mean of each language is subtracted. A language is detected by its most common words;
+nothing is subtracted for a language that is not listed here.
 """
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -21,14 +25,12 @@ from numpy.typing import NDArray
 
 from askmeans.exceptions import DataError
 from askmeans.tables.columns import UNSPACED
-from askmeans.tables.encoders import Encoder
-from askmeans.tables.languages import language_of, languages_of
-from askmeans.tables.packing import pack, unpack
+from askmeans.tables.encoders import Encoder, pack, unpack
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Text"]
+__all__ = ["Text", "language_of", "languages_of"]
 
 Single = NDArray[np.float32]
 
@@ -36,14 +38,31 @@ Single = NDArray[np.float32]
 # first are what `python benchmarks/texts.py installed` reads): with 16 or 64 components, or powers
 # from 1 to 4, k-means' mean accuracy is the same within .016; without weights .06 lower.
 _COMPONENTS = 32
-_STEPS = 2  # power of the singular values
-_LEAST = 1e-3  # weight of a component, the first one's being 1, below which it is rounding
-_LEARNT = 20_000  # texts at most that vocabulary and components are learnt from
-_TERMS = 15_000  # words, and as many pieces of words, at most
-_LONGEST = 2_000  # characters of a text that are read
-_BATCH = 10_000  # texts that are turned into features at a time
-_FEW = 50  # texts below which a word that comes once counts
-_LETTER = re.compile(r"\w")
+_POWER = 2  # power of the singular values
+_MIN_WEIGHT = 1e-3  # relative to the first component; the rest is rounding
+# Limits of time and memory: 20,000 texts take some seconds to fit.
+_MAX_FITTED = 20_000  # texts in the fit
+_MAX_TERMS = 15_000  # words, and as many n-grams
+_MAX_LENGTH = 2_000  # characters of a text
+_BATCH = 10_000  # texts that are transformed at a time
+_SMALL_CORPUS = 50  # texts; in fewer, words that occur in one text only are kept
+_MIN_SHARE = 0.05  # of the texts, for the mean of a language to be stable
+_LETTER, _WORD = re.compile(r"\w"), re.compile(r"\w+")
+_COMMON_WORDS = {
+    "en": "the and is are was of to in it my i you this that not with for have has on but they be",
+    "de": "der die das und ist sind war ein eine nicht ich es mit mein auf für den dem von zu sich",
+    "fr": "le la les et est un une des du pas je il elle que qui dans pour mon avec ce sur sont ne",
+    "es": "el la los las y es un una de que no en mi con por para se lo está del su pero muy fue",
+    "it": "il la lo gli e è un una di che non in mi con per si sono della questo ho ma anche più",
+    "pt": "o a os as e é um uma de que não em meu com por para se do da está foi mas muito eu",
+    "nl": "de het een en is zijn was van niet ik in op met mijn voor dat deze die te maar naar er",
+    "sv": "och är en ett det som inte jag på med för min att den av har var till men om så vi",
+    "pl": "i w na nie jest się to z do że mój jak ale co po ja ten są był przez dla od czy",
+}
+_LANGUAGES: dict[str, list[str]] = {}
+for _language, _words in _COMMON_WORDS.items():
+    for _word in _words.split():
+        _LANGUAGES.setdefault(_word, []).append(_language)
 _VIEWS: dict[str, dict[str, Any]] = {
     "words": {"analyzer": "word", "token_pattern": r"(?u)\b\w+\b"},
     "pieces": {"analyzer": "char_wb", "ngram_range": (3, 5)},
@@ -52,55 +71,55 @@ _VIEWS: dict[str, dict[str, Any]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Text(Encoder):
-    """Texts of one column in the space of its topics, which have no units."""
+    """Encoder of texts as topics, which have no units."""
 
-    filled: ClassVar[str] = "counted as empty texts"
-    terms: dict[str, list[str]]  # of each view
-    rarity: dict[str, Any]  # of each term of all views, packed
-    components: dict[str, Any]  # one row for each of those, packed
-    means: dict[str, Any]  # of all texts ("") and of each language, where several, packed
+    filled: ClassVar[str] = "encoded as empty texts"
+    terms: dict[str, list[str]]  # vocabulary of each view
+    rarity: dict[str, Any]  # squared inverse document frequencies, packed
+    components: dict[str, Any]  # one row per term, packed
+    means: dict[str, Any]  # of all texts ("") and, if there are several, of each language, packed
 
     @classmethod
     def fit(cls, values: "pd.Series[Any]") -> "Text":
-        """Vocabulary, rarity, components and means of texts."""
+        """Learn vocabulary, inverse document frequencies, components and means."""
         from sklearn.feature_extraction.text import CountVectorizer
         from sklearn.utils.extmath import randomized_svd
 
         texts = _texts(values)
-        if len(texts) > _LEARNT:
-            some = np.random.default_rng(0).permutation(len(texts))[:_LEARNT]
+        if len(texts) > _MAX_FITTED:
+            some = np.random.default_rng(0).permutation(len(texts))[:_MAX_FITTED]
             texts = [texts[row] for row in np.sort(some)]
         terms, rarities, counted = {}, [], []
         for view, settings in _VIEWS.items():
             counter = CountVectorizer(
-                **settings, min_df=1 if len(texts) < _FEW else 2, max_features=_TERMS,
+                **settings, min_df=1 if len(texts) < _SMALL_CORPUS else 2, max_features=_MAX_TERMS,
                 dtype=np.float32,
             )  # fmt: skip
             try:
                 counts = counter.fit_transform(texts)
-            except ValueError:  # no word at all, or none twice
+            except ValueError:  # an empty vocabulary
                 continue
             terms[view] = counter.get_feature_names_out().tolist()
             within = np.bincount(counts.indices, minlength=counts.shape[1])
-            # Squared: what half of the texts have, in one of their languages, tells no topic.
+            # Squared, since the common words of one language may be in half of the texts only.
             rarities.append((np.log((1 + len(texts)) / (1 + within)) ** 2).astype(np.float32))
             counted.append(counts)
         if not any(_LETTER.search(text) for text in texts) or not terms:
             raise DataError(
-                f"Column {values.name!r} must have words to be a text. Got {texts[0]!r:.60} and "
-                "the like; leave it out of the text columns."
+                f"Column {values.name!r} must have words to be a text. Got {texts[0]!r:.60}; leave "
+                "it out of the text columns."
             )
         weighted = _weighted(counted, rarities)
         _, _, axes = randomized_svd(
             weighted, min(_COMPONENTS, *weighted.shape), n_iter=4, random_state=0
         )
-        found = weighted @ axes.T
-        means = {"": found.mean(axis=0)}
-        languages, spoken = languages_of(texts)
+        topics = weighted @ axes.T
+        means = {"": topics.mean(axis=0)}
+        languages, of_texts = languages_of(texts)
         for name in languages if len(languages) > 1 else ():
-            means[name] = found[np.array(spoken) == name].mean(axis=0)
-        _centre(found, spoken, means)
-        turned = _principal(found)
+            means[name] = topics[np.array(of_texts) == name].mean(axis=0)
+        _centre(topics, of_texts, means)
+        turned = _principal(topics)
         return cls(
             column=str(values.name),
             terms=terms,
@@ -111,11 +130,11 @@ class Text(Encoder):
 
     @property
     def names(self) -> list[str]:
-        """The column, and the number of the topic."""
+        """The column's name and the number of the topic."""
         return [f"{self.column} [{j + 1}]" for j in range(self.components["shape"][1])]
 
     def transform(self, values: "pd.Series[Any]") -> Single:
-        """One feature for each topic; the length of every row is 1, or 0 where no word is known."""
+        """Return one feature per topic; rows have length 1, or 0 without a known word."""
         from sklearn.feature_extraction.text import CountVectorizer
         from sklearn.preprocessing import normalize
 
@@ -128,55 +147,57 @@ class Text(Encoder):
             for view, terms in self.terms.items()
         ]
         means = {name: unpack(packed) for name, packed in self.means.items()}
-        found = np.zeros((len(texts), components.shape[1]), dtype=np.float32)
+        topics = np.zeros((len(texts), components.shape[1]), dtype=np.float32)
         for start in range(0, len(texts), _BATCH):
             batch = texts[start : start + _BATCH]
             weighted = _weighted([counter.transform(batch) for counter in counters], rarities)
-            rows = found[start : start + _BATCH]
+            rows = topics[start : start + _BATCH]
             rows[:] = weighted @ components
-            spoken = [language_of(text) for text in batch] if len(means) > 1 else [""] * len(batch)
-            _centre(rows, spoken, means)
+            of_texts = (
+                [language_of(text) for text in batch] if len(means) > 1 else [""] * len(batch)
+            )
+            _centre(rows, of_texts, means)
             rows[weighted.getnnz(axis=1) == 0] = 0.0
-        normalize(found, copy=False)
-        return found
+        normalize(topics, copy=False)
+        return topics
 
 
-def _centre(found: Single, spoken: Sequence[str], means: Mapping[str, Single]) -> None:
-    """Take off the mean of each text's language, or of all texts where it has none of its own."""
-    listed = np.array([name if name in means else "" for name in spoken])
+def _centre(topics: Single, of_texts: Sequence[str], means: Mapping[str, Single]) -> None:
+    """Subtract the mean of each text's language, or of all texts if it has none."""
+    listed = np.array([name if name in means else "" for name in of_texts])
     for name, mean in means.items():
-        found[listed == name] -= mean
+        topics[listed == name] -= mean
 
 
-def _principal(found: Single) -> Single:
-    """Principal axes of centred texts, each times its weight: of those that have some."""
-    values, axes = np.linalg.eigh(found.T.astype(np.float64) @ found)
+def _principal(topics: Single) -> Single:
+    """Principal axes of centred topics, multiplied by their weights; without negligible ones."""
+    values, axes = np.linalg.eigh(topics.T.astype(np.float64) @ topics)
     values, axes = np.maximum(values[::-1], 0.0), axes[:, ::-1]
     signs = np.sign(axes[np.abs(axes).argmax(axis=0), np.arange(len(axes))])
-    weights = (values / (values[0] or np.inf)) ** (_STEPS / 2)  # values are singular ones squared
-    n = max(1, int((weights >= _LEAST).sum()))
+    weights = (values / (values[0] or np.inf)) ** (_POWER / 2)  # values are singular ones squared
+    n = max(1, int((weights >= _MIN_WEIGHT).sum()))
     turned: Single = (axes * signs * weights)[:, :n].astype(np.float32)
     return turned
 
 
 def _texts(values: "pd.Series[Any]") -> list[str]:
-    """The texts of a column, scripts without spaces in pairs; empty ones where there is none."""
+    """Return the texts of a column, with scripts without spaces split into pairs of characters."""
     missing = values.isna().to_numpy()
     return [
-        "" if gap else UNSPACED.sub(_in_pairs, str(value)[:_LONGEST])
+        "" if gap else UNSPACED.sub(_in_pairs, str(value)[:_MAX_LENGTH])
         for value, gap in zip(values, missing, strict=True)
     ]
 
 
 def _in_pairs(run: re.Match[str]) -> str:
-    """Characters that no spaces separate as overlapping pairs, which serve as words."""
+    """Split a run of characters into overlapping pairs, which serve as words."""
     text = run[0]
     pairs = [text[j : j + 2] for j in range(max(1, len(text) - 1))]
     return f" {' '.join(pairs)} "
 
 
 def _weighted(counted: Sequence[Any], rarities: Sequence[Single]) -> Any:
-    """TF-IDF with logarithms of counts; every view has the same length in every text."""
+    """TF-IDF with logarithms of counts; the row of each view has length 1."""
     from scipy.sparse import hstack
     from sklearn.preprocessing import normalize
 
@@ -185,3 +206,21 @@ def _weighted(counted: Sequence[Any], rarities: Sequence[Single]) -> Any:
         counts.data = (1.0 + np.log(counts.data)) * rarity[counts.indices]
         views.append(normalize(counts, copy=False))
     return hstack(views, format="csr", dtype=np.float32)
+
+
+def language_of(text: str) -> str:
+    """The language with the most of its common words in a text; empty for a tie or none."""
+    votes = Counter(
+        language for word in _WORD.findall(text.lower()) for language in _LANGUAGES.get(word, ())
+    )
+    best = votes.most_common(2)
+    sure = best and (len(best) == 1 or best[0][1] > best[1][1])
+    return best[0][0] if sure else ""
+
+
+def languages_of(texts: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The frequent languages of texts, and the language of each text, empty for rare ones."""
+    of_texts = [language_of(text) for text in texts]
+    counts = Counter(language for language in of_texts if language)
+    frequent = sorted(name for name, count in counts.items() if count >= _MIN_SHARE * len(texts))
+    return frequent, [name if name in frequent else "" for name in of_texts]

@@ -1,4 +1,4 @@
-"""Small copies of pictures, made once and kept in a folder."""
+"""Thumbnails of pictures, cached in a folder."""
 
 import hashlib
 import os
@@ -12,21 +12,21 @@ from askmeans.tables.pictures import check_picture, open_picture
 
 __all__ = ["thumbnail"]
 
-_SIDE = 480  # pixels: what a page shows is not larger, also on a screen of two pixels to one
-_SMALL = 64 * 1024  # bytes of a file that is served as it is
+_SIDE = 480  # pixels: twice the size on the page, for screens of two pixels to one
+_SMALL = 64 * 1024  # bytes of a file that needs no thumbnail
 _NO_PICTURE = Path(__file__).with_name("no-picture.svg")
-_FOR_BROWSERS = (".svg", ".avif")  # what Pillow is not asked to read
-# Threads of one page ask for the same pictures: one makes it, the others wait. As many are made at
-# once as there are processors, each of which may take the memory of a large picture.
+_FOR_BROWSERS = (".svg", ".avif")  # shown by browsers, but not read by Pillow
+# Threads of one page request the same pictures: one makes the thumbnail, the others wait. At most
+# one per processor is made at a time, since each may take the memory of a large picture.
 _SAME = tuple(threading.Lock() for _ in range(64))
 _MAKING = threading.BoundedSemaphore(os.cpu_count() or 1)
 
 
 def thumbnail(picture: Path, folder: Path) -> Path:
-    """A small copy of a picture, made where there is none of its present state.
+    """Return the path of a thumbnail; it is made where none exists for the file's current version.
 
-    The picture itself where it is small, or no copy can be made: no Pillow, a drawing (SVG), a
-    folder that cannot be written to. A placeholder where the file is no picture, or a broken one.
+    The picture itself is returned where it is small, or where no thumbnail can be made: without
+    Pillow, of a drawing (SVG), in a read-only folder; a placeholder for a broken picture.
     """
     if picture.suffix.lower() in _FOR_BROWSERS:
         return picture
@@ -35,8 +35,8 @@ def thumbnail(picture: Path, folder: Path) -> Path:
         if state.st_size <= _SMALL:
             check_picture(picture)
             return picture
-        told = f"{picture} {state.st_mtime_ns} {state.st_size} {_SIDE}"
-        name = hashlib.sha256(told.encode()).hexdigest()[:32]
+        version = f"{picture} {state.st_mtime_ns} {state.st_size} {_SIDE}"
+        name = hashlib.sha256(version.encode()).hexdigest()[:32]
         path = folder / f"{name}.jpg"
         if path.exists():
             return path
@@ -52,7 +52,7 @@ def thumbnail(picture: Path, folder: Path) -> Path:
 
 
 def _keep(small: Any, path: Path) -> None:
-    """Write a copy."""
+    """Write a thumbnail."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with whole_file(path) as file:
         small.save(file, "JPEG", quality=80)

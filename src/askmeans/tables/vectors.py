@@ -1,4 +1,4 @@
-"""Vectors of items: the user's own, those of an embedding, or what pictures are described by."""
+"""Vectors of items: precomputed, of an embedding, or descriptors of pictures."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -10,29 +10,28 @@ from numpy.typing import NDArray
 
 from askmeans._util.files import broken_as_value_errors
 from askmeans.exceptions import DataError
-from askmeans.tables.encoders import Encoder
-from askmeans.tables.packing import pack, unpack
+from askmeans.tables.encoders import Encoder, pack, unpack
 from askmeans.tables.reading import read_table
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Vectors", "column_vectors", "embedded", "given_vectors"]
+__all__ = ["Vectors", "column_vectors", "embedded", "vectors_beside"]
 
 Single = NDArray[np.float32]
 
-_SHOWN = 3  # components that are told of vectors in a message
+_NAMED = 3  # ids in a message
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Vectors(Encoder):
-    """Vectors, made of length 1 where directions count; reduced to principal axes for pictures."""
+    """Vectors, scaled to length 1 for cosine distances; pictures on their principal axes."""
 
-    filled: ClassVar[str] = "taken for average"
+    filled: ClassVar[str] = "replaced by the mean"
     source: str  # "column", "given", "image" or "embed"
-    embed: str | None  # what the function is called
+    embed: str | None  # the function's name
     cosine: bool
-    mean: dict[str, Any]  # packed; what a missing vector is taken for
+    mean: dict[str, Any]  # packed; replaces a missing vector
     axes: dict[str, Any] | None  # packed; one column for each feature
 
     @classmethod
@@ -40,14 +39,14 @@ class Vectors(Encoder):
         cls, name: str, matrix: Single, *, source: str, cosine: bool, embed: str | None = None,
         n_axes: int | None = None,
     ) -> "Vectors":  # fmt: skip
-        """The mean, and as many principal axes as are wanted."""
-        there = _normalised(matrix[~np.isnan(matrix).any(axis=1)], cosine=cosine)
-        if not len(there):
+        """Learn the mean and the first principal axes."""
+        present = _normalised(matrix[~np.isnan(matrix).any(axis=1)], cosine=cosine)
+        if not len(present):
             raise DataError(f"Column {name!r} must have vectors or images. Got none.")
-        mean = there.mean(axis=0, dtype=np.float64)
+        mean = present.mean(axis=0, dtype=np.float64)
         axes = None
         if n_axes is not None:
-            centred = there - mean
+            centred = present - mean
             n = min(n_axes, *centred.shape)
             _, vectors = np.linalg.eigh(centred.T @ centred)
             turned = vectors[:, ::-1][:, :n]
@@ -60,12 +59,12 @@ class Vectors(Encoder):
 
     @property
     def names(self) -> list[str]:
-        """The column, and the number of the component."""
+        """The column's name and the number of the component."""
         n = self.mean["shape"][0] if self.axes is None else self.axes["shape"][1]
         return [f"{self.column} [{j + 1}]" for j in range(n)]
 
     def transform(self, matrix: Single) -> Single:
-        """The features of vectors; a row of NaN is a missing one."""
+        """Return the features; a row of NaN is a missing vector."""
         mean = unpack(self.mean)
         if matrix.shape[1] != len(mean):
             raise DataError(
@@ -73,13 +72,13 @@ class Vectors(Encoder):
                 f"ones had. Got {matrix.shape[1]} instead."
             )
         gaps = np.isnan(matrix).any(axis=1, keepdims=True)
-        whole = np.where(gaps, mean, _normalised(matrix, cosine=self.cosine))
-        found = whole if self.axes is None else (whole - mean) @ unpack(self.axes)
-        return found.astype(np.float32, copy=False)
+        filled = np.where(gaps, mean, _normalised(matrix, cosine=self.cosine))
+        features = filled if self.axes is None else (filled - mean) @ unpack(self.axes)
+        return features.astype(np.float32, copy=False)
 
 
 def _normalised(matrix: Single, *, cosine: bool) -> Single:
-    """Rows of length 1 where only directions count; a row of zeros stays one."""
+    """Scale rows to length 1 for cosine distances; a row of zeros stays."""
     if not cosine:
         return matrix
     lengths = np.linalg.norm(matrix, axis=1, keepdims=True)
@@ -88,7 +87,7 @@ def _normalised(matrix: Single, *, cosine: bool) -> Single:
 
 
 def column_vectors(values: "pd.Series[Any]") -> Single:
-    """The lists of numbers in a column; NaN where there is none."""
+    """Convert a column of lists of numbers to a matrix; NaN for missing ones."""
     rows = values.dropna()
     if rows.empty or not all(isinstance(row, list | tuple | np.ndarray) for row in rows):
         got = "nothing" if rows.empty else f"{rows.iloc[0]!r:.60}"
@@ -108,8 +107,8 @@ def column_vectors(values: "pd.Series[Any]") -> Single:
     return matrix
 
 
-def given_vectors(vectors: Any, ids: Sequence[str], id_column: str | None) -> Single:
-    """Vectors of an array or a file, in the order of the items: rows are matched by order or id."""
+def vectors_beside(vectors: Any, ids: Sequence[str], id_column: str | None) -> Single:
+    """Read vectors of an array or a file in the items' order; rows are matched by order or id."""
     names: list[str] | None = None
     what = "The vectors"
     if isinstance(vectors, str | Path):
@@ -120,8 +119,8 @@ def given_vectors(vectors: Any, ids: Sequence[str], id_column: str | None) -> Si
         lacking = [name for name in ids if name not in places]
         if lacking:
             raise DataError(
-                f"{what} must have a vector for every item. Got none for {len(lacking)} of "
-                f"{len(ids)} ({', '.join(lacking[:_SHOWN])}); add them, or leave out these items."
+                f"{what} must have a vector for every item. Missing are {len(lacking)} of "
+                f"{len(ids)} ({', '.join(lacking[:_NAMED])}); add them, or leave out these items."
             )
         return matrix[[places[name] for name in ids]]
     if len(matrix) != len(ids):
@@ -134,7 +133,7 @@ def given_vectors(vectors: Any, ids: Sequence[str], id_column: str | None) -> Si
 
 
 def _read(path: Path, id_column: str | None) -> tuple[Any, list[str] | None, str]:
-    """Vectors of a file, and the ids where it has them."""
+    """Read vectors of a file, and its ids if it has some."""
     kind = path.suffix.lower()
     if kind not in (".npy", ".npz"):
         frame = read_table(path, id_column).frame
@@ -159,7 +158,7 @@ def _read(path: Path, id_column: str | None) -> tuple[Any, list[str] | None, str
 
 
 def _numbers(vectors: Any, what: str) -> Single:
-    """Vectors as numbers in rows, all finite."""
+    """Convert vectors to a finite matrix."""
     try:
         matrix = np.asarray(vectors, dtype=np.float32)
     except (TypeError, ValueError) as error:
@@ -177,14 +176,14 @@ def _numbers(vectors: Any, what: str) -> Single:
 
 
 def embedded(values: "pd.Series[Any]", function: Callable[[list[Any]], Any], name: str) -> Single:
-    """What a function of the user's makes of the values that are there, NaN for the others."""
-    there = values.notna().to_numpy()
-    found = _numbers(function(values[there].tolist()), f"What {name} returns")
-    if len(found) != there.sum():
+    """Embed the values of a column with the user's function; NaN for missing values."""
+    present = values.notna().to_numpy()
+    vectors = _numbers(function(values[present].tolist()), f"What {name} returns")
+    if len(vectors) != present.sum():
         raise DataError(
-            f"{name} must return one vector for each of {there.sum()} values. Got {len(found)} "
+            f"{name} must return one vector for each of {present.sum()} values. Got {len(vectors)} "
             "instead; it takes a list and returns an array with as many rows."
         )
-    matrix = np.full((len(values), found.shape[1]), np.nan, dtype=np.float32)
-    matrix[there] = found
+    matrix = np.full((len(values), vectors.shape[1]), np.nan, dtype=np.float32)
+    matrix[present] = vectors
     return matrix

@@ -177,7 +177,7 @@ def test_questions_about_items_that_live_elsewhere(X):
 def test_memberships_take_no_memory_until_they_are_looked_at(X, tmp_path, monkeypatch):
     model = fit(xp.asarray(X))
     made = []
-    monkeypatch.setattr(RowsOf, "whole", lambda self: made.append(self.shape))
+    monkeypatch.setattr(RowsOf, "materialised", lambda self: made.append(self.shape))
     model.write_memberships(tmp_path / "top.parquet", top=1)
     assert made == []
     _ = model.memberships_
@@ -202,7 +202,7 @@ def test_a_later_fit_forgets_the_memberships_of_an_earlier_one(X):
 
 
 def test_parts_of_a_stream_are_of_the_host(X):
-    with pytest.raises(DataError, match="partial_fit must be an array of the host"):
+    with pytest.raises(DataError, match="partial_fit must be a numpy array"):
         FuzzyKMeans(4).partial_fit(xp.asarray(X))
 
 

@@ -76,7 +76,7 @@ def test_blocks_that_one_worker_holds_are_shared_with_others_once_passes_go_on(b
             np.sum([part[0] for part in engine.map(kernels.both_moments, np.zeros(2))], axis=0)
             for _ in range(4)
         ]
-        copied = [block for block in engine._blocks if isinstance(block, Future)]
+        copied = [block for block in engine.block_futures if isinstance(block, Future)]
         assert [second in workers for workers in client.who_has(copied).values()] == [True] * 3
     assert_allclose(sums, [blobs.sum(axis=0)] * 4)
 

@@ -130,7 +130,7 @@ class ArrayApiEngine:
 
     def lazy(self, function: Callable[..., Any], width: int | None, dtype: Any) -> Array:
         """What function(items, row numbers) makes of every row, as an array of the items' kind."""
-        return self.rows_of(function, width, dtype).whole()
+        return self.rows_of(function, width, dtype).materialised()
 
     def rows_of(self, function: Callable[..., Any], width: int | None, dtype: Any) -> "RowsOf":
         """The same, nothing computed yet."""
@@ -189,7 +189,7 @@ class RowsOf:
         for start, part in self._parts():
             yield start, to_numpy(part)
 
-    def whole(self) -> Array:
+    def materialised(self) -> Array:
         """All of it, where the items are."""
         out, xp = None, self.engine.xp
         for start, part in self._parts():
@@ -204,8 +204,8 @@ class RowsOf:
         for start, rows, _ in engine._blocks(engine.n_features + (self.width or 1)):
             if own is None:
                 numbers = np.arange(start, start + rows.shape[0])
-                found = np.asarray(self.function(to_numpy(rows), numbers), self.dtype)
-                yield start, engine.xp.asarray(found, device=engine.X.device)
+                values = np.asarray(self.function(to_numpy(rows), numbers), self.dtype)
+                yield start, engine.xp.asarray(values, device=engine.X.device)
             else:
                 centers, *more = self.function.parameters  # type: ignore[attr-defined]
                 yield start, own(engine, rows, to_numpy(centers).astype(np.float64), *more)
@@ -241,12 +241,12 @@ def _accumulate(
     """One of Lloyd's iterations over a block, as kernels.accumulate."""
     inner, away = engine.inner(rows, Frame(shift=shift, scale=scale))
     inner = _counted(engine.xp, inner, weights)
-    given = (engine, inner, weights, centers - away, fuzzifier)
+    arguments = (engine, inner, weights, centers - away, fuzzifier)
     single = engine.dtype == np.float32
     exact = single and crowd(centers)
-    moments, totals, objective = _sums(*given, exact=exact)
+    moments, totals, objective = _sums(*arguments, exact=exact)
     if single and not exact and are_tight(centers, totals, objective):
-        moments, totals, objective = _sums(*given, exact=True)
+        moments, totals, objective = _sums(*arguments, exact=True)
     return moments + away * totals[:, None], totals, objective
 
 

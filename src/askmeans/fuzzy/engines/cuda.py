@@ -71,10 +71,10 @@ def accumulate(
     exact = double or tensor_float or differences
     if not exact and crowd(centers):
         exact = double = True
-    found = _sums(X, weights, centers, frame, fuzzifier, products, double)
-    if not exact and are_tight(centers, found[1], found[2]):
+    sums = _sums(X, weights, centers, frame, fuzzifier, products, double)
+    if not exact and are_tight(centers, sums[1], sums[2]):
         return _sums(X, weights, centers, frame, fuzzifier, products, double=True)
-    return found
+    return sums
 
 
 def _sums(
@@ -318,9 +318,9 @@ def _products(X: Array, weights: Array | None, centers: Array, options: _Options
         if not differences:
             cupy.matmul(inner[:m], factor.T, out=shares[:m])
         weight = np.intp(0) if weights is None else weights[start : start + most]
-        given = (shares, np.int64(m), np.int32(k), norms, weight, real(options.power), parts)
+        arguments = (shares, np.int64(m), np.int32(k), norms, weight, real(options.power), parts)
         near = (centers if differences else np.intp(0), inner, np.int32(d), np.int32(width))
-        weigh(grid, (256,), given + near)
+        weigh(grid, (256,), arguments + near)
         sums += shares[:m].T @ inner[:m]
         objective += parts[:m].sum(dtype=np.float64)
     result = np.zeros((k, d + 2))
@@ -335,8 +335,8 @@ def _in_order(
     """Rows one after the other in float32 or float64: all at once where they lie so already."""
     cupy = _cupy()
     real = np.dtype(np.float64 if double else np.float32)
-    whole = X.dtype == real and X.flags.c_contiguous
-    step = len(X) if whole else _COPY_ROWS
+    fits = X.dtype == real and X.flags.c_contiguous
+    step = len(X) if fits else _COPY_ROWS
     for start in range(0, len(X), step):
         rows = cupy.ascontiguousarray(X[start : start + step], dtype=real)
         part = None
@@ -452,8 +452,8 @@ class CardEngine:
     def map(self, function: Callable[..., Any], *shared: Any) -> list[Any]:
         """Lloyd's passes on the card, all others on the host."""
         if function is not kernels.accumulate:
-            found: list[Any] = self.engine.map(function, *shared)
-            return found
+            results: list[Any] = self.engine.map(function, *shared)
+            return results
         centers, shift, scale, fuzzifier = shared
         blocks = self._sent() if self.kept is None else [(0, self.kept)]
         watch, sums = watcher(), []
@@ -466,8 +466,8 @@ class CardEngine:
 
     def map_numbered(self, function: Callable[..., Any], *shared: Any) -> list[Any]:
         """Passes on the host."""
-        found: list[Any] = self.engine.map_numbered(function, *shared)
-        return found
+        results: list[Any] = self.engine.map_numbered(function, *shared)
+        return results
 
     def take(self, rows: NDArray[np.intp]) -> Any:
         """A few rows by number, from the host."""

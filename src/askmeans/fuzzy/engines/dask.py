@@ -63,9 +63,9 @@ class DaskEngine:
         self.names = names
         self.n_rows, self.n_features = (int(size) for size in X.shape)
         self.dtype = X.dtype
-        self._blocks = X.to_delayed().ravel().tolist()
+        self.block_futures = X.to_delayed().ravel().tolist()
         self._starts = np.concatenate([[0], np.cumsum(X.chunks[0])]).tolist()
-        self._weights = [np.empty(0)] * len(self._blocks)
+        self._weights = [np.empty(0)] * len(self.block_futures)
         if weights is not None:
             rows = da.asarray(weights).rechunk((X.chunks[0],)).astype(np.float64)
             self._weights = rows.to_delayed().ravel().tolist()
@@ -78,11 +78,13 @@ class DaskEngine:
 
     def map(self, function: Callable[..., Part], *shared: Any) -> list[Part]:
         """function(items, weights, *shared) of every block, in row order."""
-        return self._each(function, [()] * len(self._blocks), shared)
+        return self._each(function, [()] * len(self.block_futures), shared)
 
     def map_numbered(self, function: Callable[..., Part], *shared: Any) -> list[Part]:
         """function(items, weights, number of the first row, *shared) of every block."""
-        numbers: list[tuple[int, ...]] = [(start,) for start in self._starts[: len(self._blocks)]]
+        numbers: list[tuple[int, ...]] = [
+            (start,) for start in self._starts[: len(self.block_futures)]
+        ]
         return self._each(function, numbers, shared)
 
     def take(self, rows: NDArray[np.intp]) -> tuple[Items, Floats]:
@@ -94,7 +96,7 @@ class DaskEngine:
             if high > low
         ]
         tasks = [
-            dask.delayed(_call)(_name(pick), self._blocks[t], self._weights[t], more)
+            dask.delayed(_call)(_name(pick), self.block_futures[t], self._weights[t], more)
             for t, more in chosen
         ]
         none = np.empty((0, self.n_features), self.dtype), np.empty(0)
@@ -110,12 +112,12 @@ class DaskEngine:
         rows = self.X.chunks[0]
         numbers = da.arange(self.n_rows, chunks=(rows,))[:, None]
         if width is None:
-            found = da.map_blocks(function, self.X, numbers, dtype=dtype, drop_axis=1,
+            lazy = da.map_blocks(function, self.X, numbers, dtype=dtype, drop_axis=1,
                                   meta=np.empty(0, dtype))  # fmt: skip
         else:
-            found = da.map_blocks(function, self.X, numbers, dtype=dtype, chunks=(rows, (width,)),
+            lazy = da.map_blocks(function, self.X, numbers, dtype=dtype, chunks=(rows, (width,)),
                                   meta=np.empty((0, 0), dtype))  # fmt: skip
-        return found
+        return lazy
 
     def _each(
         self, function: Callable[..., Part], numbers: list[tuple[int, ...]], shared: tuple[Any, ...]
@@ -124,7 +126,7 @@ class DaskEngine:
         self._passes += 1
         if self._passes == _EVEN_OUT_AT and (client := _client()) is not None:
             self._even_out(client)
-        blocks = zip(self._blocks, self._weights, numbers, strict=True)
+        blocks = zip(self.block_futures, self._weights, numbers, strict=True)
         name, call = _name(function), dask.delayed(_call, pure=False)
         return self._compute(
             [call(name, block, weights, (*number, *shared)) for block, weights, number in blocks]
@@ -134,8 +136,8 @@ class DaskEngine:
         """Copy blocks to workers that hold few of them, where all are in the workers' memory."""
         from distributed import futures_of
 
-        held = {future.key: future for future in futures_of(self.X)}
-        blocks: list[Any] = [held.get(key) for row in self.X.__dask_keys__() for key in row]
+        futures = {future.key: future for future in futures_of(self.X)}
+        blocks: list[Any] = [futures.get(key) for row in self.X.__dask_keys__() for key in row]
         if any(block is None or block.status != "finished" for block in blocks):
             return
         holders, threads = client.who_has(blocks), client.nthreads()
@@ -147,7 +149,7 @@ class DaskEngine:
         for t, name in moves(where, sizes, threads):
             room[name] -= sizes[t] * self.n_features * self.dtype.itemsize
             if room[name] > 0:
-                self._blocks[t] = client.submit(
+                self.block_futures[t] = client.submit(
                     _same, blocks[t], workers=[name], allow_other_workers=True, pure=False
                 )
 
@@ -163,8 +165,8 @@ class DaskEngine:
 
             for done, _ in enumerate(as_completed(futures), start=1):
                 watch(done / len(tasks))
-        found: list[Any] = client.gather(futures)
-        return found
+        results: list[Any] = client.gather(futures)
+        return results
 
 
 def moves(where: list[str], sizes: list[int], threads: dict[str, int]) -> Iterator[tuple[int, str]]:

@@ -53,8 +53,8 @@ def as_bytes(memory: int | str, owner: str) -> int:
     if isinstance(memory, int) and not isinstance(memory, bool):
         size = memory
     elif isinstance(memory, str):
-        found = re.fullmatch(r"\s*(\d+\.?\d*|\.\d+)\s*([kmg]i?|)b?\s*", memory.lower())
-        size = int(float(found[1]) * _UNITS[found[2]]) if found is not None else -1
+        match = re.fullmatch(r"\s*(\d+\.?\d*|\.\d+)\s*([kmg]i?|)b?\s*", memory.lower())
+        size = int(float(match[1]) * _UNITS[match[2]]) if match is not None else -1
     if size >= _LEAST:
         return size
     got = f"{memory!r} instead" + (f", which is {size:,} bytes" if size >= 0 else "")
@@ -150,10 +150,10 @@ class DiskEngine:
 
     def prepared(self, prepare: Prepare) -> "DiskEngine":
         """The same rows, each block as this function makes it after what was applied so far."""
-        found = copy(self)
+        engine = copy(self)
         before = self.prepare
-        found.prepare = prepare if before is None else _Chain(before, prepare)
-        return found
+        engine.prepare = prepare if before is None else _Chain(before, prepare)
+        return engine
 
     def take(self, rows: NDArray[np.intp]) -> tuple[Items, Floats]:
         """A few rows by number, ascending, in memory; and what they weigh."""
@@ -204,8 +204,8 @@ class DiskEngine:
         if only is not None:
             wanted = [pair for pair, used in zip(wanted, only, strict=True) if used]
         with ThreadPoolExecutor(thread_limit()) as pool:
-            found = list(pool.map(lambda pair: one(*pair), wanted))
-        return [part for parts in found for part in parts]
+            results = list(pool.map(lambda pair: one(*pair), wanted))
+        return [part for parts in results for part in parts]
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,9 +252,9 @@ class LazyRows:
         if numbers.size and not -len(self) <= numbers.min() <= numbers.max() < len(self):
             raise IndexError(f"rows must be within {len(self)}, got {rows!r:.60}")
         different, where = np.unique(numbers % len(self), return_inverse=True)
-        found = self.function(self.engine.take(different)[0], different)
-        found = found[where.reshape(numbers.shape)]
-        return found[(slice(None),) * numbers.ndim + tuple(rest)]
+        values = self.function(self.engine.take(different)[0], different)
+        values = values[where.reshape(numbers.shape)]
+        return values[(slice(None),) * numbers.ndim + tuple(rest)]
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         out = np.empty(self.shape, dtype=dtype or self.dtype)
@@ -362,10 +362,10 @@ def _groups(files: list[Path]) -> list[tuple[Path, int, int]]:
     """File, number and rows of each row group."""
     import pyarrow.parquet as pq
 
-    found = [(file, pq.read_metadata(file)) for file in files]
+    opened = [(file, pq.read_metadata(file)) for file in files]
     return [
         (file, group, metadata.row_group(group).num_rows)
-        for file, metadata in found
+        for file, metadata in opened
         for group in range(metadata.num_row_groups)
     ]
 

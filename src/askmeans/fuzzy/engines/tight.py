@@ -26,6 +26,6 @@ def crowd(centers: Floats) -> bool:
     """Whether two centres are nearer to each other than can be seen, and not the same."""
     products = centers @ centers.T
     norms = np.diag(products)
-    apart = norms + norms[:, None] - 2.0 * products
-    near = (apart < _NEAR * norms[:, None]) & (apart > _SAME * norms[:, None])
+    distances = norms + norms[:, None] - 2.0 * products
+    near = (distances < _NEAR * norms[:, None]) & (distances > _SAME * norms[:, None])
     return bool(near.any())

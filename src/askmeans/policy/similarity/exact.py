@@ -104,7 +104,7 @@ def core_of(
         sigma=float(found.get("sigma", 0.0)),
         failure=failure,
         warnings=tuple((str(one.message), one.category) for one in caught),
-        diagnostics=dict(similar.asked) | found,
+        diagnostics=dict(similar.counts) | found,
     )
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from askmeans.exceptions import DataError
 from askmeans.tables import Recipe, apply_recipe, read_items
-from askmeans.tables.numerals import Notation, as_numbers, notation
+from askmeans.tables.formats import Notation, as_numbers, notation
 
 
 @pytest.mark.parametrize(

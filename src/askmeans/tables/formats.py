@@ -1,0 +1,128 @@
+"""Formats of dates and numbers in strings."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from askmeans.exceptions import DataError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["DateFormat", "Notation", "as_days", "as_numbers", "date_format", "notation"]
+
+_ISO = "ISO8601"
+_DAYS = ("%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%Y/%m/%d", "%d-%m-%Y", "%d.%m.%y", "%m/%d/%y")
+_TIMES = ("", " %H:%M", " %H:%M:%S")
+_MIN_DATE, _MAX_DATE = 8, 35  # characters: from 2024-1-1 to a timestamp with a time zone
+_CURRENCY = r"[$€£¥₹]|EUR|USD|GBP|CHF|JPY"
+_UNIT = rf"{_CURRENCY}|%|°?[A-Za-zµ]{{1,3}}[²³23]?"
+_DIGITS = {
+    ".": re.compile(r"[-\u2212+]?(?:\d{1,3}(?:[,'\s]\d{3})+|\d+)(?:\.\d+)?"),
+    ",": re.compile(r"[-\u2212+]?(?:\d{1,3}(?:[.'\s]\d{3})+|\d+)(?:,\d+)?"),
+}
+_NUMBER = re.compile(
+    rf"(?P<before>{_CURRENCY})?\s*(?P<digits>[-\u2212+\d.,'\s]+?)\s*(?P<after>{_UNIT})?"
+)
+_CODE = re.compile(r"0\d")  # a leading zero: a postal code, not a number
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DateFormat:
+    """A format for `pandas.to_datetime`, and whether no other format fits."""
+
+    pattern: str
+    sure: bool
+
+
+def date_format(values: Iterable[str]) -> DateFormat | None:
+    """Return the format in which all strings are dates, or None."""
+    import pandas as pd
+
+    texts = [value.strip() for value in values]
+    if not all(_MIN_DATE <= len(t) <= _MAX_DATE and t[0].isdigit() for t in texts) or not texts:
+        return None
+    if all(text.isdigit() for text in texts):
+        return None
+    column = pd.Series(texts)
+    for day in (_ISO, *_DAYS):
+        for time in ("",) if day == _ISO else _TIMES:
+            dates = pd.to_datetime(column, format=day + time, errors="coerce", utc=True)
+            if not dates.isna().any():
+                return DateFormat(pattern=day + time, sure=not _also_american(column, day, time))
+    return None
+
+
+def _also_american(column: "pd.Series[Any]", day: str, time: str) -> bool:
+    """Whether dates read with the day first could have the month first."""
+    if day != "%d/%m/%Y":
+        return False
+    import pandas as pd
+
+    other = pd.to_datetime(column, format="%m/%d/%Y" + time, errors="coerce")
+    return not bool(other.isna().any())
+
+
+def as_days(column: "pd.Series[Any]", pattern: str | None) -> NDArray[np.float64]:
+    """Convert dates to days since 1970; NaN for missing or other values."""
+    import pandas as pd
+
+    if pattern is None:
+        stamps = pd.to_datetime(column, errors="coerce", utc=True)
+    else:
+        texts = column.astype("str").str.strip()
+        stamps = pd.to_datetime(texts, format=pattern, errors="coerce", utc=True)
+    since = stamps - pd.Timestamp(0, tz="UTC")
+    days: NDArray[np.float64] = (since / pd.Timedelta(days=1)).to_numpy(dtype=np.float64)
+    return days
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Notation:
+    """A format of numbers: the texts before and after the digits, and the decimal sign."""
+
+    before: str
+    after: str
+    decimal: str
+
+
+def notation(values: Iterable[str]) -> Notation | None:
+    """Return the format in which all strings are numbers; None if there is none, or for codes.
+
+    Strings of digits alone have none: their file keeps them as strings on purpose.
+    """
+    matches = [_NUMBER.fullmatch(value.strip()) for value in values]
+    parts = {(match["before"] or "", match["after"] or "") for match in matches if match}
+    if not matches or not all(matches) or len(parts) != 1:
+        return None
+    digits = [match["digits"].strip() for match in matches if match]
+    before, after = parts.pop()
+    if any(_CODE.match(word) for word in digits):
+        return None
+    if not before and not after and all(word.isdigit() for word in digits):
+        return None
+    for decimal, pattern in _DIGITS.items():
+        if all(pattern.fullmatch(word) for word in digits):
+            return Notation(before=before, after=after, decimal=decimal)
+    return None
+
+
+def as_numbers(values: "pd.Series[Any]", how: Notation) -> NDArray[np.float64]:
+    """Convert strings to numbers; NaN for missing ones, a DataError for others."""
+    numbers = np.full(len(values), np.nan)
+    for row in np.flatnonzero(values.notna()):
+        match = _NUMBER.fullmatch(str(values.iloc[row]).strip())
+        word = match["digits"].strip() if match else ""
+        if not _DIGITS[how.decimal].fullmatch(word):
+            example = f"{how.before}1{how.decimal}5{how.after}"
+            raise DataError(
+                f"Column {values.name!r} must have numbers written as {example!r}. Got "
+                f"{values.iloc[row]!r:.60} instead; rewrite it, or leave it empty."
+            )
+        plain = re.sub(rf"[^\d\-\u2212{re.escape(how.decimal)}]", "", word)
+        numbers[row] = float(plain.replace(how.decimal, ".").replace("\u2212", "-"))
+    return numbers
