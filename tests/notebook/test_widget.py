@@ -85,7 +85,7 @@ def test_a_new_group_takes_the_item_on_the_card_and_a_group_is_renamed(widget, s
 def test_a_refused_answer_is_a_sentence_and_the_question_stays(widget, session, card):
     reply = send(widget, card, **{"value": "shares", "share-0": "90", "share-1": "90"})
     assert reply["status"] == 422
-    assert "more than 100 % together" in shown(reply)["said"]
+    assert "100 %" in shown(reply)["said"]
     assert shown(reply)["question"] == card["question"]
     send(widget, shown(reply), value="group-0")
     assert kept(session) == [(int(card["question"]), "answer", (1.0, 0.0))]
