@@ -98,7 +98,7 @@ def card(folder: Path) -> None:
         widget.send = replies.append
         widget._handle_custom_msg({"id": 0, "path": "document"}, [])
         (card,) = re.findall(r'<div id="question"[^>]*>', replies[0]["text"])
-        form = {name: value for name, value in re.findall(r'data-([\w-]+)="([^"]*)"', card)}
+        form = dict(re.findall(r'data-([\w-]+)="([^"]*)"', card))
         body = urlencode(form | {"value": "group-0"})
         widget._handle_custom_msg({"id": 1, "path": "/answer", "body": body}, [])
         assert widget.answered == 1
