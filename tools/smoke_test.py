@@ -7,12 +7,15 @@
 
 import importlib.metadata
 import json
+import re
 import subprocess
 import sys
 import tempfile
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
 
 import numpy as np
 from numpy.typing import NDArray
@@ -91,9 +94,13 @@ def card(folder: Path) -> None:
     X, _ = _items()
     with sessions.create(folder / "card.db", X, n_clusters=3, random_state=0) as made:
         widget = notebook.ask(made)
-        shown = widget.shown
-        told = {"do": "answer", "question": shown["question"], "key": shown["key"], "value": {0: 1}}
-        widget._handle_custom_msg(told, [])
+        replies: list[dict[str, Any]] = []
+        widget.send = replies.append
+        widget._handle_custom_msg({"id": 0, "path": "document"}, [])
+        (card,) = re.findall(r'<div id="question"[^>]*>', replies[0]["text"])
+        form = dict(re.findall(r'data-([\w-]+)="([^"]*)"', card))
+        body = urlencode(form | {"value": "group-0"})
+        widget._handle_custom_msg({"id": 1, "path": "/answer", "body": body}, [])
         assert widget.answered == 1
 
 

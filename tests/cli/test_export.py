@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from askmeans import TwoPhase, sessions
 from askmeans._util.text import is_clean
-from askmeans.cli.sessions import answers_in
+from askmeans.cli.answer_files import session_answers
 from askmeans.exceptions import AnswerError
 from askmeans.sessions.tables import answers_table
 
@@ -77,7 +77,7 @@ def test_exported_answers_have_the_groups_name_and_are_taken_in_anywhere(make, a
     assert row["cluster_name"] == name
     make("t.db").close()  # its groups have names that somebody gave
     done = askmeans("import", "t.db", "s.answers.csv", cwd=tmp_path)
-    assert "1 answers taken in" in done.stdout
+    assert "1 answers imported" in done.stdout
 
 
 def test_memberships_below_a_millionth_are_written_as_zero(askmeans, tmp_path):
@@ -133,9 +133,9 @@ def test_an_export_taken_into_a_fresh_session_is_the_same_answers(
         before = answered(session)
         (folder / "a.csv").write_bytes(answers_table(session).to_csv().encode())
     with sessions.create(folder / "t.db", X, random_state=0, **options) as session:
-        session.hold(answers_in(session, folder / "a.csv"))
+        session.hold(session_answers(session, folder / "a.csv"))
         assert answered(session) == before
-        assert session.hold(answers_in(session, folder / "a.csv")) == 0
+        assert session.hold(session_answers(session, folder / "a.csv")) == 0
 
 
 @pytest.mark.parametrize(
@@ -157,9 +157,9 @@ def test_a_file_of_ones_own_names_groups_without_doubt(tmp_path, value, row):
                          cluster_names=names, random_state=0) as session:  # fmt: skip
         if row is None:
             with pytest.raises(AnswerError, match=r"line 2: .* Write names in quotes"):
-                answers_in(session, tmp_path / "a.csv")
+                session_answers(session, tmp_path / "a.csv")
         else:
-            session.hold(answers_in(session, tmp_path / "a.csv"))
+            session.hold(session_answers(session, tmp_path / "a.csv"))
             assert [receipt.value for receipt in session.history()] == [row]
 
 

@@ -13,6 +13,8 @@ import pexpect
 import pytest
 from soaking import in_soak
 
+from askmeans import sessions
+
 COMMAND = Path(sys.executable).parent / "askmeans"
 
 
@@ -21,6 +23,12 @@ def read(folder, name="iris"):
     summary = json.loads((folder / f"{name}.summary.json").read_text())
     memberships = pd.read_csv(folder / f"{name}.memberships.csv")
     return memberships, pd.read_csv(folder / f"{name}.centers.csv"), summary
+
+
+def saved(folder, name="iris"):
+    """The answers in the session of a run, in their order."""
+    with sessions.open(folder / f"{name}.session.db") as session:
+        return [receipt.value for receipt in session.history()]
 
 
 def test_a_simulated_expert_beats_no_questions(askmeans, folder):
@@ -134,53 +142,35 @@ def test_results_are_not_overwritten_without_force(askmeans, folder):
     assert (folder / "iris.memberships.csv").read_bytes() != before
 
 
-def test_answers_in_a_pipe_are_saved_and_a_second_run_goes_on(askmeans, folder):
-    arguments = (
-        "fit",
-        "iris.csv",
-        "-k",
-        3,
-        "--id",
-        "flower",
-        "--features",
-        "petal_length,petal_width",
-        "--ask",
-        "membership",
-    )
+def test_answers_in_a_pipe_are_saved_in_a_session_and_a_second_run_goes_on(askmeans, folder):
+    arguments = ("fit", "iris.csv", "-k", 3, "--id", "flower", "--ask", "membership",
+                 "--features", "petal_length,petal_width")  # fmt: skip
     first = askmeans(*arguments, cwd=folder, text_in="1\n0\n25%\n?\n", ok=False)
     assert first.returncode == 3  # stopped before all was asked
-    assert "Run the same command again" in first.stdout
-    saved = pd.read_csv(folder / "iris.answers.csv")
-    assert saved["value"].tolist()[:3] == [1.0, 0.0, 0.25]
-    assert saved["note"].tolist()[3] == "cannot say"
+    assert "Your answers are in iris.session.db. Run the same command again" in first.stdout
+    assert saved(folder) == [1.0, 0.0, 0.25, None]
     second = askmeans(*arguments, cwd=folder, text_in="50%\n", ok=False)
-    asked = [line for line in second.stderr.splitlines() if line.startswith("  item")]
-    answered = set(saved["item"] + "/" + saved["cluster"].astype(str))
-    again = pd.read_csv(folder / "iris.answers.csv")
-    assert len(again) == 5
-    last = again.iloc[-1]
-    assert f"{last['item']}/{last['cluster']}" not in answered  # nothing is asked twice
-    assert last["value"] == 0.5
-    assert asked[0].startswith(f"  item {last['item']}: ")
+    assert "Question 5, " in second.stderr  # nothing is asked twice
+    assert saved(folder) == [1.0, 0.0, 0.25, None, 0.5]
+    assert askmeans("undo", "iris.session.db", cwd=folder).returncode == 0  # as any session
+    assert saved(folder) == [1.0, 0.0, 0.25, None]
 
 
-def test_groups_in_a_pipe_are_saved_by_number_and_name_and_a_second_run_goes_on(askmeans, folder):
+def test_groups_in_a_pipe_are_named_by_number_and_name_and_a_second_run_goes_on(askmeans, folder):
     arguments = ("fit", "iris.csv", "-k", 3, "--id", "flower", "--names", "a,b,c")
     lines = "1\nb\nA:.75,c:25%\nnone\n?\n"
     first = askmeans(*arguments, cwd=folder, text_in=lines, ok=False)
     assert first.returncode == 3
     assert "To which group does it belong?" in first.stderr
-    saved = pd.read_csv(folder / "iris.answers.csv", keep_default_na=False)
-    assert set(saved["kind"]) == {"group"}
-    assert saved["value"].tolist() == ["0:1", "1:1", "0:0.75,2:0.25", "none", ""]
-    assert saved["cluster_name"].tolist() == ["a", "b", "a:0.75,c:0.25", "none", ""]
-    assert saved["note"].tolist() == [""] * 4 + ["cannot say"]
-    second = askmeans(*arguments, cwd=folder, text_in="c\n", ok=False)
-    again = pd.read_csv(folder / "iris.answers.csv", keep_default_na=False)
-    assert len(again) == again["item"].nunique() == 6  # nothing is asked twice
-    assert f"  item {again['item'].iloc[-1]}: " in second.stderr
+    rows = [(1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.75, 0.0, 0.25), (0.0, 0.0, 0.0), None]
+    assert saved(folder) == rows
+    askmeans(*arguments, cwd=folder, text_in="c\n", ok=False)
+    assert saved(folder) == [*rows, (0.0, 0.0, 1.0)]
+    with sessions.open(folder / "iris.session.db") as session:
+        (item,) = session.question(session.history()[2].question).items
+        name = session.item(item).id
     memberships = pd.read_csv(folder / "iris.memberships.csv", index_col="id")
-    assert memberships.loc[again["item"].iloc[2]].tolist() == [0.75, 0.0, 0.25]
+    assert memberships.loc[name].tolist() == [0.75, 0.0, 0.25]
 
 
 def test_a_file_of_items_and_groups_is_a_file_of_answers(askmeans, folder):
@@ -201,10 +191,10 @@ def test_a_file_of_items_and_groups_is_a_file_of_answers(askmeans, folder):
 def test_the_first_group_question_shows_what_each_group_is_like(askmeans, folder):
     arguments = ("fit", "iris.csv", "-k", 3, "--id", "flower", "--levels", 5)
     shown = askmeans(*arguments, "--budget", 9, cwd=folder, text_in="1:.3\nq\n", ok=False).stderr
-    _, _, first = shown.partition("Question 1 of about 9\n")
+    _, _, first = shown.partition("Question 1, about 9 left\n")
     for number, name in enumerate(("Group A", "Group B", "Group C"), 1):
-        assert re.search(rf"    {number}  {name} \(items like: f\d+: sepal_length", first)
-    assert "'1:.3' is no point of the scale" in first
+        assert re.search(rf"    {number}  {name} \(with f\d+; f\d+", first)
+    assert "one of the 5 points of the session's scale" in first
 
 
 def test_answers_held_already_are_not_asked(askmeans, folder):
@@ -357,51 +347,23 @@ def test_help_loads_nothing_heavy():
 # --- Nothing that a person answered is lost, or taken for something else ---
 
 
-def test_a_file_of_ones_own_takes_new_answers_and_keeps_its_rows(askmeans, folder):
-    (folder / "held.csv").write_text("item,cluster,value\nf127,0,0.9\n")  # three columns suffice
-    arguments = (
-        "fit",
-        "iris.csv",
-        "-k",
-        3,
-        "--id",
-        "flower",
-        "--answers",
-        "held.csv",
-        "--out",
-        "r",
-        "--ask",
-        "membership",
-    )
-    askmeans(*arguments, cwd=folder, text_in="0.1\n0\n", ok=False)
-    askmeans(*arguments, cwd=folder, text_in="0.5\n", ok=False)
-    rows = pd.read_csv(folder / "held.csv")
-    assert rows["item"].tolist()[0] == "f127"
-    assert rows["value"].tolist() == [0.9, 0.1, 0.0, 0.5]
-    assert not rows.duplicated(["item", "cluster"]).any()
-
-
 @pytest.mark.parametrize(
     "text", ["item,cluster,value\nf127,0,0.9", "\ufeffitem,cluster,value\r\nf127,0,0.9\r\n"]
 )
-def test_a_missing_newline_or_a_mark_at_the_start_does_no_harm(askmeans, folder, text):
-    (folder / "held.csv").write_bytes(text.encode())
-    arguments = (
-        "fit",
-        "iris.csv",
-        "-k",
-        3,
-        "--id",
-        "flower",
-        "--answers",
-        "held.csv",
-        "--out",
-        "r",
-        "--ask",
-        "membership",
-    )
-    askmeans(*arguments, cwd=folder, text_in="0.25\n", ok=False)
-    assert pd.read_csv(folder / "held.csv")["value"].tolist() == [0.9, 0.25]
+@pytest.mark.parametrize("strategy", ["auto", "two-phase"])
+def test_a_file_of_ones_own_is_known_before_and_stays_as_it_is(askmeans, folder, text, strategy):
+    (folder / "own.csv").write_bytes(text.encode())  # three columns suffice
+    arguments = ("fit", "iris.csv", "-k", 3, "--id", "flower", "--answers", "own.csv", "--out", "r",
+                 "--ask", "membership", "--strategy", strategy, "--json")  # fmt: skip
+    askmeans(*arguments, cwd=folder, text_in="0.1\n0\n", ok=False)
+    done = askmeans(*arguments, cwd=folder, text_in="0.5\n", ok=False)
+    assert (folder / "own.csv").read_bytes() == text.encode()
+    summary = json.loads(done.stdout)
+    assert summary["n_queries"] + summary["n_answers_held"] == 4
+    if strategy == "two-phase":
+        rows = pd.read_csv(folder / "r.answers.csv")
+        assert rows["value"].tolist() == [0.1, 0.0, 0.5]
+        assert ("f127", 0) not in zip(rows["item"], rows["cluster"], strict=True)
 
 
 def test_a_row_cut_off_by_a_crash_is_left_out_and_told(askmeans, folder):
@@ -447,6 +409,22 @@ def test_answers_that_cannot_be_meant_are_refused_with_their_line(askmeans, fold
 def test_answers_about_other_clusters_are_not_taken_for_these(askmeans, folder):
     arguments = ("fit", "iris.csv", "--id", "flower")
     askmeans(*arguments, "-k", 3, "--names", "a,b,c", cwd=folder, text_in="1\n", ok=False)
+    others = {"-k": ("-k", 2, "--names", "a,b"), "--names": ("-k", 3, "--names", "b,a,c"),
+              "--ask": ("-k", 3, "--names", "a,b,c", "--ask", "membership")}  # fmt: skip
+    for option, other in others.items():
+        done = askmeans(*arguments, *other, cwd=folder, ok=False)
+        assert done.returncode == 1
+        assert "iris.session.db must belong to the same command" in done.stderr
+        assert option in done.stderr
+    frame = pd.read_csv(folder / "iris.csv")
+    frame.assign(sepal_length=2.0 * frame["sepal_length"] ** 2).to_csv(folder / "iris.csv")
+    done = askmeans(*arguments, "-k", 3, "--names", "a,b,c", cwd=folder, ok=False)
+    assert (done.returncode, "must be about the data given" in done.stderr) == (1, True)
+
+
+def test_answers_to_a_plan_about_other_clusters_are_refused_with_their_line(askmeans, folder):
+    arguments = ("fit", "iris.csv", "--id", "flower", "--strategy", "two-phase")
+    askmeans(*arguments, "-k", 3, "--names", "a,b,c", cwd=folder, text_in="1\n", ok=False)
     for other in (("-k", 2), ("-k", 3, "--names", "b,a,c"), ("-k", 3)):
         done = askmeans(*arguments, *other, cwd=folder, ok=False)
         assert done.returncode == 1
@@ -466,24 +444,19 @@ def test_typical_items_are_shown_again_after_a_break(askmeans, folder):
     assert "Group A (items like: f127: sepal_length = " in second.stderr
 
 
-def test_the_first_question_at_the_console_can_be_answered(askmeans, folder):
-    arguments = ("fit", "iris.csv", "-k", 3, "--id", "flower", "--levels", 5, "--ask", "membership")
+def test_the_first_question_of_a_plan_can_be_answered(askmeans, folder):
+    arguments = ("fit", "iris.csv", "-k", 3, "--id", "flower", "--strategy", "two-phase")
     shown = askmeans(*arguments, "--budget", 40, cwd=folder, text_in=".3\nq\n", ok=False).stderr
     assert "There will be about 40 questions." in shown
     greeting, _, first = shown.partition("Question 1 of about 40\n")
     for name in ("Group A", "Group B", "Group C"):
         assert re.search(rf"  {name}\n    f\d+: sepal_length", greeting)
-    item, group, like = re.search(
-        r"  item (f\d+): .*\nHow much does it belong to (Group .) \(items like: (.*)\)", first
+    item, like = re.search(
+        r"  item (f\d+): .*\nHow much does it belong to Group . \(items like: (.*)\)", first
     ).groups()
     assert f"{item}:" not in like
     assert set(re.findall(r"f\d+", like)) & set(re.findall(r"f\d+", greeting))
     assert "flower = " not in first  # that is the item's name
-    assert "'.3' is no point of the scale. It is 0, 0.25, 0.5, 0.75 or 1." in first
-    assert first.count(f"item {item}:") == 2
-    memberships = pd.read_csv(folder / "iris.memberships.csv", index_col="id")
-    # What is shown of a group is of the clustering that is asked about.
-    assert memberships.loc[item].idxmax() == group
 
 
 @pytest.mark.parametrize(
@@ -563,28 +536,25 @@ def test_similarities_find_the_classes_and_their_names(askmeans, folder, ask):
 
 
 def test_fit_asks_which_of_two_is_more_alike_and_goes_on_where_it_stopped(askmeans, folder):
-    arguments = ("fit", "iris.csv", "-k", 3, "--ask", "relative", "--id", "flower", "--budget", 9)
-    askmeans(*arguments, cwd=folder, text_in="a\nb\nboth\nq\n", ok=False)
-    answers = pd.read_csv(folder / "iris.answers.csv")
-    assert answers["kind"].tolist() == ["relative"] * 3
-    assert answers["value"].tolist() == [1.0, 0.0, 0.5]
-    askmeans(*arguments, "--force", cwd=folder, text_in="a\n" * 9)
-    more = pd.read_csv(folder / "iris.answers.csv")
-    asked = more[["item", "item_2", "item_3"]].drop_duplicates()
-    assert len(asked) == len(more) == 12  # none was asked again
+    arguments = ("fit", "iris.csv", "-k", 3, "--ask", "relative", "--id", "flower")
+    words = "a\nb\nboth\nq\n"
+    askmeans(*arguments, "--budget", 9, cwd=folder, text_in=words, ok=False)
+    assert saved(folder) == [1.0, 0.0, 0.5]
+    askmeans(*arguments, "--budget", 12, cwd=folder, text_in="a\n" * 9)
+    assert saved(folder) == [1.0, 0.0, 0.5, *[1.0] * 9]
+    with sessions.open(folder / "iris.session.db") as session:
+        items = [session.question(receipt.question).items for receipt in session.history()]
+    assert len(set(items)) == 12  # none was asked again
 
 
-@pytest.mark.soak
 def test_answers_about_pairs_serve_another_number_of_clusters(askmeans, folder):
-    pairs = "\n".join(["1", "0", "0.5"] * 40) + "\n"
-    arguments = ("fit", "iris.csv", "--ask", "pairwise", "--seed", 3)
-    askmeans(*arguments, "-k", 2, cwd=folder, text_in=pairs, ok=False)
-    answers = pd.read_csv(folder / "iris.answers.csv")
-    assert set(answers["kind"]) == {"pair"}
-    askmeans(*arguments, "-k", 3, cwd=folder, text_in=pairs, ok=False)
-    more = pd.read_csv(folder / "iris.answers.csv")
-    asked = [frozenset(row) for row in more[["item", "item_2"]].to_numpy().tolist()]
-    assert len(asked) == len(set(asked)) > len(answers)  # none was asked again
+    arguments = ("fit", "iris.csv", "--ask", "pairwise", "--seed", 3, "--json")
+    askmeans(*arguments, "-k", 2, cwd=folder, text_in="1\n0\n0.5\n" * 4, ok=False)
+    askmeans("export", "iris.session.db", cwd=folder)
+    more = ("--answers", "iris.session.answers.csv", "--out", "three")
+    done = askmeans(*arguments, "-k", 3, *more, cwd=folder, text_in="1\n", ok=False)
+    summary = json.loads(done.stdout)
+    assert (summary["n_answers_held"], summary["n_queries"]) == (12, 1)
 
 
 def test_names_of_clusters_are_refused_where_similarities_cannot_tell_which_is_which(

@@ -118,7 +118,7 @@ def test_groups_are_answered_in_the_terminal_exported_and_imported(askmeans, mad
     names = ("--names", "red,blue,Group C")
     askmeans("init", "t.db", "iris.csv", "-k", 3, "--id", "flower", *names, cwd=made)
     done = askmeans("import", "t.db", "s.answers.csv", cwd=made)
-    assert "4 answers taken in" in done.stdout
+    assert "4 answers imported" in done.stdout
     with sessions.open(made / "s.db") as one, sessions.open(made / "t.db") as other:
         rows = [[receipt.value for receipt in each.history()] for each in (one, other)]
     assert rows[0] == rows[1] == [(1.0, 0.0, 0.0), (0.5, 0.5, 0.0), (0.0, 0.0, 0.0), None]
@@ -195,7 +195,7 @@ def test_a_name_that_is_taken_is_refused_with_the_groups_by_the_numbers_that_are
 ):
     done = askmeans(*words, 1, "blue", cwd=made, ok=False)
     assert done.returncode == 1
-    assert "Got 'blue'; there are 1 red, 2 blue, 3 Group C." in done.stderr
+    assert "Got 'blue'; the groups are 1 red, 2 blue, 3 Group C." in done.stderr
 
 
 def test_status_suggests_a_group_with_the_evidence(askmeans, made):
@@ -216,7 +216,7 @@ def test_init_may_start_from_two_groups(askmeans, folder):
         assert session.config.grows
     wrong = askmeans("init", "t.db", "iris.csv", "-k", "many", cwd=folder, ok=False)
     assert wrong.returncode == 2
-    assert "'many' is no whole number, nor 'auto'" in wrong.stderr
+    assert "'many' must be a whole number, or 'auto'" in wrong.stderr
 
 
 def test_an_export_without_answers_says_so(askmeans, made):

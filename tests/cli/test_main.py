@@ -77,6 +77,19 @@ def test_a_shell_gets_a_script_that_completes_commands_and_options(tmp_path):
     assert completed("askmeans", "export", "--format", "p") == ["parquet"]
 
 
+def test_the_variable_stands_for_the_database_and_for_nothing_else(askmeans, folder, monkeypatch):
+    askmeans("init", "s.db", "iris.csv", "-k", 3, "--names", "a,b,c", cwd=folder)
+    monkeypatch.setenv("ASKMEANS_DB", "s.db")
+    assert "clusters: d; b; c" in askmeans("rename", "a", "d", cwd=folder).stdout
+    assert "clusters: a; b; c" in askmeans("rename", "s.db", 1, "a", cwd=folder).stdout
+    question = json.loads(askmeans("ask", "--json", cwd=folder).stdout)["questions"][0]["id"]
+    assert "Kept: b" in askmeans("tell", question, "2", "--annotator", "me", cwd=folder).stdout
+    assert "For ann, annotator" in askmeans("invite", "ann", cwd=folder).stdout
+    assert "ann  annotator" in askmeans("invite", cwd=folder).stdout
+    assert askmeans("tell", question, cwd=folder, ok=False).returncode == 2
+    assert askmeans("status", "t.db", cwd=folder, ok=False).returncode == 1
+
+
 def test_init_shows_its_stages_to_a_person_and_not_to_a_pipe(folder):
     words = ["iris.csv", "-k", "3"]
     terminal = pexpect.spawn(

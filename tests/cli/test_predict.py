@@ -170,3 +170,28 @@ def test_few_rows_in_a_folder_are_all_candidates(askmeans, big, monkeypatch):
     assert "candidates" not in askmeans("init", "f.db", "parts", "-k", 3, cwd=folder).stderr
     with closing(sessions.open(folder / "f.db")) as session:
         assert session.rows.ids() == [str(row) for row in range(3000)]
+
+
+def test_another_column_may_name_the_rows_of_candidates_that_were_numbered(askmeans, big):
+    folder, labels = big
+    answered(askmeans, folder, labels, "big.parquet")
+    names = [f"r{row}" for row in range(3000)]
+    pd.read_parquet(folder / "big.parquet").assign(name=names).to_parquet(folder / "n.parquet")
+    askmeans("predict", "s.db", "n.parquet", "--id", "name", "--out", "n.csv", cwd=folder)
+    askmeans("predict", "s.db", "big.parquet", "--out", "all.csv", cwd=folder)
+    named, numbered = pd.read_csv(folder / "n.csv"), pd.read_csv(folder / "all.csv")
+    assert named["id"].tolist() == names
+    assert_allclose(named[NAMES], numbered[NAMES], atol=1e-9)  # answered rows are found, too
+
+
+def test_rows_of_other_data_do_not_get_the_answers_to_rows_of_the_same_number(askmeans, tmp_path):
+    frame = pd.DataFrame({"a": [0.0, 0.1, 9.0, 9.1]})
+    frame.to_csv(tmp_path / "d.csv", index=False)
+    askmeans("init", "s.db", "d.csv", "-k", 2, "--names", "low,high", cwd=tmp_path)
+    with closing(sessions.open(tmp_path / "s.db")) as session:
+        for question in session.ask(4):
+            session.tell(question.id, int(question.items[0] >= 2))
+    frame[::-1].to_csv(tmp_path / "new.csv", index=False)
+    askmeans("predict", "s.db", "new.csv", cwd=tmp_path)
+    found = pd.read_csv(tmp_path / "new.memberships.csv")
+    assert (found["high"] > 0.5).tolist() == [True, True, False, False]

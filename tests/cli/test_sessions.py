@@ -18,7 +18,7 @@ from PIL import Image
 
 from askmeans import sessions
 from askmeans.cli import main
-from askmeans.cli.sessions import describe
+from askmeans.cli.questions import describe
 from askmeans.queries import Answer
 
 COMMAND = Path(sys.executable).parent / "askmeans"
@@ -65,7 +65,8 @@ def test_init_prints_where_it_is_and_what_to_expect(run, folder):
     assert "about 200 questions in" in out
     assert "20 minutes" in out
     assert "petal_width   number    feature\n" in out
-    assert "species       category  feature   3 values\n" in out
+    why = "looks like labels; name it as a feature to cluster by it"
+    assert f"species       category  shown     {why}\n" in out
     assert "flower        id        left out  a different value in every row\n" in out
     code, _, errors = run("init", "s.db", "iris.csv", "-k", 3)
     assert code == 1
@@ -74,6 +75,7 @@ def test_init_prints_where_it_is_and_what_to_expect(run, folder):
     session = sessions.open(folder / "s.db")
     assert (session.config.ask, session.config.budget) == ("similarity", 200)
     assert session.item(0).fields == {"species": "setosa"}
+    assert not [name for name in session.config.feature_names if "species" in name]
 
 
 def test_init_keeps_ids_scale_texts_and_images(run, folder):
@@ -289,8 +291,8 @@ def test_answers_go_from_one_session_to_another(run, made):
     run("init", "t.db", "iris.csv", "-k", 3, "--id", "flower", "--names",
         "setosa,versicolor,virginica")  # fmt: skip
     code, out, errors = run("import", "t.db", "s.answers.csv")
-    assert (code, "9 answers taken in" in out) == (0, True), errors
-    assert "0 answers taken in, 9 were there already" in run("import", "t.db", "s.answers.csv")[1]
+    assert (code, "9 answers imported" in out) == (0, True), errors
+    assert "0 answers imported, 9 were there already" in run("import", "t.db", "s.answers.csv")[1]
     assert (made.parent / "s.answers.csv").read_bytes() == before
     (made.parent / "own.csv").write_text("item,cluster,value\nf0,0,1.0\nf1,0,25%\n")
     code, _, errors = run("import", "t.db", "own.csv")
@@ -321,7 +323,7 @@ def test_export_and_import_leave_what_counts_as_it_was(run, made):
         assert values[0] == expected == {"s.db": 0.9, "two.db": 0.5}[path]
         assert np.array_equal(values[1], {"s.db": np.nan, "two.db": 0.3}[path], equal_nan=True)
     again = run("import", "two.db", "e.answers.csv")[1]
-    assert "0 answers taken in, 2 were there already." in again
+    assert "0 answers imported, 2 were there already." in again
     (made.parent / "own.csv").write_text("item,cluster,value\nf0,0,1.0\nf0,0,0.5\n")
     code, _, errors = run("import", "new.db", "own.csv", "--name", "s.db")
     assert (code, "line 3: 0.5 replaces 1" in errors) == (0, True), errors
@@ -363,8 +365,8 @@ def test_import_tells_what_had_been_answered_otherwise(run, made):
     )
     run("tell", "s.db", number["id"], 0.75)
     out = run("import", "s.db", "own.csv")[1]
-    assert "0 answers taken in, 0 were there already." in out
-    assert "1 had been answered here otherwise; those answers stay." in out
+    assert "0 answers imported, 0 were there already." in out
+    assert "1 had another answer here; those answers stay." in out
 
 
 def test_rows_are_added_and_clusters_renamed(run, made):
@@ -439,7 +441,7 @@ def test_a_session_whose_name_is_no_files_is_exported_where_out_says(run, made):
         connection.execute("UPDATE askmeans_sessions SET name = 'a/b'")
     connection.close()
     code, _, errors = run("export", "s.db", "--name", "a/b")
-    assert (code, "say with --out where" in errors) == (1, True), errors
+    assert (code, "name the files with --out" in errors) == (1, True), errors
     assert run("export", "s.db", "--name", "a/b", "--out", "ab")[0] == 0
     code, _, errors = run("init", "s.db", "iris.csv", "-k", 3, "--name", "a/c")
     assert (code, "without slashes" in errors) == (1, True), errors
@@ -549,7 +551,6 @@ def test_upgrading_what_is_up_to_date_does_nothing(run, made):
         (("--show", "nothing"), "There must be a column 'nothing'"),
         (("--text", "nothing"), "There must be a column 'nothing'"),
         (("--features", "species:colour"), "must call column 'species' one of number"),
-        (("--strategy", "guess"), "'strategy' parameter"),
         (("--names", "a,b"), "'cluster_names' parameter"),
         (("--names", "a,b,a"), "'cluster_names' parameter"),
         (("--names", "a,id,b"), "'cluster_names' parameter"),
@@ -583,7 +584,7 @@ def test_which_of_two_is_more_alike_is_asked_told_exported_and_taken_in(run, fol
     assert set(rows["kind"]) == {"relative"}
     assert rows.loc[0, ["item", "item_2", "item_3", "value"]].tolist() == [one, a, b, "0.0"]
     run("init", "t.db", "iris.csv", "-k", 3, "--id", "flower", "--ask", "relative")
-    assert "6 answers taken in" in run("import", "t.db", "s.answers.csv")[1]
+    assert "6 answers imported" in run("import", "t.db", "s.answers.csv")[1]
     with sessions.open(folder / "s.db") as mine, sessions.open(folder / "t.db") as other:
         told = [
             [(session.question(each.question).items, each.value) for each in session.history()]

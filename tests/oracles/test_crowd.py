@@ -178,7 +178,7 @@ def test_random_answers_have_nothing_to_do_with_the_truth():
 
 
 def test_what_is_no_crowd_is_refused():
-    with pytest.raises(ParameterError, match="must have somebody"):
+    with pytest.raises(ParameterError, match="must name an annotator"):
         CrowdOracle([])
     with pytest.raises(ParameterError, match="must have 1 numbers from 0 up"):
         CrowdOracle([TableOracle(U)], shares=[-1.0])

@@ -298,6 +298,11 @@ def test_what_is_called_like_labels_and_has_many_values_or_is_a_feature_is_shown
     assert read_items(table).shown.columns.tolist() == ["text", "topic"]
     items = read_items({"size": [1.0, 2.0, 8.0, 9.0], "class": ["a", "a", "b", "b"]})
     assert items.shown.columns.tolist() == ["size", "class"]
+    assert items.recipe.feature_names == ["size"]
+    items = read_items({"size": [1.0, 2.0, 8.0, 9.0], "class": [0.5, 0.5, 1.5, 1.5]})
+    assert items.recipe.feature_names == ["size", "class"]  # measured, not named
+    items = read_items({"class": ["a", "a", "b", "b"]})
+    assert items.recipe.feature_names == ["class=a", "class=b"]  # nothing else is there
 
 
 def test_items_and_recipes_are_told_in_a_line():

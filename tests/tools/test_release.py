@@ -38,7 +38,7 @@ def test_every_file_of_the_package_is_in_the_wheel(archives):
     assert files <= wheel
     for name in ("py.typed", "fuzzy/engines/passes.cu", "web/templates/base.html",
                  "web/static/page.js",
-                 "notebook/widget.js", "notebook/widget.css"):  # fmt: skip
+                 "notebook/widget.js", "notebook/frame.css"):  # fmt: skip
         assert f"askmeans/{name}" in wheel
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from askmeans import sessions
-from askmeans.cli.faces import make_faces_session
+from askmeans.cli.example_data import make_faces_session
 from askmeans.datasets import make_faces
 from askmeans.datasets.faces import MOODS
 from askmeans.web import create_app

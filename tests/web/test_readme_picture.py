@@ -15,7 +15,7 @@ from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
 from askmeans import sessions
-from askmeans.cli.faces import make_faces_session
+from askmeans.cli.example_data import make_faces_session
 from askmeans.datasets.faces import MEANS
 
 IMAGES = Path(__file__).parents[2] / "docs" / "images"

@@ -5,7 +5,7 @@ import pytest
 from playwright.sync_api import expect
 
 from askmeans import sessions
-from askmeans.cli.faces import make_faces_session
+from askmeans.cli.example_data import make_faces_session
 from askmeans.datasets.faces import MEANS
 
 

@@ -1,7 +1,6 @@
 """The command line: thin, over the library; heavy imports only where a command needs them."""
 
 import errno
-import platform
 import sys
 import warnings
 from typing import Annotated, Any
@@ -9,19 +8,21 @@ from typing import Annotated, Any
 import typer
 
 from askmeans.cli import (  # noqa: F401 - they add their commands
-    data_commands,
-    session_commands,
-    team_commands,
+    admin,
+    answering,
+    data,
+    groups,
+    people,
+    start,
 )
 from askmeans.cli.options import app
-from askmeans.cli.printing import complain
+from askmeans.cli.output import complain
 from askmeans.exceptions import AskmeansError
-from askmeans.sessions.clients import from_client
 
 __all__ = ["app", "main"]
 
-# What the system says about a file: the rule that was broken, and the remedy.
-_ABOUT_FILES = {
+# Errors of the system about a file: the rule that was broken, and the remedy.
+_FILE_ERRORS = {
     errno.EISDIR: ("must be a file", "it is a folder; name a file"),
     errno.EACCES: ("and its folder must be yours to use", "allow it (chmod), or name another"),
     errno.EPERM: ("and its folder must be yours to use", "allow it (chmod), or name another"),
@@ -30,9 +31,9 @@ _ABOUT_FILES = {
 }
 
 
-def _version(wanted: bool) -> None:
+def _version(show: bool) -> None:
     """Print the version and end."""
-    if wanted:
+    if show:
         from askmeans import __version__
 
         typer.echo(f"askmeans {__version__}")
@@ -51,21 +52,20 @@ def callback(
 
 def main(arguments: list[str] | None = None) -> Any:
     """Run a command; our own errors are one sentence on standard error and exit code 1."""
-    warnings.showwarning = _say_warning
+    warnings.showwarning = _show_warning
     try:
-        with from_client(f"command line on {platform.node()}"):
-            return app(arguments)
+        return app(arguments)
     except AskmeansError as error:
         complain(str(error))
     except OSError as error:
-        told = str(error)
-        if error.filename is not None and error.errno in _ABOUT_FILES:
-            rule, remedy = _ABOUT_FILES[error.errno]
-            told = f"{error.filename} {rule}. Got '{error.strerror}'; {remedy}."
-        complain(told)
+        message = str(error)
+        if error.filename is not None and error.errno in _FILE_ERRORS:
+            rule, remedy = _FILE_ERRORS[error.errno]
+            message = f"{error.filename} {rule}. Got '{error.strerror}'; {remedy}."
+        complain(message)
     sys.exit(1)
 
 
-def _say_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
     """A warning in one line on standard error, without the place in the code."""
     complain(f"warning: {message}")

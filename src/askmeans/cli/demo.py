@@ -13,7 +13,7 @@ from rich.text import Text
 
 from askmeans import ActiveFuzzyKMeans, FuzzyKMeans, metrics, oracles
 from askmeans._util.colors import PALETTE, as_hex, blend
-from askmeans.cli.faces import INK, MOUTH, SKIN, shape_of
+from askmeans.cli.example_data import INK, MOUTH, SKIN, shape_of
 from askmeans.datasets import make_faces
 from askmeans.datasets.faces import MOODS
 from askmeans.datasets.planted import Planted
@@ -49,48 +49,48 @@ def run(out: Path) -> None:
     with console.status("Fitting (the first time, some seconds to compile) ..."):
         alone = FuzzyKMeans(len(MOODS), n_init=5, random_state=0).fit(faces.X)
         expert = oracles.TableOracle(faces.memberships)
-        asked = ActiveFuzzyKMeans(
+        model = ActiveFuzzyKMeans(
             len(MOODS), oracle=expert, ask="group", budget=QUESTIONS, random_state=0
         ).fit(faces.X)
-    between = _between(asked)
-    console.print(_first_answers(faces, asked))
-    console.print(_soft_rows(faces, asked, between))
-    console.print(_how_sure(faces, alone, asked))
-    console.print(f"Picture: [bold]{_draw(faces, asked, between, path)}[/bold]")
+    between = _between(model)
+    console.print(_first_answers(faces, model))
+    console.print(_soft_rows(faces, model, between))
+    console.print(_how_sure(faces, alone, model))
+    console.print(f"Picture: [bold]{_draw(faces, model, between, path)}[/bold]")
     program = "askmeans" if shutil.which("askmeans") else sys.argv[0]  # `make demo`: in .venv
     console.print(f"Be the expert yourself: [bold]{program} demo --web[/bold]")
     console.print(f"Files to try it with, texts and pictures: [bold]{program} demo --data[/bold]")
 
 
-def _between(asked: ActiveFuzzyKMeans) -> list[int]:
+def _between(model: ActiveFuzzyKMeans) -> list[int]:
     """Faces that nobody was asked about and that lie most between moods, by the result."""
-    known = {item for answer in asked.history_ for item in answer.items}
-    order = np.argsort(asked.memberships_.max(axis=1))
+    known = {item for answer in model.history_ for item in answer.items}
+    order = np.argsort(model.memberships_.max(axis=1))
     return [int(row) for row in order if int(row) not in known][:_SHOWN]
 
 
-def _first_answers(faces: Planted, asked: ActiveFuzzyKMeans) -> Table:
+def _first_answers(faces: Planted, model: ActiveFuzzyKMeans) -> Table:
     """A few of the questions, as a person would have met them."""
     table = Table(title="The first of its questions", title_justify="left")
     table.add_column("to which group does it belong?")
     table.add_column("the expert says")
-    for answer in asked.history_[:5]:
+    for answer in model.history_[:5]:
         row = answer.items[0]
-        told = _told(np.array(answer.value))
-        table.add_row(f"{_emoticon(faces.X[row]):>4}  face {row + 1}", told)
+        face = f"{_emoticon(faces.X[row]):>4}  face {row + 1}"
+        table.add_row(face, _in_words(np.array(answer.value)))
     return table
 
 
-def _soft_rows(faces: Planted, asked: ActiveFuzzyKMeans, rows: list[int]) -> Table:
+def _soft_rows(faces: Planted, model: ActiveFuzzyKMeans, rows: list[int]) -> Table:
     """Faces between moods: what the result says of them beside the truth."""
     table = Table(title="Faces between moods, that nobody was asked about", title_justify="left")
     table.add_column("")
     table.add_column("after asking")
     table.add_column("in truth")
     for row in rows:
-        found, truth = asked.memberships_[row], faces.memberships[row]
-        bar = _bar(found).append(f" {_told(found)}")
-        table.add_row(f"{_emoticon(faces.X[row]):>4}  face {row + 1}", bar, _told(truth))
+        shares, truth = model.memberships_[row], faces.memberships[row]
+        bar = _bar(shares).append(f" {_in_words(shares)}")
+        table.add_row(f"{_emoticon(faces.X[row]):>4}  face {row + 1}", bar, _in_words(truth))
     legend = Text()
     for mood, color in zip(MOODS, COLORS, strict=True):
         legend.append("█ ", style=color).append(f"{mood}  ")
@@ -98,12 +98,12 @@ def _soft_rows(faces: Planted, asked: ActiveFuzzyKMeans, rows: list[int]) -> Tab
     return table
 
 
-def _how_sure(faces: Planted, alone: FuzzyKMeans, asked: ActiveFuzzyKMeans) -> Table:
+def _how_sure(faces: Planted, alone: FuzzyKMeans, model: ActiveFuzzyKMeans) -> Table:
     """Faces in the wrong mood, and errors of shares, without and with questions."""
     table = Table(title="How sure it is", title_justify="left")
-    for title in ("", "without questions", f"after {asked.n_queries_} questions"):
+    for title in ("", "without questions", f"after {model.n_queries_} questions"):
         table.add_column(title)
-    account, truth, models = asked.diagnostics_, faces.memberships, (alone, asked)
+    account, truth, models = model.diagnostics_, faces.memberships, (alone, model)
     wrong, band = account["expected_wrong"], account["expected_wrong_band"]
     table.add_row("faces in the wrong mood, expected", "-", wrong_of(wrong, len(truth), band))
     counts = [f"{_n_wrong(truth, model.memberships_)} of {len(truth)}" for model in models]
@@ -144,22 +144,22 @@ def _bar(shares: Floats, width: int = 8) -> Text:
     return bar
 
 
-def _told(shares: Floats) -> str:
+def _in_words(shares: Floats) -> str:
     """The largest two shares in words."""
     best = np.argsort(shares)[::-1][:2]
     return ", ".join(f"{MOODS[mood]} {shares[mood]:.0%}" for mood in best if shares[mood] > 0.05)
 
 
-def _draw(faces: Planted, asked: ActiveFuzzyKMeans, between: list[int], path: Path) -> Path:
+def _draw(faces: Planted, model: ActiveFuzzyKMeans, between: list[int], path: Path) -> Path:
     """A map of all faces in their moods' colours, and some between moods with their shares."""
     import matplotlib as mpl
     from matplotlib import pyplot as plt
 
     mpl.use("Agg")
     figure, (left, right) = plt.subplots(1, 2, figsize=(13, 6.2), width_ratios=(3, 2))
-    _draw_map(left, faces, asked)
-    _draw_bars(right, faces, asked, between)
-    title = f"{len(faces.X)} faces after {asked.n_queries_} questions"
+    _draw_map(left, faces, model)
+    _draw_bars(right, faces, model, between)
+    title = f"{len(faces.X)} faces after {model.n_queries_} questions"
     figure.suptitle(f"{title}: which moods, and how much of each", fontsize=17)
     figure.subplots_adjust(left=0.02, right=0.98, top=0.87, bottom=0.03, wspace=0.05)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -168,11 +168,11 @@ def _draw(faces: Planted, asked: ActiveFuzzyKMeans, between: list[int], path: Pa
     return path
 
 
-def _draw_map(ax: Any, faces: Planted, asked: ActiveFuzzyKMeans) -> None:
+def _draw_map(ax: Any, faces: Planted, model: ActiveFuzzyKMeans) -> None:
     """All faces; the ring of each has the mixture of its moods' colours."""
     centred = faces.X - faces.X.mean(axis=0)
     points = centred @ np.linalg.svd(centred, full_matrices=False)[2][:2].T
-    rings = as_hex(blend(asked.memberships_, PALETTE[: len(MOODS)]))
+    rings = as_hex(blend(model.memberships_, PALETTE[: len(MOODS)]))
     shown: list[int] = []
     for row, point in enumerate(points):
         if all(np.hypot(*(point - points[other])) > 0.19 for other in shown):
@@ -181,7 +181,7 @@ def _draw_map(ax: Any, faces: Planted, asked: ActiveFuzzyKMeans) -> None:
     for row in shown:
         _draw_face(ax, points[row], 0.085, faces.X[row], rings[row])
     for mood, color in enumerate(COLORS):  # beside its purest face, away from the others
-        x, y = points[asked.memberships_[:, mood].argmax()]
+        x, y = points[model.memberships_[:, mood].argmax()]
         where = {"ha": "left" if x > 0 else "right", "va": "center", "fontsize": 17}
         ax.text(x + np.copysign(0.22, x), y, MOODS[mood], color=color, weight="bold", **where)
     ax.set_title(
@@ -191,14 +191,14 @@ def _draw_map(ax: Any, faces: Planted, asked: ActiveFuzzyKMeans) -> None:
     ax.axis("off")
 
 
-def _draw_bars(ax: Any, faces: Planted, asked: ActiveFuzzyKMeans, rows: list[int]) -> None:
+def _draw_bars(ax: Any, faces: Planted, model: ActiveFuzzyKMeans, rows: list[int]) -> None:
     """Faces between moods, each beside its memberships."""
-    rings = as_hex(blend(asked.memberships_, PALETTE[: len(MOODS)]))
+    rings = as_hex(blend(model.memberships_, PALETTE[: len(MOODS)]))
     for place, row in enumerate(rows):
         y = -float(place)
         _draw_face(ax, np.array([0.0, y]), 0.33, faces.X[row], rings[row])
         start = 0.7
-        for mood, share in enumerate(asked.memberships_[row]):
+        for mood, share in enumerate(model.memberships_[row]):
             ax.barh(y, 3.6 * share, left=start, height=0.5, color=COLORS[mood])
             if share > 0.25:
                 where = {"ha": "center", "va": "center", "color": "white", "fontsize": 9}

@@ -2,59 +2,56 @@
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from askmeans._util.files import whole_file
-from askmeans.cli.exchange import FORMATS, exchange_files, write_exchange
-from askmeans.cli.options import Which
-from askmeans.cli.printing import say
-from askmeans.cli.sessions import opened, show_json
+from askmeans.cli.options import SessionOptions
+from askmeans.cli.output import say, show_json
 from askmeans.cli.tables import check_unused, write_text
 from askmeans.exceptions import ParameterError
-from askmeans.results import expected_wrong_text
+from askmeans.results import expected_wrong_text, without_traces
 from askmeans.sessions import Session, SessionResult
 from askmeans.sessions.store import stem_of
-from askmeans.sessions.tables import Table, answers_table, centers_table, memberships_table
+from askmeans.sessions.tables import Table, result_tables, tables_as_json
+from askmeans.tables.exchange import (
+    LabelledItem,
+    argilla_records,
+    huggingface_table,
+    label_studio_config,
+    label_studio_tasks,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["run"]
 
+_TOOLS = ("label-studio", "argilla", "huggingface")  # formats of other tools
 
-def run(which: Which, out: Path | None, format: str, *, force: bool) -> None:  # noqa: A002 - the option's name
+
+def run(options: SessionOptions, out: Path | None, format: str, *, force: bool) -> None:  # noqa: A002 - the option's name
     """Write the result so far."""
-    name = which.name
-    with opened(which) as session:
-        stem = out or stem_of(which.database)
+    name = options.name
+    with options.open() as session:
+        stem = out or stem_of(options.database)
         if name is not None and out is None:
             if Path(name).name != name:
                 raise ParameterError(
-                    "A session's files are called after it where its name can be a file's. "
-                    f"Got {name!r}; say with --out where they go."
+                    "The files are named after the session, so its name must be a file's. "
+                    f"Got {name!r}; name the files with --out."
                 )
             stem = stem.with_name(f"{stem.name}-{name}")
         files = _files(stem, format)
         check_unused(list(files.values()), force=force)
         result = session.result()
-        if format in FORMATS:
-            write_exchange(session, result, files, format)
-            _say(session, result, files, as_json=which.as_json)
-            return
-        tables = {
-            "memberships": memberships_table(session, result),
-            "centers": centers_table(session, result),
-            "answers": answers_table(session),
-        }
-        if format == "json":
-            whole = {key: table.records() for key, table in tables.items()}
-            account = {"complete": result.complete, "state": str(result.state),
-                       "basis": result.basis}  # fmt: skip
-            write_text(json.dumps({**account, **whole}, indent=1) + "\n", files["all"])
+        if format in _TOOLS:
+            _write_for_tool(session, result, files, format)
+        elif format == "json":
+            write_text(tables_as_json(session, result), files["all"])
         else:
-            for key, table in tables.items():
-                _write(table, files[key])
-        _say(session, result, files, as_json=which.as_json)
+            for name, table in result_tables(session, result).items():
+                _write(table, files[name])
+        _say(session, result, files, as_json=options.as_json)
 
 
 def _say(session: Session, result: SessionResult, files: dict[str, Path], *, as_json: bool) -> None:
@@ -78,8 +75,8 @@ def _say(session: Session, result: SessionResult, files: dict[str, Path], *, as_
 
 def _files(stem: Path, format: str) -> dict[str, Path]:  # noqa: A002 - the option's name
     """Where the tables go."""
-    if format in FORMATS:
-        return exchange_files(stem, format)
+    if format in _TOOLS:
+        return _tool_files(stem, format)
     if format == "json":
         return {"all": Path(f"{stem}.json")}
     return {key: Path(f"{stem}.{key}.{format}") for key in ("memberships", "centers", "answers")}
@@ -103,3 +100,65 @@ def _write(table: Table, path: Path) -> None:
         return
     with whole_file(path) as file:
         _frame(table).to_parquet(file, index=False)
+
+
+def _tool_files(stem: Path, format: str) -> dict[str, Path]:  # noqa: A002 - the option's name
+    """Where a tool's files go."""
+    if format == "label-studio":
+        return {"tasks": Path(f"{stem}.{format}.json"), "interface": Path(f"{stem}.{format}.xml")}
+    ending = "json" if format == "argilla" else "parquet"
+    return {"records": Path(f"{stem}.{format}.{ending}")}
+
+
+def _write_for_tool(
+    session: Session,
+    result: SessionResult,
+    files: dict[str, Path],
+    format: str,  # noqa: A002 - the option's name
+) -> None:
+    """Write the items, the result so far and the answers as a tool reads them."""
+    groups = list(result.cluster_names)
+    items = _labelled(session, result)
+    if format == "label-studio":
+        write_text(json.dumps(label_studio_tasks(items), indent=1) + "\n", files["tasks"])
+        write_text(label_studio_config(items, groups), files["interface"])
+    elif format == "argilla":
+        write_text(json.dumps(argilla_records(items), indent=1) + "\n", files["records"])
+    else:
+        import pyarrow.parquet as pq
+
+        with whole_file(files["records"]) as file:
+            pq.write_table(huggingface_table(items, groups), file)
+
+
+def _labelled(session: Session, result: SessionResult) -> list[LabelledItem]:
+    """Every item with what people see, its memberships and its answers."""
+    groups = list(result.cluster_names)
+    names = session.group_names
+    answers: dict[int, dict[str, dict[str, float]]] = {}
+    for receipt in session.history():
+        if receipt.kind == "skip" or receipt.question is None or receipt.value is None:
+            continue
+        question = session.question(receipt.question)
+        shares = answers.setdefault(question.items[0], {}).setdefault(receipt.annotator, {})
+        value: Any = receipt.value
+        if question.kind == "membership" and question.cluster is not None:
+            shares[names[question.cluster]] = float(value)
+        elif question.kind == "group":
+            for name, share in zip(names, value, strict=False):
+                shares[name] = shares.get(name, 0.0) + float(share)
+    items = []
+    for row, memberships in enumerate(without_traces(result.memberships).tolist()):
+        item = session.item(row)
+        data = dict(item.fields)
+        data |= {} if item.text is None else {"text": item.text}
+        data |= {} if item.image is None else {"image": item.image}
+        items.append(
+            LabelledItem(
+                id=item.id,
+                data=data,
+                memberships=dict(zip(groups, memberships, strict=True)),
+                answers=answers.get(row, {}),
+            )
+        )
+    return items

@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 
 from askmeans._util.checks import check_number
 from askmeans._util.progress import passes_bar
-from askmeans.cli.data_commands import FitOptions
-from askmeans.cli.options import listed
-from askmeans.cli.printing import complain, say
-from askmeans.cli.tables import check_unused, write_frame, write_text
-from askmeans.cli.workers import workers
+from askmeans.cli.options import comma_list
+from askmeans.cli.output import complain, say
+from askmeans.cli.start import FitOptions
+from askmeans.cli.tables import check_unused, workers, write_frames, write_text
 from askmeans.estimators import FuzzyKMeans
 from askmeans.exceptions import DataError, ParameterError
 from askmeans.fuzzy.engines import watching
@@ -58,10 +57,10 @@ def run_large(options: FitOptions) -> None:
         engine = engine.prepared(Scaled(scalings))
         model = FuzzyKMeans(
             options.n_clusters,
-            fuzzifier=options.fuzzifier,
+            fuzzifier=options.questions.fuzzifier,
             metric=options.table.metric,
             device="cuda" if options.engine == "gpu" else None,
-            random_state=options.seed,
+            random_state=options.questions.seed,
         ).fit(engine)
         model.write_memberships(files["memberships.parquet"], top=options.top)
     _write_centers(model, scalings, names, files["centers.csv"])
@@ -69,7 +68,7 @@ def run_large(options: FitOptions) -> None:
         "n_items": engine.n_rows,
         "n_clusters": options.n_clusters,
         "engine": options.engine,
-        "seed": options.seed,
+        "seed": options.questions.seed,
         "n_iter": model.n_iter_,
         "objective": model.objective_,
         "features": names,
@@ -89,9 +88,10 @@ def run_large(options: FitOptions) -> None:
 
 def _check(options: FitOptions) -> None:
     """Refuse what this engine has no use for."""
-    asking = (options.budget, options.answers, options.levels, options.ask, options.names)
-    told = any(value is not None for value in asking) or options.plot or options.repeats != 1
-    if told or options.expert not in (None, "none"):
+    q = options.questions
+    asking = (q.budget, options.answers, q.levels, q.ask, q.names)
+    asks = any(value is not None for value in asking) or options.plot or options.repeats != 1
+    if asks or options.expert not in (None, "none"):
         raise ParameterError(
             f"With --engine {options.engine} nobody is asked: --expert, --ask, --budget, "
             "--repeats, --levels, --answers, --names and --plot must be left out. Got one of "
@@ -130,14 +130,14 @@ def _columns(options: FitOptions) -> tuple[list[str], list[str]]:
         if not numbers:
             raise DataError(f"{options.data} must have columns of numbers. Got none.")
         return numbers, others
-    wanted = listed(options.table.features) or []
-    wrong = [name for name in wanted if name not in numbers]
+    chosen = comma_list(options.table.features) or []
+    wrong = [name for name in chosen if name not in numbers]
     if wrong:
         raise DataError(
             f"--features must be columns of numbers in {options.data}. Got {', '.join(wrong)} "
             f"instead; there are {', '.join(numbers[:20])}."
         )
-    return wanted, [name for name in (*numbers, *others) if name not in wanted]
+    return chosen, [name for name in (*numbers, *others) if name not in chosen]
 
 
 def _opened(options: FitOptions, names: list[str], memory: int) -> Any:
@@ -167,4 +167,4 @@ def _write_centers(
     table = pd.DataFrame(model.cluster_centers_ * width + middle, columns=pd.Index(names))
     clusters = [f"cluster_{j}" for j in range(len(table))]
     table.insert(0, "cluster" if "cluster" not in names else "cluster_", clusters)
-    write_frame(table, path)
+    write_frames([table], path)

@@ -1,19 +1,30 @@
-"""Options that several commands take, and how a record stands for the options it has fields of."""
+"""Every option and argument that several commands take, and how a command is declared.
+
+A command is a function. Its parameters are arguments and options, as Typer reads them; a parameter
+that is a record (a dataclass) stands for the options in its fields. The first argument is DB where
+a command has one; it may be left out where the variable ASKMEANS_DB names it.
+"""
 
 import functools
 import inspect
 import os
+import platform
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from inspect import Parameter
-from typing import Annotated, Any, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
+from typer.core import TyperCommand
 
-__all__ = ["Database", "Json", "Name", "TableOptions", "Which", "app", "command", "database_and",
-           "listed", "named_words"]  # fmt: skip
+if TYPE_CHECKING:
+    from askmeans.sessions import Session
 
-STOPPED = 3  # exit code of a run that was interrupted
+__all__ = ["QuestionOptions", "SessionOptions", "TableOptions", "app", "comma_list", "command"]
+
+STOPPED = 3  # exit code of a run that was interrupted, or had nothing to ask
 VARIABLE = "ASKMEANS_DB"
 PORT = 8420
 
@@ -25,7 +36,7 @@ HEADINGS = {  # of `askmeans --help`, and the commands below each in their order
     "Data": ("add", "import", "export", "predict"),
     "Admin": ("budget", "pause", "audit", "backup", "copy", "upgrade"),
 }
-_ORDER = [name for names in HEADINGS.values() for name in names]
+_HEADING_OF = {name: heading for heading, names in HEADINGS.items() for name in names}
 
 app = typer.Typer(
     name="askmeans",
@@ -34,15 +45,49 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-AskName = Literal["group", "membership", "similarity", "pairwise", "relative"]
+# Arguments.
 Database = Annotated[
     str, typer.Argument(envvar=VARIABLE, metavar="DB", help="Path or URL of the database.")
 ]
-Name = Annotated[str | None, typer.Option(help="Which session, where DB holds several.")]
-Annotator = Annotated[str, typer.Option(help="Who answers.")]
+NewData = Annotated[str, typer.Argument(metavar="DATA", help="A file with the same columns.")]
+QuestionNumber = Annotated[
+    str, typer.Argument(metavar="QUESTION", help="The number of the question.")
+]
+Value = Annotated[
+    str,
+    typer.Argument(
+        metavar="VALUE",
+        help="0 to 1, 25%, '?' cannot say, or 'skip'; of a group question a group's number (from "
+        "1) or name, shares (A:.7,B:.3), 'none', '?' or 'skip'.",
+    ),
+]
+
+# Options.
+Name = Annotated[str | None, typer.Option(help="The session, where DB has several.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]
+Annotator = Annotated[str, typer.Option(help="Who answers or decides.")]
+Clusters = Annotated[int, typer.Option("-k", "--clusters", help="Number of clusters.")]
+AskName = Literal["group", "membership", "similarity", "pairwise", "relative"]
+Ask = Annotated[
+    AskName | None,
+    typer.Option(
+        help="The kind of question: to which group an item belongs (the default, except with the "
+        "paper's strategies), how much it belongs to one cluster, or how similar items are; "
+        "'pairwise' compares two at a time only, 'relative' asks which of two an item is more like."
+    ),
+]
+Budget = Annotated[
+    int | None, typer.Option(help="Most different questions to answer; default: no limit.")
+]
 Id = Annotated[
     str | None, typer.Option(help="Column that names the items; default: the row number.")
+]
+Features = Annotated[
+    str | None,
+    typer.Option(
+        help="Columns to cluster by, a,b,c; b:category sets the kind of a column. "
+        "Default: all that are suitable."
+    ),
 ]
 Vectors = Annotated[
     str | None,
@@ -54,50 +99,58 @@ Embed = Annotated[
     list[str] | None,
     typer.Option(
         metavar="FUNCTION",
-        help="What makes vectors of texts or images: package.module:function, wordllama, or "
+        help="The encoder of texts or images: package.module:function, wordllama, or "
         "COLUMN=FUNCTION for each.",
     ),
 ]
 Reader = Annotated[
     Literal["disk", "dask"],
     typer.Option(
-        "--engine",
-        help="Who reads DATA: this machine, or 'dask': a cluster, Parquet that it holds.",
+        "--engine", help="Who reads DATA: this machine, or 'dask': a cluster reads Parquet."
     ),
 ]
 Scheduler = Annotated[
     str | None, typer.Option(help="Address of a Dask scheduler; default: workers here.")
 ]
-Fuzzifier = Annotated[float, typer.Option(help="How soft the clusters are, from 1.")]
-Seed = Annotated[int, typer.Option(help="Seed of the questions' choice.")]
-ClusterNames = Annotated[str | None, typer.Option(help="Names of the clusters, a,b,c.")]
-Seconds = Annotated[float, typer.Option(help="How long an answer takes, for the minutes.")]
+Seconds = Annotated[float, typer.Option(help="Time per answer, for the forecast in minutes.")]
+Out = Annotated[
+    Path | None,
+    typer.Option(help="Where results are written, without ending; default: beside DATA or DB."),
+]
+Top = Annotated[int | None, typer.Option(help="Write only so many strongest groups per item.")]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite results.")]
+Port = Annotated[int, typer.Option(help="The page's port; 0 for any that is free.")]
 NoBrowser = Annotated[bool, typer.Option("--no-browser", help="Do not open the page in a browser.")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Which:
-    """Which session of which database, and whether what is printed is for machines."""
+class SessionOptions:
+    """The session of a command, and the form of its output."""
 
     database: Database
     name: Name = None
     as_json: Json = False
 
+    @contextmanager
+    def open(self) -> "Iterator[Session]":
+        """The session, after its database's path was printed."""
+        from askmeans import sessions
+        from askmeans.cli.output import say_database
+
+        if not self.as_json:
+            say_database(self.database)
+        with sessions.open(self.database, self.name) as session:
+            yield session
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableOptions:
-    """What a command is told about a table's columns."""
+    """How the columns of a table are used."""
 
-    features: Annotated[
-        str | None,
-        typer.Option(
-            help="Columns to cluster by, a,b,c; b:category says of what kind it is. "
-            "Default: all that are fit for it."
-        ),
+    features: Features = None
+    show: Annotated[
+        str | None, typer.Option(help="Columns that people see, a,b,c; default: all.")
     ] = None
-    show: Annotated[str | None, typer.Option(help="Columns people see, a,b,c; default: all.")] = (
-        None
-    )
     text: Annotated[
         list[str] | None, typer.Option(help="Column of running text; may be given several times.")
     ] = None
@@ -120,65 +173,79 @@ class TableOptions:
     ] = "fill"
 
 
-def command(function: Callable[..., None]) -> Callable[..., None]:
-    """Add a command; a parameter that is a record stands for options, one for each field."""
-    taken = inspect.signature(function).parameters.values()
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionOptions:
+    """What decides which questions are asked, in a fit as in a session."""
+
+    strategy: Annotated[
+        Literal["auto", "stratified", "two-phase", "sequential", "two-clusters"],
+        typer.Option(help="How questions are chosen; the last three are the paper's, of fit only."),
+    ] = "auto"
+    ask: Ask = None
+    budget: Budget = None
+    levels: Annotated[int | None, typer.Option(help="Number of points of the answers' scale.")] = (
+        None
+    )
+    fuzzifier: Annotated[float, typer.Option(help="How soft the clusters are, from 1.")] = 2.0
+    seed: Annotated[int, typer.Option(help="Seed of the choice of questions.")] = 0
+    names: Annotated[str | None, typer.Option(help="Names of the clusters, a,b,c.")] = None
+
+
+class _DatabaseCommand(TyperCommand):
+    """A command whose first argument is DB, which ASKMEANS_DB may replace."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Put the variable's database in front where an argument is missing."""
+        words = [each.name for each in self.params if each.param_type_name == "argument"]
+        database = os.environ.get(VARIABLE)
+        if database and "database" in words:
+            values = self.make_parser(ctx).parse_args(list(args))[0]
+            if not isinstance(values.get(words[-1]), str):
+                args = [database, *args]
+        return super().parse_args(ctx, args)
+
+
+def command(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add a command. One that returns False was stopped, or had nothing to do: exit code 3."""
+    parameters = inspect.signature(function).parameters.values()
 
     @functools.wraps(function)
-    def run(**given: Any) -> None:
-        function(**{each.name: _gathered(each.annotation, each.name, given) for each in taken})
+    def run(**values: Any) -> None:
+        from askmeans.sessions.clients import from_client
 
-    flat = [option for each in taken for option in _options(each.annotation, each)]
+        arguments = {each.name: _value(each.annotation, each.name, values) for each in parameters}
+        with from_client(f"command line on {platform.node()}"):
+            finished = function(**arguments)
+        if finished is False:
+            raise typer.Exit(STOPPED)
+
+    flat = [option for each in parameters for option in _flattened(each.annotation, each)]
     run.__signature__ = inspect.Signature(flat)  # type: ignore[attr-defined]  # Typer reads it
     name = function.__name__.rstrip("_")
-    app.command(name, rich_help_panel=_heading(name))(run)
-    app.registered_commands.sort(key=lambda each: _ORDER.index(each.name or ""))
+    app.command(name, cls=_DatabaseCommand, rich_help_panel=_HEADING_OF[name])(run)
+    app.registered_commands.sort(key=lambda each: list(_HEADING_OF).index(each.name or ""))
     return function
 
 
-def _heading(name: str) -> str:
-    """Under which heading `askmeans --help` lists a command."""
-    return next(heading for heading, names in HEADINGS.items() if name in names)
-
-
-def _options(kind: Any, parameter: Parameter) -> Iterator[Parameter]:
-    """A parameter as Typer takes it; of a record, one for each field."""
+def _flattened(kind: Any, parameter: Parameter) -> Iterator[Parameter]:
+    """A parameter as Typer reads it; of a record, one for each field."""
     if not is_dataclass(kind):
         yield parameter.replace(kind=Parameter.KEYWORD_ONLY)
         return
     for field in fields(kind):
         default = Parameter.empty if field.default is MISSING else field.default
         one = Parameter(field.name, Parameter.KEYWORD_ONLY, default=default, annotation=field.type)
-        yield from _options(field.type, one)
+        yield from _flattened(field.type, one)
 
 
-def _gathered(kind: Any, name: str, given: dict[str, Any]) -> Any:
-    """The value of a parameter: a record of the values of its fields, or what was given."""
+def _value(kind: Any, name: str, values: dict[str, Any]) -> Any:
+    """The value of a parameter; a record is made of the values of its fields."""
     if not is_dataclass(kind):
-        return given[name]
-    values = {field.name: _gathered(field.type, field.name, given) for field in fields(kind)}
-    return kind(**values)  # type: ignore[operator]  # a class
+        return values[name]
+    parts = {field.name: _value(field.type, field.name, values) for field in fields(kind)}
+    return kind(**parts)  # type: ignore[operator]  # a class
 
 
-def named_words(words: list[str], *names: str) -> list[str]:
-    """DB and what follows it; DB may be left out where ASKMEANS_DB says it."""
-    if len(words) == len(names) - 1 and os.environ.get(VARIABLE):
-        words = [os.environ[VARIABLE], *words]
-    if len(words) != len(names):
-        raise typer.BadParameter(f"expected {' '.join(names)} (DB may be {VARIABLE} instead)")
-    return words
-
-
-def database_and(words: list[str] | None, what: str) -> tuple[str, str | None]:
-    """DB and perhaps something more; DB may be left out where ASKMEANS_DB says it."""
-    given = list(words or ())
-    if len(given) < 2 and os.environ.get(VARIABLE):
-        given = [os.environ[VARIABLE], *given]
-    if not 1 <= len(given) <= 2:
-        raise typer.BadParameter(f"expected DB and perhaps {what} (DB may be {VARIABLE} instead)")
-    return given[0], given[1] if len(given) == 2 else None
-
-
-def listed(text: str | None) -> list[str] | None:
+def comma_list(text: str | None) -> list[str] | None:
     """The words of a list written with commas."""
     return None if text is None else [word.strip() for word in text.split(",") if word.strip()]

@@ -10,10 +10,9 @@ import numpy as np
 
 from askmeans._util.files import parse_json
 from askmeans._util.progress import answers_bar
-from askmeans.cli.group_numbers import numbered
-from askmeans.cli.printing import complain, say
-from askmeans.cli.sessions import named, opened, show_json
-from askmeans.cli.team_commands import PanelOptions
+from askmeans.cli.answering import PanelOptions
+from askmeans.cli.output import complain, say, show_json, typed_database
+from askmeans.cli.questions import numbered
 from askmeans.exceptions import ParameterError, StopAsking
 from askmeans.llm import ModelOracle, model_client
 from askmeans.llm.cache import ModelCost, ReplyCache
@@ -29,13 +28,15 @@ from askmeans.sessions.tables import group_samples, shown_item
 
 __all__ = ["run"]
 
+ModelAnswers = dict[int, dict[int, float] | None]  # shares by item; None for "cannot say"
+
 _AT_A_TIME = 8  # batches of as many requests as are made at a time, then the session keeps them
 _PICTURES = frozenset({".png", ".jpg", ".jpeg", ".gif", ".webp"})
 
 
 def run(options: PanelOptions) -> bool:
-    """Do as told; False where it was stopped."""
-    with opened(options.which) as session:
+    """Do what the options ask for; False where it was stopped."""
+    with options.session.open() as session:
         if options.share is not None:
             session.set_option("audit_share", float(options.share))
         if options.url is None:
@@ -44,7 +45,7 @@ def run(options: PanelOptions) -> bool:
                     "--names and --forecast need a model. Got none; add --model URL "
                     "--model-name NAME."
                 )
-            _show_panel(session, session.panel(), (), as_json=options.which.as_json)
+            _show_panel(session, session.panel(), (), as_json=options.session.as_json)
             return True
         client = _client(options)
         if options.names:
@@ -52,13 +53,13 @@ def run(options: PanelOptions) -> bool:
             return True
         oracle = _oracle(session, client, options)
         rows = _rows(session, client.name, options)
-        if options.forecast or not options.which.as_json:
-            _show_forecast(session, oracle, rows, as_json=options.which.as_json)
+        if options.forecast or not options.session.as_json:
+            _show_forecast(session, oracle, rows, as_json=options.session.as_json)
         if options.forecast:
             return True
         stopped = _answer_ahead(session, oracle, rows)
         cost = oracle.spent, oracle.spent_in_all
-        _show_panel(session, session.panel(), cost, as_json=options.which.as_json)
+        _show_panel(session, session.panel(), cost, as_json=options.session.as_json)
         return not stopped
 
 
@@ -76,46 +77,46 @@ def _client(options: PanelOptions) -> ModelClient:
 
 
 def _extra(text: str | None) -> dict[str, Any] | None:
-    """What is sent with every request, from JSON."""
+    """Fields that are sent with every request, from JSON."""
     if text is None:
         return None
     try:
-        told = parse_json(text)
+        fields = parse_json(text)
     except ValueError:
-        told = None
-    if not isinstance(told, dict):
+        fields = None
+    if not isinstance(fields, dict):
         raise ParameterError(
             f"--extra must be a JSON object. Got {text!r:.60} instead; write for example "
             """'{"response_format": {"type": "json_object"}}'."""
         )
-    return told
+    return fields
 
 
 def _oracle(session: Session, client: ModelClient, options: PanelOptions) -> ModelOracle:
     """The model as an annotator of this session."""
-    told = _prompts(session, session.groups)
-    if not told.guidelines and not any(told.exemplars):
+    prompts = _prompts(session, session.groups)
+    if not prompts.guidelines and not any(prompts.exemplars):
         complain("there are no guidelines and no pinned examples: the model knows names only")
     return ModelOracle(
-        client, guidelines=told.guidelines, show=told.shown, names=told.names,
-        exemplars=told.exemplars, votes=options.votes,
-        cache=options.cache or _beside(options.which.database), max_cost=options.max_cost,
+        client, guidelines=prompts.guidelines, show=prompts.shown, names=prompts.names,
+        exemplars=prompts.exemplars, votes=options.votes,
+        cache=options.cache or _beside(options.session.database), max_cost=options.max_cost,
         max_tokens=options.max_tokens, prices=_prices(options.prices),
         concurrency=options.concurrency,
     )  # fmt: skip
 
 
 def _prompts(session: Session, groups: Sequence[Group]) -> Prompts:
-    """What the model is told: what people are told now."""
-    told = session.options
-    guidelines = "\n\n".join(text for text in (told["purpose"], told["guidelines"]) if text)
+    """The instructions of the model: those that people read now."""
+    texts = session.options
+    guidelines = "\n\n".join(text for text in (texts["purpose"], texts["guidelines"]) if text)
     names = [f"{g.name}: {g.description}" if g.description else g.name for g in groups]
     pinned = [session.pinned(group.number) for group in groups]
     return Prompts(guidelines, lambda row: _shown(session, row), names, pinned)
 
 
 def _beside(database: str) -> Path:
-    """Where raw answers are kept unless somebody says where."""
+    """Where raw answers are kept by default."""
     if is_postgresql(database):
         return Path("askmeans.replies.db")
     file = file_of(database)
@@ -123,7 +124,7 @@ def _beside(database: str) -> Path:
 
 
 def _prices(text: str | None) -> tuple[float, float] | None:
-    """What a million tokens cost, from IN,OUT."""
+    """The prices of a million tokens, from IN,OUT."""
     if text is None:
         return None
     try:
@@ -146,7 +147,7 @@ def _shown(session: Session, row: int) -> dict[str, Any]:
 
 
 def _rows(session: Session, model: str, options: PanelOptions) -> list[int]:
-    """Which items the model is asked about: random ones first, without what it said already."""
+    """The items to ask the model about: random ones first, without those it answered."""
     order = session.audit_order()
     known = {} if options.again else session.model_answers().get(model, {})
     return [row for row in order[: options.items] if row not in known]
@@ -155,16 +156,16 @@ def _rows(session: Session, model: str, options: PanelOptions) -> list[int]:
 def _show_forecast(
     session: Session, oracle: ModelOracle, rows: list[int], *, as_json: bool
 ) -> None:
-    """Say what asking about these will cost."""
-    told = oracle.forecast(GroupQueries(np.array(rows, dtype=np.int64), len(session.groups)))
+    """Print the cost of asking about these."""
+    forecast = oracle.forecast(GroupQueries(np.array(rows, dtype=np.int64), len(session.groups)))
     if as_json:
-        show_json(session, {"items": len(rows), "forecast": dataclasses.asdict(told)})
+        show_json(session, {"items": len(rows), "forecast": dataclasses.asdict(forecast)})
         return
-    say(f"{len(rows)} items to ask {oracle.name} about: {_in_words(told)}")
+    say(f"{len(rows)} items to ask {oracle.name} about: {_in_words(forecast)}")
 
 
 def _answer_ahead(session: Session, oracle: ModelOracle, rows: list[int]) -> bool:
-    """Let the model answer; whether somebody stopped it before the end."""
+    """Let the model answer; whether it was stopped before the end."""
     with answers_bar(len(rows)) as advance:
         for part in _parts(rows, _AT_A_TIME * oracle.concurrency):
             stopped, cause = False, None
@@ -177,19 +178,19 @@ def _answer_ahead(session: Session, oracle: ModelOracle, rows: list[int]) -> boo
             except StopAsking as stop:
                 answers, reached, stopped, cause = stop.answers, stop.reached, True, stop.__cause__
             failed = {question.items[0] for question in oracle.failed}
-            told = {
+            values = {
                 row: _value(groups, shares)
-                for row, shares, said in zip(part, answers.tolist(), reached, strict=True)
-                if said and row not in failed  # what failed is asked again next time
+                for row, shares, has_answer in zip(part, answers.tolist(), reached, strict=True)
+                if has_answer and row not in failed  # what failed is asked again next time
             }
-            session.add_model_answers(oracle.name, _still_there(session, told))
+            session.add_model_answers(oracle.name, _about_present_groups(session, values))
             advance(len(part))
             if isinstance(cause, Exception):
                 raise cause
             if stopped:
                 why = "stopped before the end; the same command goes on from here"
                 if oracle.is_spent:
-                    left = len(rows) - rows.index(part[0]) - len(told)
+                    left = len(rows) - rows.index(part[0]) - len(values)
                     why = f"stopped before the end: {oracle.refusal}. {_what_is_left(oracle, left)}"
                 complain(why)
                 return not oracle.is_spent
@@ -197,7 +198,7 @@ def _answer_ahead(session: Session, oracle: ModelOracle, rows: list[int]) -> boo
 
 
 def _what_is_left(oracle: ModelOracle, left: int) -> str:
-    """What the cards that are left would cost, by the mean of those asked about."""
+    """The cost of the cards that are left, by the mean of those answered."""
     spent = oracle.spent_in_all
     more = ""
     if spent.calls and spent.money is not None:
@@ -222,60 +223,59 @@ def _value(groups: Sequence[Group], shares: list[float]) -> dict[int, float] | N
     return {group.number: share for group, share in pairs if share > 0.0}
 
 
-def _still_there(
-    session: Session, told: dict[int, dict[int, float] | None]
-) -> dict[int, dict[int, float] | None]:
+def _about_present_groups(session: Session, answers: ModelAnswers) -> ModelAnswers:
     """Answers without those about a group that was taken back: they are asked for again."""
-    alive = {group.number for group in session.groups}
-    other = {j for row in told.values() for j in row or ()} - alive
-    gone = {j for j in other if session.group_number(j) is None}  # not merged with another
-    return {row: shares for row, shares in told.items() if not gone & set(shares or ())}
+    present = {group.number for group in session.groups}
+    others = {j for row in answers.values() for j in row or ()} - present
+    gone = {j for j in others if session.group_number(j) is None}  # not merged with another
+    return {row: shares for row, shares in answers.items() if not gone & set(shares or ())}
 
 
 def _propose(session: Session, client: ModelClient, options: PanelOptions) -> None:
     """Print names that the groups might have; nobody is renamed."""
     limits = Limits(max_cost=options.max_cost, max_tokens=options.max_tokens,
                     prices=_prices(options.prices))  # fmt: skip
-    caller = Caller(client, ReplyCache(options.cache or _beside(options.which.database)), limits)
+    cache = ReplyCache(options.cache or _beside(options.session.database))
+    caller = Caller(client, cache, limits)
     groups = session.groups
     proposer = NameProposer(caller, group_samples(session, groups), session.options["guidelines"])
     if options.forecast:
-        told = proposer.forecast()
-        if options.which.as_json:
-            show_json(session, {"forecast": dataclasses.asdict(told)})
+        forecast = proposer.forecast()
+        if options.session.as_json:
+            show_json(session, {"forecast": dataclasses.asdict(forecast)})
         else:
-            say(f"names for {len(groups)} groups: {_in_words(told)}")
+            say(f"names for {len(groups)} groups: {_in_words(forecast)}")
         return
-    found = [(groups[each.group], each) for each in proposer.propose()]
-    now = {group.number: shown for shown, group in numbered(session)}  # some may have been merged
-    found = [(group, each) for group, each in found if group.number in now]
-    if options.which.as_json:
+    proposals = [(groups[each.group], each) for each in proposer.propose()]
+    now = {group.number: number for number, group in numbered(session)}  # some may have been merged
+    proposals = [(group, each) for group, each in proposals if group.number in now]
+    if options.session.as_json:
         listed = [
             {"group": now[group.number], "now": group.name, "name": each.name,
              "description": each.description}
-            for group, each in found
+            for group, each in proposals
         ]  # fmt: skip
         show_json(session, {"proposals": listed, "cost": dataclasses.asdict(caller.spent)})
         return
     say(f"asked: {_in_words(caller.spent)}")
-    for group, each in found:
+    for group, each in proposals:
         say(f"{now[group.number]} {group.name} -> {each.name}: {each.description}")
     say(
         "Nothing was changed. Accept or change them: "
-        f"askmeans groups {named(options.which.database)} --rename GROUP NAME --describe GROUP TEXT"
+        f"askmeans groups {typed_database(options.session.database)} "
+        "--rename GROUP NAME --describe GROUP TEXT"
     )
 
 
 def _show_panel(
     session: Session, report: PanelReport, cost: Sequence[ModelCost], *, as_json: bool
 ) -> None:
-    """Print how much rests on whom, after what this run cost, and with all before it, if any."""
+    """Print the costs of this run and of all, if any, and how much depends on whom."""
     if as_json:
-        told = dataclasses.asdict(report)
+        values = dataclasses.asdict(report) | {"cost": None, "cost_in_all": None}
         costs = [dataclasses.asdict(each) for each in cost]
-        told |= {"cost": None, "cost_in_all": None}
-        told |= dict(zip(("cost", "cost_in_all"), costs, strict=False))
-        show_json(session, told)
+        values |= dict(zip(("cost", "cost_in_all"), costs, strict=False))
+        show_json(session, values)
         return
     for each, when in zip(cost, ("asked", "with earlier runs"), strict=False):
         if when == "asked" or each.calls > cost[0].calls:

@@ -9,9 +9,9 @@ from rich.table import Table
 
 from askmeans._util.checks import check_enough_items, check_positive
 from askmeans.budgets import Forecast, forecast, kinds_for, plan_budget
-from askmeans.cli.data_commands import PlanOptions
-from askmeans.cli.options import listed
-from askmeans.cli.printing import say
+from askmeans.cli.options import comma_list
+from askmeans.cli.output import say
+from askmeans.cli.start import PlanOptions
 from askmeans.exceptions import BudgetError, ParameterError
 from askmeans.strategies import PaperStrategy, Sequential, Strategy, Stratified, TwoClusters
 
@@ -43,8 +43,8 @@ def run(options: PlanOptions) -> None:
         sys.stdout.write(json.dumps(rows, allow_nan=False) + "\n")
         return
     if features:
-        told = ", ".join(f"{column.name} ({column.kind})" for column in features)
-        say(f"clustered by: {told}")
+        kinds = ", ".join(f"{column.name} ({column.kind})" for column in features)
+        say(f"clustered by: {kinds}")
     table = Table(title=f"{n:,} items, {k} clusters, {seconds:g} seconds a question")
     for column in ("strategy", "questions", "rounds", "minutes", "expected error"):
         table.add_column(column, justify="left" if column == "strategy" else "right")
@@ -70,7 +70,7 @@ def _items(options: PlanOptions) -> tuple[int, list["Column"]]:
         got = "neither" if options.data is None else "both"
         raise ParameterError(
             "askmeans plan must have either DATA or -n, the number of items. "
-            f"Got {got}; name a data file, or say how many items there are."
+            f"Got {got}; name a data file, or give the number of items."
         )
     if options.data is None:
         assert options.n is not None
@@ -85,7 +85,7 @@ def _items(options: PlanOptions) -> tuple[int, list["Column"]]:
     from askmeans.tables.reading import read_table
 
     table = read_table(options.data)
-    named = with_kinds(listed(options.features), table)
+    named = with_kinds(comma_list(options.features), table)
     if named is None:
         return len(table.frame), []
     columns = describe_columns(table.frame, Roles(features=named), table.folder)

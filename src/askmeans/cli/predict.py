@@ -1,12 +1,7 @@
-"""`askmeans predict`: memberships of all rows of a file, by what a session's answers taught.
+"""`askmeans predict`: memberships of all rows of a file, by what a session's answers taught."""
 
-And how `init` and `predict` open tables beyond memory: candidates for questions are a random
-sample of the rows, which the database keeps; all other rows stay where they are.
-"""
-
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,88 +10,34 @@ from numpy.typing import NDArray
 
 from askmeans._util.checks import check_number
 from askmeans._util.progress import work_bar
-from askmeans.cli.frames import check_format, write_frames
-from askmeans.cli.options import Which, named_words
-from askmeans.cli.printing import complain, say
-from askmeans.cli.session_commands import PredictOptions
-from askmeans.cli.sessions import opened, show_json
-from askmeans.cli.tables import check_unused, embed_option
-from askmeans.cli.workers import workers
-from askmeans.estimators.candidates import candidate_rows
+from askmeans.cli.data import PredictOptions
+from askmeans.cli.output import complain, say, show_json
+from askmeans.cli.tables import (
+    ROW,
+    DataFile,
+    check_format,
+    check_unused,
+    embed_option,
+    write_frames,
+)
 from askmeans.estimators.writing import largest
 from askmeans.exceptions import DataError, ParameterError
 from askmeans.results import without_traces
+from askmeans.sessions.config import Config
 from askmeans.tables import Recipe, apply_recipe
+from askmeans.tables.encoders import Number, Scaling
+from askmeans.tables.items import item_ids
 from askmeans.tables.large import ParquetTable, is_parquet
-from askmeans.tables.reading import RawTable, read_table
+from askmeans.tables.reading import RawTable, check_column, read_table
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from askmeans.sessions import Session
 
-__all__ = ["Place", "read_candidates", "run"]
+__all__ = ["recipe_of", "run"]
 
 Floats = NDArray[np.float64]
-
-ROW = "row"  # the id of rows without one: their number in the file
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
-    """A data file, or its address where a cluster reads it, and who reads it."""
-
-    data: str
-    engine: str = "disk"
-    scheduler: str | None = None
-
-    @property
-    def path(self) -> Path:
-        """The file, where it is one of this machine."""
-        return Path(self.data)
-
-    @contextmanager
-    def table(self) -> Iterator[Any]:
-        """The table of a Parquet file, read by the part; None for another kind of file."""
-        with workers(self.engine, self.scheduler):
-            if self.engine == "dask":
-                from askmeans.fuzzy.engines.dask import DaskTable
-
-                yield DaskTable(self.data)
-            else:
-                yield ParquetTable(self.path) if is_parquet(self.path) else None
-
-
-def read_candidates(place: Place, id_column: str | None, seed: int) -> tuple[RawTable, str | None]:
-    """The rows that may be asked about, and the column of their ids.
-
-    All rows of a file that is read whole; of Parquet at most 50,000 at random, called by their
-    numbers where no column names them.
-    """
-    with place.table() as table:
-        if table is None:
-            return read_table(place.path, id_column), id_column
-        rows = candidate_rows(table.n_rows, seed)
-        frame = table.take(rows)
-    if len(rows) < table.n_rows:
-        complain(
-            f"{len(rows):,} of {table.n_rows:,} rows are candidates for questions; "
-            "`askmeans predict` tells the memberships of all."
-        )
-        if id_column is None:
-            id_column = ROW
-            frame = _numbered(frame, ROW, rows)
-    return replace(read_table(frame, id_column), folder=place.path.parent), id_column
-
-
-def _numbered(frame: "pd.DataFrame", column: str, rows: NDArray[np.intp]) -> "pd.DataFrame":
-    """The rows with their numbers in the file as a column."""
-    if column in frame.columns:
-        raise DataError(
-            f"Rows are numbered in a column {column!r}, which the data has already. "
-            f"Got it; say --id {column} if it names the items, or rename it."
-        )
-    return frame.assign(**{column: rows})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +47,9 @@ class Predicted:
     recipe: Recipe
     predictor: Any
     names: Sequence[str]
-    own: dict[str, Floats]  # of the session's items, by id
+    rows: dict[str, int]  # of the session's items, by id
+    features: NDArray[np.floating]  # of those items
+    memberships: Floats  # of those items, as answered
     id_column: str | None
     embed: Any
     folder: Path  # from which paths of images start
@@ -116,15 +59,17 @@ class Predicted:
         """One row an item: its id, and its memberships or the largest of them."""
         import pandas as pd
 
-        id_column = self.id_column or self.recipe.id or ROW
-        if id_column not in frame.columns:
-            frame = frame.assign(**{id_column: np.arange(start, start + len(frame))})
+        key = self.recipe.id or ROW  # the column that the session's items are named by
+        if key not in frame.columns:
+            names: Any = np.arange(start, start + len(frame))
+            if key != ROW and self.id_column is not None:  # called otherwise in this file
+                check_column(frame, self.id_column)
+                names = frame[self.id_column]
+            frame = frame.assign(**{key: names})
         table = RawTable(frame=frame, folder=self.folder, notes=[])
-        items = apply_recipe(self.recipe, table, id=id_column, embed=self.embed)
+        items = apply_recipe(self.recipe, table, id=self.id_column or key, embed=self.embed)
         U = self.predictor(np.asarray(items.features, np.float64))
-        for place, name in enumerate(items.ids):
-            if name in self.own:
-                U[place] = self.own[name]
+        self._restore(U, items.features, item_ids(frame, key), by_number=key == ROW)
         U = without_traces(U)
         ids = {"id": items.ids}
         if self.top is None:
@@ -136,26 +81,36 @@ class Predicted:
             columns[f"membership_{place + 1}"] = strongest[:, place]
         return pd.DataFrame(ids | columns)
 
+    def _restore(
+        self, U: Floats, features: NDArray[np.floating], ids: list[str], *, by_number: bool
+    ) -> None:
+        """Put the session's memberships of its own items in the place of the predicted ones.
+
+        Numbers of rows name an item in the same data only, so there the features must agree.
+        """
+        places = np.array([place for place, name in enumerate(ids) if name in self.rows], np.intp)
+        rows = np.array([self.rows[ids[place]] for place in places], np.intp)
+        if by_number:
+            same = np.isclose(features[places], self.features[rows], rtol=1e-4, atol=1e-5)
+            places, rows = places[same.all(axis=1)], rows[same.all(axis=1)]
+        U[places] = self.memberships[rows]
+
 
 def run(options: PredictOptions) -> None:
     """Write the memberships of all rows of a file."""
-    from askmeans.cli.session_init import recipe_of
-
     if options.top is not None:
         check_number(options.top, "top", "askmeans predict", integer=True, minimum=1)
-    database, data = named_words(options.words, "DB", "DATA")
-    place = Place(data=data, engine=options.engine, scheduler=options.scheduler)
-    out = _out(options, place)
+    file = DataFile(data=options.data, engine=options.engine, scheduler=options.scheduler)
+    out = _out(options, file)
     check_unused([out], force=options.force)
-    which = Which(database=database, name=options.name, as_json=options.as_json)
-    with opened(which) as session:
+    with options.session.open() as session:
         recipe = recipe_of(session.config, session.rows.columns)
-        function = _predicted(session, recipe, place.path, options)
-        with place.table() as table:
+        function = _predicted(session, recipe, file.path, options)
+        with file.table() as table:
             if options.engine == "dask":  # whose workers write a folder
                 out.parent.mkdir(parents=True, exist_ok=True)
-            n_rows = _write(table, function, place.path, out)
-        if options.as_json:
+            n_rows = _write(table, function, file.path, out)
+        if options.session.as_json:
             show_json(session, {"n_items": n_rows, "file": str(out.absolute())})
         else:
             say(f"{n_rows:,} items, {len(function.names)} groups: {out.absolute()}")
@@ -164,7 +119,7 @@ def run(options: PredictOptions) -> None:
 def _predicted(
     session: "Session", recipe: Recipe, data: Path, options: PredictOptions
 ) -> Predicted:
-    """What the answers so far say of rows."""
+    """The function from rows to memberships, by the answers so far."""
     result = session.result()
     for note in filter(None, (result.without_answers, *result.notes)):
         complain(f"warning: {note}")
@@ -172,7 +127,9 @@ def _predicted(
         recipe=recipe,
         predictor=result.clustering.predictor,
         names=result.cluster_names,
-        own=dict(zip(result.ids, result.memberships, strict=True)),
+        rows={name: row for row, name in enumerate(result.ids)},
+        features=session.rows.matrix,
+        memberships=result.memberships,
         id_column=options.id,
         embed=embed_option(options.embed),
         folder=data if data.is_dir() and not is_parquet(data) else data.parent,
@@ -180,11 +137,11 @@ def _predicted(
     )
 
 
-def _out(options: PredictOptions, place: Place) -> Path:
+def _out(options: PredictOptions, file: DataFile) -> Path:
     """The file to write, or the folder that the workers of a cluster write."""
     is_folder = options.engine == "dask"
     ending = "parquet" if is_folder else "csv"
-    out = options.out or place.path.with_name(f"{place.path.stem}.memberships.{ending}")
+    out = options.out or file.path.with_name(f"{file.path.stem}.memberships.{ending}")
     if not is_folder:
         check_format(out)
     elif out.suffix not in ("", ".parquet"):
@@ -196,11 +153,11 @@ def _out(options: PredictOptions, place: Place) -> Path:
 
 
 def _write(table: Any, function: Predicted, data: Path, out: Path) -> int:
-    """Write all rows, and tell how many there are."""
+    """Write all rows, and return their number."""
     if table is None:
         recipe = function.recipe
-        whole = read_table(data, function.id_column or recipe.id)
-        frame = whole.with_texts(c.name for c in recipe.columns if c.kind == "text").frame
+        texts = [column.name for column in recipe.columns if column.kind == "text"]
+        frame = read_table(data, function.id_column or recipe.id).with_texts(texts).frame
         write_frames([function(frame, 0)], out)
         return len(frame)
     with work_bar("rows", table.n_rows) as advance:
@@ -209,3 +166,23 @@ def _write(table: Any, function: Predicted, data: Path, out: Path) -> int:
         else:  # of a cluster
             table.write(function, out, advance)
     return int(table.n_rows)
+
+
+def recipe_of(config: Config, shown: list[str]) -> Recipe:
+    """How a session's features were made; sessions of older versions had numbers only."""
+    if config.recipe is not None:
+        return Recipe.from_json(config.recipe)
+    if config.feature_names is None:
+        raise DataError("The session must know its features' names. Got none; add_rows does it.")
+    names = config.feature_names
+    middles, widths = config.units or ([0.0] * len(names), [1.0] * len(names))
+    encoders = [
+        Number(
+            column=name,
+            scaling=Scaling(low=None, high=None, middle=middle, width=width, fill=middle),
+        )
+        for name, middle, width in zip(names, middles, widths, strict=True)
+    ]
+    return Recipe(
+        columns=[], encoders=[*encoders], weights=[1.0] * len(names), shown=shown, id=None
+    )

@@ -1,37 +1,46 @@
-"""What commands share about tables: the options on columns, and results written to files."""
+"""Tables of commands: read as items, candidates of a large file, and results written to files."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
+from numpy.typing import NDArray
 
 from askmeans._util.files import whole_file
 from askmeans._util.text import as_csv
-from askmeans.cli.options import TableOptions, listed
-from askmeans.cli.printing import complain
-from askmeans.exceptions import DataError
+from askmeans.cli.options import TableOptions, comma_list
+from askmeans.cli.output import complain
+from askmeans.estimators.candidates import candidate_rows
+from askmeans.exceptions import DataError, MissingExtraError, ParameterError
 from askmeans.tables import Items, read_items
 from askmeans.tables.encoders import Number
-from askmeans.tables.reading import RawTable
+from askmeans.tables.large import ParquetTable, is_parquet
+from askmeans.tables.reading import RawTable, read_table
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["check_unused", "embed_option", "plain", "read_with", "with_kinds", "write_frame",
-           "write_text"]  # fmt: skip
+__all__ = ["ROW", "DataFile", "check_format", "check_unused", "embed_option", "read_candidates",
+           "read_with", "with_kinds", "workers", "write_frames", "write_text"]  # fmt: skip
 
-_WILD = 100.0  # features whose spreads differ by more are worth a warning
+ROW = "row"  # the id of rows without one: their number in the file
+_RATIO = 100.0  # of the features' spreads, from which on a warning is given
+_SHEET = 1_048_576  # rows of a sheet, its header included, by the format's specification
+
+Frames = Iterable["pd.DataFrame"]
 
 
 def read_with(options: TableOptions, table: RawTable, show: Sequence[str] | None) -> Items:
-    """The items of a table; what a person should know is said on standard error."""
+    """The items of a table; notes for people go to standard error."""
     text, image = options.text or (), options.image or ()
     if show is not None and options.show is not None:
         show = [*show, *(name for name in (*text, *image) if name not in show)]
     items = read_items(
         table, id=options.id, text=text, image=image, vectors=options.vectors, show=show,
-        features=with_kinds(listed(options.features), table), embed=embed_option(options.embed),
+        features=with_kinds(comma_list(options.features), table), embed=embed_option(options.embed),
         metric=options.metric, scale=options.scale, missing=options.missing,
     )  # fmt: skip
     for note in [*items.notes, *_scale_warning(items, options.scale)]:
@@ -39,17 +48,17 @@ def read_with(options: TableOptions, table: RawTable, show: Sequence[str] | None
     return items
 
 
-def embed_option(given: Sequence[str] | None) -> Any:
-    """What --embed says: a function for all texts, or COLUMN=FUNCTION for each."""
-    if not given:
+def embed_option(functions: Sequence[str] | None) -> Any:
+    """The value of --embed: a function for all texts, or COLUMN=FUNCTION for each."""
+    if not functions:
         return None
-    parts = [word.partition("=") for word in given]
-    if len(given) == 1 and not parts[0][1]:
-        return given[0]
+    parts = [word.partition("=") for word in functions]
+    if len(functions) == 1 and not parts[0][1]:
+        return functions[0]
     if not all(column and function for column, _, function in parts):
         raise DataError(
             "--embed must be one function, or COLUMN=FUNCTION for each column. Got "
-            f"{', '.join(given)} instead."
+            f"{', '.join(functions)} instead."
         )
     return {column: function for column, _, function in parts}
 
@@ -71,19 +80,6 @@ def with_kinds(features: Sequence[str] | None, table: RawTable) -> dict[str, str
     return kinds
 
 
-def plain(value: Any) -> Any:
-    """What JSON can say of it: no infinity, no numpy; of an array, its mean and its largest."""
-    if isinstance(value, np.ndarray):
-        return {"mean": float(value.mean()), "largest": float(value.max())}
-    if isinstance(value, dict):
-        return {key: plain(part) for key, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(part) for part in value]
-    if isinstance(value, float) and not np.isfinite(value):
-        return None
-    return value
-
-
 def _scale_warning(items: Items, how: str) -> list[str]:
     """A sentence when one feature will drown the others."""
     names = [e.column for e in items.recipe.encoders if isinstance(e, Number)]
@@ -92,7 +88,7 @@ def _scale_warning(items: Items, how: str) -> list[str]:
     if how != "none" or (spreads > 0).sum() < 2:
         return []
     wide, narrow = int(spreads.argmax()), int(np.where(spreads > 0, spreads, np.inf).argmin())
-    if spreads[wide] <= _WILD * spreads[narrow]:
+    if spreads[wide] <= _RATIO * spreads[narrow]:
         return []
     return [
         f"features differ wildly in scale ({names[wide]} varies by {spreads[wide]:.3g}, "
@@ -102,26 +98,189 @@ def _scale_warning(items: Items, how: str) -> list[str]:
 
 
 def check_unused(files: Sequence[Path], *, force: bool) -> None:
-    """Refuse a missing folder, and to overwrite any of these, unless told to."""
+    """Refuse a missing folder; without `force`, also to overwrite any of these."""
     if not files[0].absolute().parent.is_dir():
         raise DataError(
             f"{files[0].parent} must be a folder for the results. Got none; make it first, or use "
             "another --out."
         )
-    there = [path for path in files if path.exists()]
-    if there and not force:
+    existing = [path for path in files if path.exists()]
+    if existing and not force:
         raise DataError(
-            f"{there[0]} must not exist yet, or it would be overwritten. Got a file there; use "
+            f"{existing[0]} must not exist yet, or it would be overwritten. Got a file there; use "
             "--out for another place, or --force."
         )
-
-
-def write_frame(frame: "pd.DataFrame", path: Path) -> None:
-    """Write a CSV."""
-    write_text(as_csv(list(frame.columns), frame.itertuples(index=False, name=None)), path)
 
 
 def write_text(text: str, path: Path) -> None:
     """Write a file so that a crash leaves the old one or the new one, nothing half done."""
     with whole_file(path) as file:
         file.write(text.encode())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DataFile:
+    """A data file, or its address where a cluster reads it, and who reads it."""
+
+    data: str
+    engine: str = "disk"
+    scheduler: str | None = None
+
+    @property
+    def path(self) -> Path:
+        """The file, where it is one of this machine."""
+        return Path(self.data)
+
+    @contextmanager
+    def table(self) -> Iterator[Any]:
+        """The table of a Parquet file, read by the part; None for another kind of file."""
+        with workers(self.engine, self.scheduler):
+            if self.engine == "dask":
+                from askmeans.fuzzy.engines.dask import DaskTable
+
+                yield DaskTable(self.data)
+            else:
+                yield ParquetTable(self.path) if is_parquet(self.path) else None
+
+
+def read_candidates(
+    file: DataFile, id_column: str | None, seed: int
+) -> tuple[RawTable, str | None]:
+    """The rows that may be asked about, and the column of their ids.
+
+    All rows of a file that is read whole; of Parquet at most 50,000 at random, called by their
+    numbers where no column names them.
+    """
+    with file.table() as table:
+        if table is None:
+            return read_table(file.path, id_column), id_column
+        rows = candidate_rows(table.n_rows, seed)
+        frame = table.take(rows)
+    if len(rows) < table.n_rows:
+        complain(
+            f"{len(rows):,} of {table.n_rows:,} rows are candidates for questions; "
+            "`askmeans predict` writes the memberships of all."
+        )
+        if id_column is None:
+            id_column = ROW
+            frame = _numbered(frame, ROW, rows)
+    return replace(read_table(frame, id_column), folder=file.path.parent), id_column
+
+
+def _numbered(frame: "pd.DataFrame", column: str, rows: NDArray[np.intp]) -> "pd.DataFrame":
+    """The rows with their numbers in the file as a column."""
+    if column in frame.columns:
+        raise DataError(
+            f"Rows are numbered in a column {column!r}, which the data has already. "
+            f"Got it; say --id {column} if it names the items, or rename it."
+        )
+    return frame.assign(**{column: rows})
+
+
+def workers(
+    engine: str, scheduler: str | None, *, memory: int | None = None
+) -> AbstractContextManager[Any]:
+    """The cluster of --engine dask, at the scheduler's address or made here; nothing for others."""
+    if engine != "dask":
+        if scheduler is not None:
+            raise ParameterError(
+                "The 'scheduler' parameter must be left out without --engine dask. "
+                f"Got {scheduler!r} instead."
+            )
+        return nullcontext()
+    try:
+        from askmeans.fuzzy.engines.dask import connected
+    except ModuleNotFoundError as error:
+        raise MissingExtraError(
+            '--engine dask needs Dask: pip install "askmeans[dask]".'
+        ) from error
+    return connected(scheduler, memory=memory)
+
+
+def check_format(path: Path) -> None:
+    """Refuse a suffix that names no format, or one whose package is missing."""
+    kind = path.suffix.lower()
+    if kind not in _WRITERS:
+        raise ParameterError(
+            "--out must end in .csv, .parquet or .xlsx: the ending says how the table is written. "
+            f"Got {path.name!r:.80} instead."
+        )
+    if kind == ".xlsx":
+        try:
+            import openpyxl  # noqa: F401
+        except ImportError as error:
+            raise MissingExtraError(
+                f"Writing {path.name} needs openpyxl. Got none; install it with: "
+                'pip install "askmeans[excel]", or write a .csv.'
+            ) from error
+
+
+def write_frames(frames: Frames, path: Path) -> None:
+    """Write frames of the same columns one below the other; a crash leaves nothing half done."""
+    with whole_file(path) as file:
+        _WRITERS[path.suffix.lower()](frames, file)
+
+
+def _write_csv(frames: Frames, file: BinaryIO) -> None:
+    """A CSV; without a suffix, too."""
+    for number, frame in enumerate(frames):
+        text = as_csv(list(frame.columns), frame.itertuples(index=False, name=None))
+        file.write((text.partition("\n")[2] if number else text).encode())
+
+
+def _write_parquet(frames: Frames, file: BinaryIO) -> None:
+    """A Parquet file, a row group for each frame."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    writer = None
+    for frame in frames:
+        table = pa.Table.from_pandas(frame, preserve_index=False)
+        writer = writer or pq.ParquetWriter(file, table.schema)
+        writer.write_table(table)
+    if writer is not None:
+        writer.close()
+
+
+def _write_excel(frames: Frames, file: BinaryIO) -> None:
+    """A sheet of Excel, in which texts are texts and never formulas."""
+    from openpyxl import Workbook
+    from openpyxl.cell import WriteOnlyCell
+    from openpyxl.utils.exceptions import IllegalCharacterError
+
+    book = Workbook(write_only=True)
+    sheet = book.create_sheet("memberships")
+
+    def cell(value: object) -> object:
+        if not isinstance(value, str):
+            return value
+        made = WriteOnlyCell(sheet, value)
+        made.data_type = "s"
+        return made
+
+    n_rows = 0
+    for frame in frames:
+        if not n_rows:
+            sheet.append([cell(str(name)) for name in frame.columns])
+            n_rows = 1
+        n_rows += len(frame)
+        if n_rows > _SHEET:
+            raise DataError(
+                f"A sheet of Excel has at most {_SHEET - 1:,} rows below its header. Got more; "
+                "use --out with a name that ends in .csv or .parquet."
+            )
+        try:
+            for row in frame.itertuples(index=False, name=None):
+                sheet.append([cell(value) for value in row])
+        except IllegalCharacterError as error:
+            raise DataError(
+                "Excel takes no control characters. Got an id or a name with one; use --out with "
+                "a name that ends in .csv or .parquet."
+            ) from error
+    book.save(file)
+
+
+_WRITERS: dict[str, Callable[[Frames, BinaryIO], None]] = {
+    "": _write_csv, ".csv": _write_csv, ".parquet": _write_parquet, ".pq": _write_parquet,
+    ".xlsx": _write_excel,
+}  # fmt: skip

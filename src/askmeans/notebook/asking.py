@@ -66,14 +66,14 @@ def ask(
     >>> model = ActiveFuzzyKMeans(2, ask="group", random_state=0)
     >>> widget = notebook.ask(model, [[1.0], [2.0], [8.0], [9.0]], items=["apple", "plum", "melon",
     ...     "pumpkin"], cluster_names=["small", "large"])
-    >>> for group in (0, 1):  # as if somebody had pressed a key
+    >>> for group in (0, 1):  # as if a key was pressed
     ...     receipt = widget.session.tell(widget.session.ask()[0].id, group)
     >>> widget.fit().n_queries_
     2
     """
     if isinstance(source, Session):
-        given = {"X": X, "items": items, "cluster_names": cluster_names}
-        for name, value in given.items():
+        of_a_model = {"X": X, "items": items, "cluster_names": cluster_names}
+        for name, value in of_a_model.items():
             if value is not None:
                 raise ParameterError(
                     f"The {name!r} parameter of notebook.ask must be None with a session, which "

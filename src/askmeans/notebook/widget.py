@@ -1,4 +1,4 @@
-"""The widget: shows the next card, takes what is pressed, draws the result beside it."""
+"""The widget: the page's card in a frame, and the result so far below it."""
 
 import tempfile
 from pathlib import Path
@@ -10,19 +10,16 @@ import traitlets
 from askmeans.estimators import ActiveFuzzyKMeans
 from askmeans.estimators.fitted import take_result
 from askmeans.exceptions import AskmeansError, ParameterError
-from askmeans.notebook.views import image_url, picture_of, view_of
+from askmeans.notebook.card import CardDocument
 from askmeans.queries import ME
 from askmeans.sessions import Session, SessionResult
-from askmeans.web.answering import Assignments
-from askmeans.web.errors import tell
+from askmeans.web.errors import explain, status_of
 
 __all__ = ["AskWidget"]
 
-_HERE = Path(__file__).parent
-
 
 class AskWidget(anywidget.AnyWidget):
-    """A session's cards for one annotator, with the page's look and keys; `ask` makes one.
+    """The page's cards of a session for one annotator; `ask` makes one.
 
     Every answer is in the session's database before the next card comes. `answered` counts them
     and can be observed, so that a plot of your own follows.
@@ -51,15 +48,11 @@ class AskWidget(anywidget.AnyWidget):
     --------
     >>> from askmeans import notebook
     >>> widget = notebook.ask(open("pets.db"))
-    >>> widget.shown["heading"]
-    ['To which group does ', 'x0 = 1', ' belong?']
+    >>> widget.answered
+    0
     """
 
-    _esm = _HERE / "widget.js"
-    _css = _HERE / "widget.css"
-
-    shown = traitlets.Dict().tag(sync=True)  # the card, as widget.js draws it
-    beside = traitlets.Dict().tag(sync=True)  # the result so far
+    _esm = Path(__file__).parent / "widget.js"
     answered = traitlets.Int()
 
     def __init__(
@@ -77,10 +70,9 @@ class AskWidget(anywidget.AnyWidget):
         self._folder = folder or tempfile.TemporaryDirectory(
             prefix="askmeans-", ignore_cleanup_errors=True
         )
-        self._assignments = Assignments(session, settle_seconds=0.0)
-        super().__init__()
-        self._show()
-        self.on_msg(self._heard)
+        self._card = CardDocument(session, annotator, self._folder.name)
+        super().__init__(answered=session.status(annotator=annotator).answered)
+        self.on_msg(self._receive)
 
     def result(self) -> SessionResult:
         """The best clustering from the answers so far.
@@ -126,61 +118,27 @@ class AskWidget(anywidget.AnyWidget):
         take_result(self._model, self._X, self.result())
         return self._model
 
-    def _show(self, said: str = "", *, failed: bool = False) -> None:
-        """Show the next question, and a sentence."""
-        with self.session.reading_once():
-            view = self._assignments.view(self._annotator)
-            shown = view_of(view, self.session)
-        turn = self.shown.get("turn", 0) + 1
-        self.shown = {**shown, "turn": turn, "said": said, "failed": failed}
-        self.answered = view.status.answered
-
-    def _heard(self, _: Any, told: dict[str, Any], __: Any) -> None:
-        """Do what somebody pressed; what is refused is said, and nothing is lost."""
-        if told["do"] == "images":
-            urls = {row: image_url(self.session, row, self._folder.name) for row in told["rows"]}
-            self.send({"images": urls})
-            return
-        if told["do"] == "picture":
-            self._draw()
-            return
+    def _receive(self, _: Any, message: dict[str, Any], __: Any) -> None:
+        """Reply to a request of widget.js; what fails is a sentence on the card."""
+        path, status, is_html = message["path"], 200, True
         try:
-            said = self._do(told)
+            if path == "document":
+                text = self._card.html()
+            elif path == "result":
+                text = self._card.result_so_far()
+            else:
+                text, status = self._card.reply(path, message.get("body") or "")
+                self.answered = self.session.status(annotator=self._annotator).answered
         except AskmeansError as error:
-            self._try(tell(error, self.session), failed=True)
+            text, status, is_html = explain(error), status_of(error), False
         except Exception as error:  # a fault of ours: the card must not wait for ever
-            self._try(f"Not saved: {type(error).__name__}: {error}", failed=True)
+            text = f"Not saved: {type(error).__name__}: {error}"
+            self._reply(message, text, 500, is_html=False)
             raise
-        else:
-            self._try(said)
+        self._reply(message, text, status, is_html=is_html)
 
-    def _draw(self) -> None:
-        """The result beside the card; where there is none, why, and the card stays as it is."""
-        try:
-            self.beside = picture_of(self.session)
-        except AskmeansError as error:
-            self.beside = {"failed": tell(error, self.session)}
-
-    def _do(self, told: dict[str, Any]) -> str:
-        """One message of widget.js; what was kept, in a sentence."""
-        if told["do"] == "undo":
-            return self._assignments.undo(self._annotator, told["key"], None, None)
-        if told["do"] == "new":
-            question, key, name = told["question"], told["key"], told["name"]
-            return self._assignments.into_new_group(question, self._annotator, key, name)
-        value = told["value"]
-        if value == "none":
-            value = ()
-        elif isinstance(value, dict):
-            value = {int(group): float(share) for group, share in value.items()}
-        return self._assignments.give(told["question"], self._annotator, told["key"], value)
-
-    def _try(self, said: str, *, failed: bool = False) -> None:
-        """Show the next question; where the database cannot be read, the old one stays."""
-        try:
-            self._show(said, failed=failed)
-        except AskmeansError as error:
-            # The key stays, too: the same answer again is harmless.
-            text = said if failed else tell(error, self.session)
-            turn = self.shown["turn"] + 1
-            self.shown = {**self.shown, "turn": turn, "said": text, "failed": True}
+    def _reply(self, message: dict[str, Any], text: str, status: int, *, is_html: bool) -> None:
+        """A reply to widget.js, which says to which request of which cell it belongs."""
+        kind = "text/html" if is_html else "text/plain"
+        reply = {"text": text, "status": status, "kind": kind}
+        self.send({"view": message.get("view"), "id": message.get("id"), **reply})

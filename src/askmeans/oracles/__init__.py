@@ -8,8 +8,7 @@ from askmeans.driver import Oracle
 from askmeans.oracles.callback import CallbackOracle
 from askmeans.oracles.console import ConsoleOracle
 from askmeans.oracles.crowd import CrowdOracle
-from askmeans.oracles.noisy import NoisyOracle
-from askmeans.oracles.quantized import QuantizedOracle
+from askmeans.oracles.noisy import NoisyOracle, QuantizedOracle
 from askmeans.oracles.remembering import RememberingOracle
 from askmeans.oracles.table import TableOracle
 

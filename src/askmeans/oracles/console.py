@@ -12,28 +12,21 @@ from askmeans._util.checks import check_number
 from askmeans._util.text import printable
 from askmeans.exceptions import DataError, QueryError, StopAsking
 from askmeans.queries import GroupQueries, MembershipQueries, Queries, RelativeQueries
+from askmeans.queries.levels import on_scale, scale_text
 from askmeans.queries.shares import parse_row
 
-__all__ = ["ConsoleOracle", "leads", "on_scale", "parse_reply", "parse_side", "scale_text",
-           "show_values", "wording"]  # fmt: skip
+__all__ = ["ConsoleOracle", "help_text", "leads", "parse_reply", "parse_side",
+           "replies_text", "show_values", "wording"]  # fmt: skip
 
-_HELP = (
-    "Type a number from 0 to 1 or a percentage (25%), ? if you cannot say, "
-    "u to undo the last answer, q to stop and keep what was answered."
-)
-_GROUP_HELP = (
-    "Type a group's number or name, shares like 1:.7,2:.3, 0 or none for none of these, ? if you "
-    "cannot say, u to undo the last answer, q to stop and keep what was answered."
-)
-_RELATIVE_HELP = (
-    "Type a or b, both if it is as much like one as like the other, ? if you cannot say, "
-    "u to undo the last answer, q to stop and keep what was answered."
-)
+_ENDING = "u to undo the last answer, q to stop and keep what was answered."
+_FORMS = {
+    "group": "a group's number or name, shares like 1:.7,2:.3, 0 or none for none of these",
+    "relative": "a or b, both if it is as much like one as like the other",
+}
+_REPLIES = {"group": "group, shares, none", "relative": "a, b, both"}
 _SIDES = {"a": 1.0, "b": 0.0, "both": 0.5, "=": 0.5}
 _TYPICAL = 3  # items shown to tell what a cluster is
 _PLACED = 0.5  # of a membership, from which an item tells what a cluster is
-_MANY = 11  # points of a scale that are not all listed
-_ROUNDED = 0.005  # how far from a scale's point an answer may be typed: two digits
 
 
 Value = float | tuple[float, ...]
@@ -155,7 +148,7 @@ class ConsoleOracle:
 
     def _greet(self, queries: Queries) -> None:
         """Say once how to answer, how much there is to answer, and what the clusters are."""
-        text = _help(queries) + "\n"
+        text = help_text(queries.kind, _ENDING) + "\n"
         if self.levels is not None and not isinstance(queries, RelativeQueries):
             text += f"The scale is {scale_text(self.levels)}.\n"
         if self.n_questions is not None:
@@ -186,7 +179,7 @@ class ConsoleOracle:
         elif isinstance(queries, RelativeQueries):
             value = parse_side(reply)
         if value is None:
-            self._write(f"{reply!r} is no answer. {_help(queries)}\n")
+            self._write(f"{reply!r} is no answer. {help_text(queries.kind, _ENDING)}\n")
             return row
         if self.levels is not None and not isinstance(queries, RelativeQueries):
             value = _on_scale(value, self.levels)
@@ -224,12 +217,13 @@ class ConsoleOracle:
         name = None
         if isinstance(queries, MembershipQueries):
             name = self._name(int(queries.clusters[row]), items[0])
-        replies = "a, b, both" if isinstance(queries, RelativeQueries) else "0..1"
         if isinstance(queries, GroupQueries):
-            replies = "group, shares, none"
             for cluster in range(queries.n_clusters):
                 text += f"    {cluster + 1}  {self._name(cluster, items[0])}\n"
-        self._write(f"{text}{wording(queries.kind, len(items), name)} [{replies}, ?, u, q] ")
+        self._write(
+            f"{text}{wording(queries.kind, len(items), name)} "
+            f"[{replies_text(queries.kind)}, ?, u, q] "
+        )
         line = (self.stdin or sys.stdin).readline()
         if not line:
             raise EOFError
@@ -260,28 +254,28 @@ class ConsoleOracle:
             return str(self.cluster_names[cluster])
         return f"cluster {cluster + 1}"
 
-    def _name(self, cluster: int, asked: int) -> str:
-        """A cluster's name, and where that does not say it other items that are like it."""
+    def _name(self, cluster: int, item: int) -> str:
+        """A cluster's name, and where that is not enough other items that are typical of it."""
         name = self._plain_name(cluster)
         if self.cluster_names is not None and self.exemplars is None:
             return name
-        told = self._placed.get(cluster, {})
+        values = self._placed.get(cluster, {})
         best = sorted(
-            (item for item, value in told.items() if value >= _PLACED),
-            key=lambda item: (-told[item], item),
+            (row for row, value in values.items() if value >= _PLACED),
+            key=lambda row: (-values[row], row),
         )
         if self.exemplars is not None:
-            best += [item for item in self.exemplars[cluster] if not self._elsewhere(item, cluster)]
-        best = [item for item in dict.fromkeys(best) if item != asked][:_TYPICAL]
+            best += [row for row in self.exemplars[cluster] if not self._excluded(row, cluster)]
+        best = [row for row in dict.fromkeys(best) if row != item][:_TYPICAL]
         show = self._show if self.ids is None else self._called
-        like = "; ".join(show(item) for item in best)
-        return f"{name} (items like: {like})" if like else name
+        labels = "; ".join(show(row) for row in best)
+        return f"{name} (items like: {labels})" if labels else name
 
-    def _elsewhere(self, item: int, cluster: int) -> bool:
+    def _excluded(self, item: int, cluster: int) -> bool:
         """Whether answers place an item in another cluster, or not in this one."""
-        said = {j: told[item] for j, told in self._placed.items() if item in told}
+        values = {j: placed[item] for j, placed in self._placed.items() if item in placed}
         return any(
-            value < _PLACED if j == cluster else value >= _PLACED for j, value in said.items()
+            value < _PLACED if j == cluster else value >= _PLACED for j, value in values.items()
         )
 
     def _remember(self, queries: Queries, row: int, value: Value) -> None:
@@ -304,8 +298,19 @@ class ConsoleOracle:
         stream.flush()
 
 
+def help_text(kind: str, ending: str) -> str:
+    """How to answer a question of this kind; the ending is about other keys."""
+    form = _FORMS.get(kind, "a number from 0 to 1 or a percentage (25%)")
+    return f"Type {form}, ? if you cannot say, {ending}"
+
+
+def replies_text(kind: str) -> str:
+    """The answers to a question of this kind, in a prompt."""
+    return _REPLIES.get(kind, "0..1")
+
+
 def leads(kind: str, n_items: int) -> tuple[str, ...]:
-    """What stands before each item of a question: which of the others is meant, if it matters."""
+    """The words before each item of a question: the letters that an answer names."""
     return ("", "a: ", "b: ") if kind == "relative" else ("",) * n_items
 
 
@@ -326,12 +331,6 @@ def show_values(values: Iterable[tuple[object, object]]) -> str:
     return ", ".join(f"{name} = {value}" for name, value in values)
 
 
-def on_scale(value: float, levels: int) -> float | None:
-    """The point of an even scale that is meant, None for what lies between two."""
-    point = round(value * (levels - 1)) / (levels - 1)
-    return point if abs(point - value) <= min(_ROUNDED, 0.25 / (levels - 1)) + 1e-12 else None
-
-
 def _on_scale(value: Value, levels: int) -> Value | None:
     """The points of a scale that are meant; NaN stays."""
     if not isinstance(value, tuple):
@@ -339,15 +338,8 @@ def _on_scale(value: Value, levels: int) -> Value | None:
     if any(math.isnan(share) for share in value):
         return value
     points = [on_scale(share, levels) for share in value]
-    told = tuple(point for point in points if point is not None)
-    return told if len(told) == len(points) and sum(told) <= 1.0 + 1e-9 else None
-
-
-def _help(queries: Queries) -> str:
-    """How to answer."""
-    if isinstance(queries, RelativeQueries):
-        return _RELATIVE_HELP
-    return _GROUP_HELP if isinstance(queries, GroupQueries) else _HELP
+    row = tuple(point for point in points if point is not None)
+    return row if len(row) == len(points) and sum(row) <= 1.0 + 1e-9 else None
 
 
 def _reached(answers: NDArray[np.float64], row: int) -> NDArray[np.bool_]:
@@ -356,15 +348,6 @@ def _reached(answers: NDArray[np.float64], row: int) -> NDArray[np.bool_]:
     reached: NDArray[np.bool_] = silent.sum(axis=1) < silent.shape[1]
     reached[:row] = True
     return reached
-
-
-def scale_text(levels: int) -> str:
-    """The points of an even scale in words: all of a few, or the first and the last."""
-    points = [f"{point / (levels - 1):.3g}" for point in range(levels)]
-    if levels > _MANY:
-        points = [*points[:3], f"and so on in steps of {points[1]}"]
-        return f"{', '.join(points)} to 1"
-    return f"{', '.join(points[:-1])} or {points[-1]}"
 
 
 def parse_side(reply: str) -> float | None:

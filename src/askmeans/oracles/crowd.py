@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from askmeans._util.checks import check_choice, check_seed
 from askmeans.driver import Oracle
 from askmeans.exceptions import AnswerError, ParameterError, StopAsking
-from askmeans.oracles.noisy import uniform_of, uniform_of_entries
-from askmeans.oracles.wrapping import WrappingOracle
+from askmeans.oracles.noisy import WrappingOracle, uniform_of, uniform_of_entries
 from askmeans.queries import Answer, Queries, RelativeQueries, batches_of
+from askmeans.queries.levels import to_scale
 
 __all__ = ["CrowdOracle", "HostileOracle"]
 
@@ -52,7 +52,7 @@ class CrowdOracle:
     ) -> None:
         if not len(annotators):
             raise ParameterError(
-                "The 'annotators' parameter of CrowdOracle must have somebody. Got nobody instead; "
+                "The 'annotators' parameter of CrowdOracle must name an annotator. Got none; "
                 "pass a list of oracles."
             )
         parts = np.ones(len(annotators)) if shares is None else np.asarray(shares, np.float64)
@@ -104,9 +104,8 @@ class CrowdOracle:
         >>> CrowdOracle([TableOracle.from_labels([0, 1])]).who_answered([])
         array([], dtype=int64)
         """
-        asked = batches_of((answer.question for answer in history), 1)
-        found = [np.empty(0, dtype=np.intp), *map(self._places, asked)]
-        return np.concatenate(found)
+        batches = batches_of((answer.question for answer in history), 1)
+        return np.concatenate([np.empty(0, dtype=np.intp), *map(self._places, batches)])
 
     def answer(self, queries: Queries) -> Floats:
         """Answers to a batch, each by whoever it goes to; one who fails stops the asking."""
@@ -181,14 +180,14 @@ class HostileOracle(WrappingOracle):
 
     def _changed(self, queries: Queries, answers: Floats) -> Floats:
         if self.how == "flipped":
-            bent: Floats = np.clip(1.0 - np.asarray(answers, np.float64), 0.0, 1.0)
+            changed: Floats = np.clip(1.0 - np.asarray(answers, np.float64), 0.0, 1.0)
         else:
-            bent = uniform_of_entries(queries, self.random_state + 104729)
+            changed = uniform_of_entries(queries, self.random_state + 104729)
         if isinstance(queries, RelativeQueries):  # one, the other or both: nothing in between
-            return np.asarray(np.floor(2.0 * bent + 0.5) / 2.0)
-        if bent.ndim == 1:
-            return bent
-        rows: Floats = bent / np.maximum(bent.sum(axis=1, keepdims=True), 1e-300)
+            return to_scale(changed, 3)
+        if changed.ndim == 1:
+            return changed
+        rows: Floats = changed / np.maximum(changed.sum(axis=1, keepdims=True), 1e-300)
         return rows
 
 

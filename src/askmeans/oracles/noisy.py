@@ -1,5 +1,6 @@
-"""An oracle whose answers are off by chance (the paper's appendix on noisy oracles)."""
+"""Oracles whose answers are off: by noise (the paper's appendix), or rounded to a scale."""
 
+from abc import ABC, abstractmethod
 from typing import Literal
 
 import numpy as np
@@ -7,13 +8,39 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from askmeans._util.checks import check_choice, check_number, check_seed
-from askmeans.driver import Oracle
-from askmeans.oracles.wrapping import WrappingOracle
+from askmeans.driver import Oracle, annotators_of
+from askmeans.exceptions import StopAsking
 from askmeans.queries import GroupQueries, MembershipQueries, Queries, RelativeQueries
+from askmeans.queries.levels import to_scale
 
-__all__ = ["NoisyOracle", "uniform_of", "uniform_of_entries"]
+__all__ = ["NoisyOracle", "QuantizedOracle", "WrappingOracle", "uniform_of", "uniform_of_entries"]
 
 Floats = NDArray[np.float64]
+
+_SIDES = 3  # levels of a relative question: one, the other, both
+
+
+class WrappingOracle(ABC):
+    """An oracle that changes the answers of another, with the same annotators."""
+
+    oracle: Oracle
+
+    def answer(self, queries: Queries) -> Floats:
+        """The other oracle's answers, changed; also those from before a stop."""
+        try:
+            return self._changed(queries, self.oracle.answer(queries))
+        except StopAsking as stop:
+            changed = self._changed(queries, stop.answers)
+            changed = np.where(np.isnan(stop.answers), np.nan, changed)
+            raise StopAsking(changed, stop.reached) from stop.__cause__
+
+    def who(self, queries: Queries) -> list[str] | None:
+        """The annotators of the other oracle."""
+        return annotators_of(self.oracle, queries)
+
+    @abstractmethod
+    def _changed(self, queries: Queries, answers: Floats) -> Floats:
+        """The answers of this oracle, from those of the other."""
 
 
 class NoisyOracle(WrappingOracle):
@@ -83,8 +110,43 @@ class NoisyOracle(WrappingOracle):
         noise = ndtri(u) if self.kind == "gaussian" else np.sqrt(12.0) * (u - 0.5)
         disturbed = np.asarray(answers, np.float64) + self.std * noise
         if isinstance(queries, RelativeQueries):  # one, the other or both: nothing in between
-            return np.clip(np.floor(2.0 * disturbed + 0.5) / 2.0, 0.0, 1.0)
+            return to_scale(disturbed, _SIDES)
         return np.clip(disturbed, 0.0, 1.0) if self.clip else disturbed
+
+
+class QuantizedOracle(WrappingOracle):
+    """Rounds another oracle's answers to the points of a scale from 0 to 1, rows entry by entry.
+
+    Which of two an item is more like has a scale of its own, and stays.
+
+    Parameters
+    ----------
+    oracle : object
+        Whose answers are rounded.
+    levels : int
+        How many points the scale has, at least 2; five are 0, 1/4, 1/2, 3/4 and 1.
+
+    Examples
+    --------
+    >>> from askmeans.oracles import TableOracle
+    >>> from askmeans.queries import MembershipQueries
+    >>> oracle = QuantizedOracle(TableOracle([[0.3, 0.7]]), levels=5)
+    >>> oracle.answer(MembershipQueries([0, 0], [0, 1]))
+    array([0.25, 0.75])
+    """
+
+    def __init__(self, oracle: Oracle, *, levels: int) -> None:
+        check_number(levels, "levels", "QuantizedOracle", integer=True, minimum=2)
+        self.oracle = oracle
+        self.levels = levels
+
+    def __repr__(self) -> str:
+        return f"QuantizedOracle({self.oracle!r}, levels={self.levels})"
+
+    def _changed(self, queries: Queries, answers: Floats) -> Floats:
+        if isinstance(queries, RelativeQueries):
+            return answers
+        return to_scale(answers, self.levels)
 
 
 def uniform_of(queries: Queries, seed: int, *, persistent: bool = False) -> Floats:

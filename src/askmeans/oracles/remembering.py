@@ -1,4 +1,4 @@
-"""An oracle that answers from what was said before, and asks another only for the rest."""
+"""An oracle that answers from memory, and asks another only for the rest."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,9 +58,9 @@ class RememberingOracle:
                     return answers  # the driver says what is wrong; it is not to be remembered
                 self.ledger.record(new, answers, annotators=annotators_of(self.oracle, new))
             except StopAsking as stop:
-                said = new.take(stop.reached)
-                who = annotators_of(self.oracle, said)
-                self.ledger.record(said, stop.answers[stop.reached], annotators=who)
+                part = new.take(stop.reached)
+                who = annotators_of(self.oracle, part)
+                self.ledger.record(part, stop.answers[stop.reached], annotators=who)
                 reached = self.ledger.is_answered(queries)
                 raise StopAsking(self.ledger.answers(queries), reached) from stop.__cause__
         return self.ledger.answers(queries)

@@ -1,5 +1,6 @@
 """What a session gives away: memberships, centres and answers as tables; samples of its groups."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -22,7 +23,9 @@ __all__ = [
     "centers_table",
     "group_samples",
     "memberships_table",
+    "result_tables",
     "shown_item",
+    "tables_as_json",
 ]
 
 _ITEMS = ("item", "item_2", "item_3")
@@ -50,6 +53,22 @@ class Table:
     def to_csv(self) -> str:
         """The table as a CSV file that no spreadsheet takes for formulas."""
         return as_csv(self.columns, self.rows)
+
+
+def result_tables(session: Session, result: SessionResult) -> dict[str, Table]:
+    """All tables of a result, by their names."""
+    return {
+        "memberships": memberships_table(session, result),
+        "centers": centers_table(session, result),
+        "answers": answers_table(session),
+    }
+
+
+def tables_as_json(session: Session, result: SessionResult) -> str:
+    """All tables of a result in one JSON text."""
+    values = {"complete": result.complete, "state": str(result.state), "basis": result.basis}
+    tables = {name: table.records() for name, table in result_tables(session, result).items()}
+    return f"{json.dumps({**values, **tables}, indent=1)}\n"
 
 
 def memberships_table(session: Session, result: SessionResult) -> Table:

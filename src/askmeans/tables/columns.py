@@ -29,7 +29,8 @@ _KEYS = {"id", "ids", "uuid", "guid"}  # words in the name of an id column, even
 _NUMBERINGS = {"index", "idx", "key", "pk", "no", "nr", "row", "rowid", "serial"}  # if unique
 _LABELS = {"label", "labels", "class", "classes", "topic", "topics", "target", "targets",
            "category", "categories", "group", "groups", "cluster", "truth", "gold", "answer",
-           "annotation"}  # fmt: skip
+           "annotation", "species", "diagnosis"}  # fmt: skip
+_LABEL_KINDS = ("category", "boolean", "number")
 _MAX_LABELS = 50  # distinct values of a label column
 # Thai, Lao, Burmese, Japanese and Chinese are written without spaces.
 UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u3040-\u30ff\u3400-\u9fff]+")
@@ -96,12 +97,30 @@ def describe_columns(frame: "pd.DataFrame", roles: Roles, folder: Path | None) -
             else replace(column, use=_shown(column.name, roles), why=why)
             for column in columns
         ]  # fmt: skip
-    return [
+    columns = [
         replace(column, use="left out", why="looks like labels, so it is hidden; --show shows it")
         if roles.show is None and column.use == "shown" and _are_labels(frame[column.name])
         else column
         for column in columns
     ]
+    return _without_labels(columns, frame, roles)
+
+
+def _without_labels(columns: list[Column], frame: "pd.DataFrame", roles: Roles) -> list[Column]:
+    """The columns, of which those that look like labels are shown and no features.
+
+    Nobody wants to find the groups that are known. A table of nothing else is clustered by them.
+    """
+    if roles.features is not None:
+        return columns
+    why = "looks like labels; name it as a feature to cluster by it"
+    chosen = [
+        replace(column, use=_shown(column.name, roles), why=why)
+        if column.use == "feature" and column.kind in _LABEL_KINDS
+        and _are_labels(frame[column.name]) else column
+        for column in columns
+    ]  # fmt: skip
+    return chosen if any(column.use == "feature" for column in chosen) else columns
 
 
 def _is_content(column: Column) -> bool:
@@ -119,6 +138,8 @@ def _are_labels(values: "pd.Series[Any]") -> bool:
     if not _words_of(str(values.name)) & _LABELS:
         return False
     there = values.dropna()
+    if values.dtype.kind == "f" and not (there == there.round()).all():
+        return False  # measured, not named
     try:
         n_values = there.nunique()
     except TypeError:

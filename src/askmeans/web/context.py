@@ -36,7 +36,7 @@ from askmeans.web.limits import RateLimit
 from askmeans.web.result_views import ResultView, ResultViews
 from askmeans.web.scale import points_of, say, slider_step
 
-__all__ = ["STATIC", "AppContext", "said_at"]
+__all__ = ["STATIC", "AppContext", "said_at", "scale_of", "templates"]
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -144,12 +144,7 @@ class AppContext:
     @property
     def scale(self) -> dict[str, Any]:
         """The answers' scale."""
-        config = self.session.config
-        return {
-            "points": [] if config.ask == "group" else points_of(config.ask, config.levels),
-            "step": slider_step(config.levels),
-            "ask": config.ask,
-        }
+        return scale_of(self.session)
 
     def check_mark(self, form: Form) -> None:
         """Refuse a form of another session, which may have had this address before."""
@@ -201,7 +196,7 @@ class AppContext:
 
     def render(self, template: str, **values: Any) -> str:
         """A template with these values."""
-        return _templates.get_template(template).render(values)
+        return templates.get_template(template).render(values)
 
     def _predict(self, row: int) -> Sequence[float] | None:
         """How likely each group is for an item, by the last result there is."""
@@ -266,6 +261,16 @@ class AppContext:
         self.session.close()
 
 
+def scale_of(session: Session) -> dict[str, Any]:
+    """The scale of a session's answers, as the templates read it."""
+    config = session.config
+    return {
+        "points": [] if config.ask == "group" else points_of(config.ask, config.levels),
+        "step": slider_step(config.levels),
+        "ask": config.ask,
+    }
+
+
 def said_at(path: str, text: str, *, failed: bool = False) -> Response:
     """Lead to a page that says a sentence."""
     response = RedirectResponse(path, 303)
@@ -290,12 +295,13 @@ def as_html(text: str) -> Markup:
     return Markup(f'<div dir="auto">\n{html}</div>')
 
 
-_templates = Environment(  # compiled once, however many sessions are served
+templates = Environment(  # compiled once, however many sessions are served
     loader=PackageLoader("askmeans.web"),
     autoescape=True,
     undefined=StrictUndefined,
     trim_blocks=True,
     lstrip_blocks=True,
 )
-_templates.globals |= {"is_owner": False, "sees_results": False}  # unless a page says
-_templates.filters |= {"say": say, "items": rounded, "markdown": as_html}
+# Unless a page says otherwise.
+templates.globals |= {"is_owner": False, "sees_results": False, "layout": "base.html"}
+templates.filters |= {"say": say, "items": rounded, "markdown": as_html}

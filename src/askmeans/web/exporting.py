@@ -8,7 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans.sessions import Session, SessionResult
-from askmeans.sessions.tables import Table, answers_table, centers_table, memberships_table
+from askmeans.sessions.tables import (
+    answers_table,
+    centers_table,
+    memberships_table,
+    tables_as_json,
+)
 from askmeans.web.result_views import ResultView
 
 __all__ = ["EXPORTS", "Bodies", "export", "pieces", "result_json"]
@@ -75,13 +80,7 @@ def export(session: Session, file: str, result: SessionResult | None) -> bytes:
     """One of the files; answers need no result."""
     if file == "answers.csv" or result is None:
         return answers_table(session).to_csv().encode()
-    tables: dict[str, Callable[[], Table]] = {
-        "memberships": lambda: memberships_table(session, result),
-        "centers": lambda: centers_table(session, result),
-        "answers": lambda: answers_table(session),
-    }
     if file == "all.json":
-        account = {"complete": result.complete, "state": str(result.state), "basis": result.basis}
-        whole = {name: table().records() for name, table in tables.items()}
-        return f"{json.dumps({**account, **whole}, indent=1)}\n".encode()
-    return tables[file.removesuffix(".csv")]().to_csv().encode()
+        return tables_as_json(session, result).encode()
+    table = memberships_table if file == "memberships.csv" else centers_table
+    return table(session, result).to_csv().encode()

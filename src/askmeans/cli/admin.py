@@ -1,0 +1,135 @@
+"""The commands of the owner: budget, pause, audit, backup, copy, upgrade."""
+
+import dataclasses
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from askmeans.cli.options import Database, SessionOptions, command
+from askmeans.cli.output import say, show_json
+
+if TYPE_CHECKING:
+    from askmeans.sessions import AuditRecord
+
+__all__ = ["audit"]
+
+_ABOUT_GROUPS = frozenset({"rename", "describe", "group", "merge", "pin"})  # kinds of events
+
+
+@command
+def budget(
+    options: SessionOptions,
+    number: Annotated[str, typer.Argument(metavar="N", help="Most different questions to answer.")],
+) -> None:
+    """Allow another number of questions: those answered so far are among them."""
+    from askmeans.cli.questions import typed_number
+
+    with options.open() as session:
+        session.set_budget(typed_number(number, "N"))
+        report = session.status()
+        if options.as_json:
+            values = {"answered": report.answered, "budget": report.budget, "state": report.state}
+            show_json(session, values)
+        else:
+            say(f"{report.answered} of a budget of {report.budget} answered; {report.state}.")
+
+
+@command
+def pause(
+    options: SessionOptions,
+    off: Annotated[bool, typer.Option("--off", help="Hand out questions again.")] = False,
+) -> None:
+    """Hand out no questions until `askmeans pause --off`; answers are still taken."""
+    with options.open() as session:
+        if off:
+            session.resume()
+        else:
+            session.pause()
+        if options.as_json:
+            show_json(session, {"paused": not off})
+        else:
+            say("Questions are handed out again." if off else "Paused; answers are still taken.")
+
+
+@command
+def audit(options: SessionOptions) -> None:
+    """List all events of a session: when, who, from which client, and what."""
+    with options.open() as session:
+        records = session.audit()
+        if options.as_json:
+            show_json(session, {"events": [dataclasses.asdict(record) for record in records]})
+            return
+        for record in records:
+            say(_event(record, session.group_names))
+
+
+def _event(record: "AuditRecord", names: list[str]) -> str:
+    """An event in a line; groups by their present names, or as they were added, from 1."""
+    from askmeans.cli.questions import FIRST, answer_text
+
+    at = datetime.fromtimestamp(record.at, UTC).isoformat(sep=" ", timespec="seconds")
+    parts = [f"{record.event}  {at[:19]}Z  {record.annotator}  ({record.client or 'unknown'})"]
+    parts.append(f" {record.kind}")
+    if record.question is not None:
+        parts.append(f"question {record.question}")
+    if record.kind == "merge" and isinstance(record.value, float):
+        parts.append(f"group {int(record.value) + FIRST}")
+    elif record.value is not None:
+        parts.append(answer_text(record.value, names))
+    elif record.text is not None and record.kind != "undo":
+        parts.append(record.text)
+    if record.target is not None:
+        about_group = record.kind in _ABOUT_GROUPS
+        target = f"group {record.target + FIRST}" if about_group else f"{record.target}"
+        parts.append(f"into {target}" if record.kind == "merge" else f"of {target}")
+    if record.undone:
+        parts.append("(taken back)")
+    return " ".join(parts)
+
+
+@command
+def backup(
+    database: Database,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A new file for the copy.")],
+) -> None:
+    """Write a copy of a database to a new file, also while people answer."""
+    from askmeans.sessions.store import backup_store, shown
+
+    say(f"database: {shown(database)}")
+    others = backup_store(database, file.absolute())
+    say(f"backup: {file.absolute()}")
+    _say_others(others)
+
+
+@command
+def copy(
+    database: Database,
+    target: Annotated[
+        str, typer.Argument(metavar="DST", help="A new file, or a PostgreSQL without sessions.")
+    ],
+) -> None:
+    """Copy all sessions to another database, from SQLite to PostgreSQL or back, without loss."""
+    from askmeans.sessions.store import copy_store, shown
+
+    say(f"database: {shown(database)}")
+    others = copy_store(database, target)
+    say(f"copy: {shown(target)}")
+    _say_others(others)
+
+
+def _say_others(files: list[str]) -> None:
+    """The files that a copy refers to."""
+    for path in files:
+        say(f"not in it, keep it, too: {path}")
+
+
+@command
+def upgrade(database: Database) -> None:
+    """Bring a database of an older askmeans up to date, after a backup beside it."""
+    from askmeans.sessions.store import shown, upgrade_store
+
+    say(f"database: {shown(database)}")
+    old = upgrade_store(database)
+    say("Nothing to do." if old is None else f"Upgraded; the old one is {old}")

@@ -1,0 +1,246 @@
+"""The commands to answer: answer, ask, tell, undo, status, panel."""
+
+import dataclasses
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from askmeans.cli.options import (
+    Annotator,
+    Database,
+    Name,
+    QuestionNumber,
+    SessionOptions,
+    Value,
+    command,
+)
+from askmeans.cli.output import add_hint, say, show_json, write
+
+__all__ = ["PanelOptions"]
+
+_CONFLICTS = 10  # listed at most
+
+
+@command
+def answer(database: Database, annotator: Annotator = "me", name: Name = None) -> bool:
+    """Answer in the terminal, until nothing is left to ask or you stop (exit code 3)."""
+    from askmeans.cli.questions import Conversation
+    from askmeans.sessions import SessionState
+
+    with SessionOptions(database=database, name=name).open() as session:
+        finished = Conversation(session, annotator, write).run()
+        report = session.status(annotator=annotator)
+        write(f"{report.answered} questions answered; {report.state}.\n")
+        if report.state is SessionState.WAITING:
+            write("".join(f"  {holder}.\n" for holder in report.holders))
+        return finished
+
+
+@command
+def ask(
+    options: SessionOptions,
+    n: Annotated[int, typer.Option("-n", "--questions", help="How many at most.")] = 1,
+    annotator: Annotator = "me",
+) -> bool:
+    """Print questions, leased to the annotator for a while."""
+    from askmeans.cli.questions import describe, question_values
+    from askmeans.sessions import SessionState
+
+    with options.open() as session:
+        questions = session.ask(n, annotator=annotator)
+        report = session.status(annotator=annotator)
+        if options.as_json:
+            listed = [question_values(session, question) for question in questions]
+            holding = [dataclasses.asdict(each) for each in report.holding]
+            values = {"state": report.state, "questions": listed, "holding": holding}
+            show_json(session, values)
+        else:
+            for question in questions:
+                say(f"question {question.id}\n{describe(session, question)}")
+            if not questions:
+                say(f"No question for {annotator}: {report.state}.")
+            if report.state is SessionState.WAITING:
+                for holder in report.holders:
+                    say(f"  {holder}")
+        return bool(questions)
+
+
+@command
+def tell(
+    options: SessionOptions,
+    question: QuestionNumber,
+    value: Value,
+    annotator: Annotator = "me",
+    key: Annotated[
+        str | None, typer.Option(help="Your key of this answer: twice the same is harmless.")
+    ] = None,
+) -> None:
+    """Answer a question; the answer is on disk when this returns."""
+    from askmeans._util.checks import check_name
+    from askmeans.cli.questions import answer_text, is_unsure, required_value, typed_number
+
+    check_name(annotator, "annotator", "askmeans tell")
+    who: dict[str, Any] = {"annotator": annotator, "key": key}
+    with options.open() as session:
+        number, text = typed_number(question, "QUESTION"), value.strip()
+        if text.lower() == "skip":
+            receipt = session.skip(number, **who)
+        else:
+            words = "'?' for cannot say, or 'skip'"
+            parsed = required_value(session, session.question(number), text, words)
+            if is_unsure(parsed):
+                receipt = session.unsure(number, **who)
+            else:
+                receipt = session.tell(number, parsed, **who)
+        if options.as_json:
+            show_json(session, dataclasses.asdict(receipt))
+            return
+        what = "skip" if receipt.kind == "skip" else answer_text(receipt.value, session.group_names)
+        late = " (late)" if receipt.late else ""
+        again = ", as before" if receipt.repeated else ""
+        say(f"Kept: {what} to question {receipt.question}{late}{again}.")
+
+
+@command
+def undo(
+    options: SessionOptions,
+    question: Annotated[
+        int | None, typer.Option(help="The question whose answer is taken back; default: the last.")
+    ] = None,
+    annotator: Annotator = "me",
+) -> None:
+    """Take back the annotator's last answer, and list the questions that makes void."""
+    from askmeans.cli.questions import after_undo
+
+    with options.open() as session:
+        undone = session.undo(question, annotator=annotator)
+        void = [later.id for later in undone.void]
+        if options.as_json:
+            show_json(
+                session,
+                {
+                    "question": None if undone.question is None else undone.question.id,
+                    "kind": undone.kind,
+                    "value": undone.value,
+                    "void": void,
+                    "reopened": undone.reopened,
+                    "value_now": undone.value_now,
+                },
+            )
+            return
+        say(after_undo(undone, session.group_names))
+        if void:
+            say(f"Questions that followed from it: {', '.join(map(str, void))}. They may not come.")
+
+
+@command
+def status(
+    options: SessionOptions,
+    annotator: Annotated[
+        str | None, typer.Option(help="Whose state it is; default: anybody's.")
+    ] = None,
+) -> None:
+    """Show where a session stands: answered, left, rounds, who answered, how many are wrong."""
+    from askmeans.sessions import SessionState, conflicts
+
+    with options.open() as session:
+        report = session.status(annotator=annotator, estimate=True)
+        if options.as_json:
+            show_json(session, dataclasses.asdict(report))
+            return
+        left = report.left
+        budget = "" if report.budget is None else f" of a budget of {report.budget}"
+        low, high = left.minutes
+        say(f"session: {report.name}, {report.state}")
+        say(f"answered: {report.answered}{budget}; imported: {report.held}")
+        say(f"open now: {report.open} (round {report.round}), {report.leased} with an annotator")
+        for holder in report.holders:
+            say(f"  {holder}")
+        say(
+            f"left: {left.low} to {left.high} questions, {low:.0f} to {high:.0f} minutes "
+            f"({left.basis})"
+        )
+        for who, counts in report.annotators.items():
+            each = ", ".join(f"{kind} {count}" for kind, count in counts.items() if count)
+            say(f"  {who}: {each}")
+        if report.expected_wrong is None and report.estimated_error is not None:
+            say(f"estimated error: {report.estimated_error:.3f} ({report.error_basis})")
+        else:
+            say(report.wrong_items)
+        if report.good_enough:
+            say("Good enough: you may stop now; more answers still help.")
+        elif report.settled and report.state is SessionState.ASKING:
+            say("As many items were asked about as planned; more answers still help.")
+        if report.contradictions:
+            say(f"contradictions: {len(report.contradictions)}")
+            names = session.group_names
+            for conflict in report.contradictions[:_CONFLICTS]:
+                text = conflicts.describe(conflict, lambda row: session.item(row).label, names)
+                say(f"  {text}")
+        say(f"clusters: {'; '.join(session.cluster_names)}")
+        if report.suggestion:
+            say(add_hint(report.suggestion, options.database))
+        for note in report.notes:
+            say(f"note: {note}")
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class PanelOptions:
+    """The options of `askmeans panel`."""
+
+    url: Annotated[
+        str | None,
+        typer.Option("--model", metavar="URL", help="An OpenAI-compatible endpoint to ask."),
+    ] = None
+    model_name: Annotated[str | None, typer.Option(help="Which model there.")] = None
+    share: Annotated[
+        float | None,
+        typer.Option(help="Part of people's questions about random items, to audit models."),
+    ] = None
+    items: Annotated[
+        int | None, typer.Option(help="How many items, at random; default: all.", min=1)
+    ] = None
+    votes: Annotated[int, typer.Option(help="How often each item is asked about.")] = 1
+    max_cost: Annotated[
+        float | None,
+        typer.Option(help="Money to spend at most, earlier runs included; needs --prices."),
+    ] = None
+    max_tokens: Annotated[
+        int | None, typer.Option(help="Tokens to use at most, earlier runs included.")
+    ] = None
+    prices: Annotated[
+        str | None, typer.Option(metavar="IN,OUT", help="What a million tokens cost.")
+    ] = None
+    cache: Annotated[Path | None, typer.Option(help="File of raw answers; default: beside DB.")] = (
+        None
+    )
+    concurrency: Annotated[int, typer.Option(help="Requests at a time.")] = 8
+    key_variable: Annotated[str, typer.Option(help="Environment variable that has the key.")] = (
+        "OPENAI_API_KEY"
+    )
+    logprobs: Annotated[
+        bool, typer.Option("--logprobs", help="Take probabilities of answers as shares.")
+    ] = False
+    extra: Annotated[
+        str | None,
+        typer.Option(metavar="JSON", help="Sent with every request; null for what is not."),
+    ] = None
+    again: Annotated[
+        bool, typer.Option("--again", help="Ask about items that the model answered, too.")
+    ] = False
+    forecast: Annotated[
+        bool, typer.Option("--forecast", help="Say what it would cost, and ask nothing.")
+    ] = False
+    names: Annotated[
+        bool, typer.Option("--names", help="Propose names and descriptions; changes nothing.")
+    ] = False
+    session: SessionOptions
+
+
+@command
+def panel(options: PanelOptions) -> bool:
+    """Let a language model answer ahead, and show how much depends on whom."""
+    from askmeans.cli.panel import run
+
+    return run(options)

@@ -1,0 +1,123 @@
+"""The commands about rows, answers and results: add, import, export, predict."""
+
+import dataclasses
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from askmeans.cli.options import (
+    Embed,
+    Force,
+    Id,
+    NewData,
+    Out,
+    Reader,
+    Scheduler,
+    SessionOptions,
+    Top,
+    Vectors,
+    command,
+)
+from askmeans.cli.output import complain, say, show_json
+
+__all__ = ["PredictOptions"]
+
+
+@command
+def add(
+    options: SessionOptions,
+    data: NewData,
+    id: Id = None,  # noqa: A002 - the option's name
+    vectors: Vectors = None,
+    embed: Embed = None,
+) -> None:
+    """Add rows: they get memberships by what the answers taught, and no answer is lost."""
+    from askmeans.cli.predict import recipe_of
+    from askmeans.cli.tables import embed_option
+    from askmeans.tables import apply_recipe
+
+    with options.open() as session:
+        recipe = recipe_of(session.config, session.rows.columns)
+        embed = embed_option(embed)
+        items = apply_recipe(recipe, Path(data), id=id, vectors=vectors, embed=embed)
+        for note in items.notes:
+            complain(f"warning: {note}")
+        before = len(session.rows)
+        numbered = [str(row) for row in range(len(items.ids))]  # the file has no column of ids
+        named = id is not None or (recipe.id is not None and items.ids != numbered)
+        session.add_rows(
+            items.features.astype(session.rows.base.dtype), items=items.shown,
+            ids=items.ids if named else None,
+        )  # fmt: skip
+        count = len(session.rows) - before
+        if options.as_json:
+            show_json(session, {"added": count, "n_items": len(session.rows)})
+        else:
+            say(f"{count} rows added; {len(session.rows)} items now, every answer kept.")
+
+
+@command
+def import_(
+    options: SessionOptions,
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE", help="Known answers: a CSV, or JSON or Parquet of another tool."
+        ),
+    ],
+) -> None:
+    """Import known answers: they cost no budget and are not asked."""
+    from askmeans.cli.answer_files import session_answers
+
+    with options.open() as session:
+        answers = session_answers(session, file)
+        report = session.take_in(answers)
+        if options.as_json:
+            show_json(session, {"read": len(answers), **dataclasses.asdict(report)})
+            return
+        say(f"{report.new} answers imported, {report.there} were there already.")
+        if report.otherwise:
+            say(f"{report.otherwise} had another answer here; those answers stay.")
+
+
+@command
+def export(
+    options: SessionOptions,
+    out: Out = None,
+    format: Annotated[  # noqa: A002 - the option's name
+        Literal["csv", "parquet", "json", "label-studio", "argilla", "huggingface"],
+        typer.Option(help="The format of the files."),
+    ] = "csv",
+    force: Force = False,
+) -> None:
+    """Write memberships, centres and answers so far, keyed by id."""
+    from askmeans.cli.export import run
+
+    run(options, out, format, force=force)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class PredictOptions:
+    """The options of `askmeans predict`."""
+
+    session: SessionOptions
+    data: NewData
+    out: Annotated[
+        Path | None,
+        typer.Option(help="FILE.csv, .parquet or .xlsx to write; default: a CSV beside DATA."),
+    ] = None
+    top: Top = None
+    id: Id = None
+    embed: Embed = None
+    engine: Reader = "disk"
+    scheduler: Scheduler = None
+    force: Force = False
+
+
+@command
+def predict(options: PredictOptions) -> None:
+    """Write the memberships of all rows of a file, by what the answers taught; nothing is added."""
+    from askmeans.cli.predict import run
+
+    run(options)

@@ -1,0 +1,77 @@
+"""What commands print. All of it goes through here, so that no data controls the terminal."""
+
+import json
+import sys
+from typing import TYPE_CHECKING, Any
+
+from askmeans._util.text import printable
+
+if TYPE_CHECKING:
+    from askmeans.sessions import Session
+
+__all__ = [
+    "add_hint",
+    "complain",
+    "plain",
+    "say",
+    "say_database",
+    "show_json",
+    "typed_database",
+    "write",
+]
+
+
+def say(text: str) -> None:
+    """A line on standard output, at once."""
+    write(text + "\n")
+
+
+def write(text: str) -> None:
+    """Text on standard output, at once."""
+    sys.stdout.write(printable(text))
+    sys.stdout.flush()
+
+
+def complain(text: str) -> None:
+    """A line on standard error that begins with our name."""
+    sys.stderr.write(printable(f"askmeans: {text}\n"))
+
+
+def say_database(database: str) -> None:
+    """The database a command works on, if it exists."""
+    from askmeans.sessions.store import file_of, is_postgresql, shown
+
+    if is_postgresql(database) or file_of(database).exists():
+        say(f"database: {shown(database)}")
+
+
+def typed_database(database: str) -> str:
+    """The database as a person types it in another command, without a password."""
+    from askmeans.sessions.store import is_postgresql, shown
+
+    return shown(database) if is_postgresql(database) else database
+
+
+def add_hint(suggestion: str, database: str) -> str:
+    """The suggestion of another group, and the command that adds it."""
+    return f"{suggestion} Add one: askmeans groups {typed_database(database)} --add NAME"
+
+
+def show_json(session: "Session", values: dict[str, Any]) -> None:
+    """One JSON object, the database and the session first."""
+    say(json.dumps({"database": session.url, "session": session.name, **plain(values)}))
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON has it: None for infinity; of an array its mean and its largest value."""
+    import numpy as np
+
+    if isinstance(value, np.ndarray):
+        return {"mean": float(value.mean()), "largest": float(value.max())}
+    if isinstance(value, dict):
+        return {key: plain(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(part) for part in value]
+    if isinstance(value, float) and not np.isfinite(value):
+        return None
+    return value

@@ -1,0 +1,288 @@
+"""The commands to start with, and their options: demo, plan, fit, init, serve."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from askmeans._util.progress import stage
+from askmeans.cli.options import (
+    PORT,
+    AskName,
+    Budget,
+    Clusters,
+    Database,
+    Features,
+    Force,
+    Json,
+    Name,
+    NoBrowser,
+    Out,
+    Port,
+    QuestionOptions,
+    Reader,
+    Scheduler,
+    Seconds,
+    TableOptions,
+    Top,
+    command,
+)
+from askmeans.cli.output import say_database
+from askmeans.exceptions import ParameterError
+
+__all__ = ["INIT_STAGES", "FitOptions", "InitOptions", "PlanOptions", "ServeOptions"]
+
+INIT_STAGES = 4  # starting, reading, encoding, grouping and saving
+_THIS_MACHINE = ("127.0.0.1", "::1")  # the proxy's addresses by default
+
+
+@command
+def demo(
+    out: Annotated[Path, typer.Option(help="Folder for all files.", file_okay=False)] = Path(
+        "demo"
+    ),
+    data: Annotated[
+        bool,
+        typer.Option("--data", help="Only write example data: messages to a shop, and pictures."),
+    ] = False,
+    web: Annotated[
+        bool, typer.Option("--web", help="Be the expert yourself, on a page in the browser.")
+    ] = False,
+    port: Port = PORT,
+    no_browser: NoBrowser = False,
+) -> None:
+    """Cluster drawn faces by their moods with questions to a simulated expert; draw a picture."""
+    if data:
+        from askmeans.cli.example_data import write_data
+
+        for path in write_data(out):
+            typer.echo(path)
+    elif web:
+        from askmeans.cli.example_data import make_faces_session
+
+        database = out / "faces.db"
+        if not database.exists():
+            make_faces_session(database)
+        serve(ServeOptions(database=str(database), port=port, no_browser=no_browser))
+    else:
+        from askmeans.cli.demo import run
+
+        run(out)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanOptions:
+    """The options of `askmeans plan`."""
+
+    data: Annotated[Path | None, typer.Argument(help="A data file, for the number of items.")] = (
+        None
+    )
+    k: Clusters
+    n: Annotated[
+        int | None, typer.Option("-n", "--items", help="Number of items, instead of DATA.")
+    ] = None
+    features: Features = None
+    ask: Annotated[AskName, typer.Option(help="The kind of question, as in fit.")] = "membership"
+    budget: Budget = None
+    seconds_per_question: Seconds = 5.0
+    as_json: Json = False
+
+
+@command
+def plan(options: PlanOptions) -> None:
+    """Forecast the cost of asking: questions, rounds, minutes, and the expected error."""
+    from askmeans.cli.plan import run
+
+    run(options)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FitOptions:
+    """The options of `askmeans fit`."""
+
+    data: Annotated[Path, typer.Argument(help="A file, one row per item, or a folder of images.")]
+    n_clusters: Clusters
+    expert: Annotated[
+        str | None,
+        typer.Option(
+            help="Who answers: 'console' (you, in a session beside DATA), 'labels:COLUMN' "
+            "(simulated), or 'none'."
+        ),
+    ] = None
+    table: TableOptions
+    questions: QuestionOptions
+    repeats: Annotated[
+        int, typer.Option(help="How often a question is asked on average, at most.")
+    ] = 1
+    answers: Annotated[
+        Path | None, typer.Option(help="A file of known answers, which are not asked again.")
+    ] = None
+    out: Out = None
+    plot: Annotated[bool, typer.Option("--plot", help="Draw a picture, too.")] = False
+    force: Force = False
+    engine: Annotated[
+        Literal["memory", "disk", "dask", "gpu"],
+        typer.Option(
+            help="Where the work is done: 'memory', 'disk' (blocks of a file), 'dask' or 'gpu'."
+        ),
+    ] = "memory"
+    scheduler: Scheduler = None
+    memory: Annotated[
+        str | None, typer.Option(help="Memory for --engine disk, dask or gpu; default: 1GiB.")
+    ] = None
+    top: Top = None
+    as_json: Json = False
+
+
+@command
+def fit(options: FitOptions) -> bool:
+    """Cluster the rows of a file softly, asking an expert."""
+    if options.engine != "memory":
+        from askmeans.cli.fit_large import run_large
+
+        run_large(options)
+        return True
+    from askmeans.cli.fit import run
+
+    return run(options)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InitOptions:
+    """The options of `askmeans init`."""
+
+    database: Database
+    data: Annotated[str, typer.Argument(metavar="DATA", help="A data file.")]
+    k: Annotated[
+        str,
+        typer.Option(
+            "-k",
+            "--clusters",
+            help="Number of clusters; 'auto': two, and one more whenever the answers call for it.",
+        ),
+    ]
+    table: TableOptions
+    questions: QuestionOptions
+    good_enough: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SHARE",
+            help="The target: the share of items that may be in the wrong group, as in 5% or 0.05. "
+            "Default: 1%, where answers are all or nothing.",
+        ),
+    ] = None
+    annotations: Annotated[
+        str,
+        typer.Option(
+            help="How many people answer each question; 2-4: two, up to four where they disagree; "
+            "1-3: one, more where models expected another answer."
+        ),
+    ] = "1"
+    name: Annotated[str, typer.Option(help="The session's name.")] = "main"
+    seconds_per_question: Seconds = 5.0
+    engine: Reader = "disk"
+    scheduler: Scheduler = None
+    as_json: Json = False
+
+    @property
+    def n_clusters(self) -> int | str:
+        """The number of clusters, or auto."""
+        try:
+            return self.k if self.k == "auto" else int(self.k)
+        except ValueError as error:
+            message = f"'{self.k[:60]}' must be a whole number, or 'auto'."
+            raise typer.BadParameter(message, param_hint="'-k' / '--clusters'") from error
+
+    @property
+    def target(self) -> float | None:
+        """The share of wrong items below which the result is good enough."""
+        if self.good_enough is None:
+            return None
+        number, percent, rest = self.good_enough.partition("%")
+        try:
+            share = float(number) / (100.0 if percent else 1.0)
+        except ValueError:
+            share = 0.0
+        if rest.strip() or not 0.0 < share <= 1.0:
+            message = f"'{self.good_enough[:60]}' must be a share above 0, as in 5% or 0.05."
+            raise typer.BadParameter(message, param_hint="'--good-enough'")
+        return share
+
+    @property
+    def n_annotations(self) -> int | tuple[int, int]:
+        """A number of people, or the least and the largest."""
+        least, dash, most = self.annotations.partition("-")
+        try:
+            return (int(least), int(most)) if dash else int(least)
+        except ValueError as error:
+            message = f"'{self.annotations[:60]}' must be a number, or two as in 2-4."
+            raise typer.BadParameter(message, param_hint="'--annotations'") from error
+
+
+@command
+def init(options: InitOptions) -> None:
+    """Make a session: people answer over days, and nothing is lost."""
+    with stage("starting", 1, INIT_STAGES):
+        from askmeans.cli.init import run
+
+    run(options)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServeOptions:
+    """The options of `askmeans serve`."""
+
+    database: Database
+    host: Annotated[
+        str, typer.Option(help="Address to listen at; others than loopback only encrypted.")
+    ] = "127.0.0.1"
+    port: Port = PORT
+    no_browser: NoBrowser = False
+    log_json: Annotated[
+        bool,
+        typer.Option(
+            "--log-json", help="Log requests and errors as JSON, without answers; print no link."
+        ),
+    ] = False
+    public_host: Annotated[
+        list[str] | None,
+        typer.Option(help="Name of the page for other machines; may be given several times."),
+    ] = None
+    certificate: Annotated[
+        Path | None, typer.Option(help="Certificate (PEM), to encrypt for others.")
+    ] = None
+    key: Annotated[Path | None, typer.Option(help="The certificate's key (PEM).")] = None
+    behind_proxy: Annotated[
+        bool,
+        typer.Option("--behind-proxy", help="All requests come through a proxy that encrypts."),
+    ] = False
+    proxy_address: Annotated[
+        list[str] | None,
+        typer.Option(help="The proxy's address or network; default: this machine."),
+    ] = None
+    name: Name = None
+
+
+@command
+def serve(options: ServeOptions) -> None:
+    """Open a page on which people answer in the browser, and see the clusters take shape."""
+    from askmeans.web import Access
+    from askmeans.web import serve as serve_page
+
+    if options.proxy_address and not options.behind_proxy:
+        raise ParameterError(
+            "The 'proxy_address' parameter of askmeans serve must come with --behind-proxy. "
+            f"Got {', '.join(options.proxy_address)} without."
+        )
+    access = Access(
+        public_hosts=tuple(options.public_host or ()),
+        certificate=options.certificate,
+        key=options.key,
+        proxies=tuple(options.proxy_address or _THIS_MACHINE) if options.behind_proxy else (),
+    )
+    say_database(options.database)
+    serve_page(
+        options.database, options.name, host=options.host, port=options.port,
+        open_browser=not options.no_browser, json_logs=options.log_json, access=access,
+    )  # fmt: skip
