@@ -57,7 +57,8 @@ def test_cannot_say_before_a_stop_is_an_answer():
 
 
 def test_what_is_no_plan_is_refused_before_anybody_is_asked():
-    with pytest.raises(ParameterError, match=r"'plan' parameter of run .* policy\(\) of a strategy"):
+    message = r"'plan' parameter of run .* policy\(\) of a strategy"
+    with pytest.raises(ParameterError, match=message):
         run(TwoPhase(), oracles.CallbackOracle())
 
 

@@ -148,7 +148,7 @@ class Changes(Regrouping):
             raise ParameterError(
                 "The option 'good_enough' of Session.set_option must be left alone with a strategy "
                 "of the paper, which does not estimate how many items are wrong. Got "
-                f"{value!r:.40}; use strategy=\"auto\".",
+                f'{value!r:.40}; use strategy="auto".',
                 user_message="This session does not estimate how many items are wrong, so there is "
                 "nothing to stop at. Set a number of questions instead.",
             )
