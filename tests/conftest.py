@@ -58,7 +58,7 @@ def state_home(tmp_path_factory):
 def ctrl_c():
     """Ctrl-C as Python has it, here and in processes started, also where the parent ignores it.
 
-    Nothing is collected meanwhile: hypothesis watches collections, and what is raised there is lost.
+    Nothing is collected meanwhile: what is raised in hooks of a collection is lost.
     """
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     gc.disable()
