@@ -120,6 +120,17 @@ def test_of_the_items_nobody_was_asked_about_as_many_are_wrong_as_expected(k, of
     assert stack.expected[1000:].mean() == pytest.approx(np.abs(U - Y[1000:]).mean(), rel=0.15)
 
 
+def test_a_cluster_that_no_answer_has_met_may_have_items_nevertheless():
+    Y = np.hstack([np.eye(2)[np.random.default_rng(0).integers(2, size=18)], np.zeros((18, 2))])
+    training = Training.of(np.arange(18), Y, np.ones(18), np.ones(18))
+    model = Fitted(name="discriminant", pool=Y, held_out=Y, predict=lambda X: X)
+    plain, stack = (stack_models([model], training, some_unmet=unmet) for unmet in (False, True))
+    assert_allclose(stack.pool[:, 2:] - plain.pool[:, 2:], 1.0 / 22.0, atol=1e-4)
+    assert_allclose(stack.pool.sum(axis=1), 1.0)
+    assert_allclose(stack.predict(Y), stack.pool)
+    assert (stack.pool.argmax(axis=1) == Y.argmax(axis=1)).all()
+
+
 def test_models_that_were_wrong_on_answers_are_not_trusted_on_other_items():
     truth = np.random.default_rng(0).integers(2, size=500)
     sure = np.where(np.eye(2)[truth] > 0, 0.99, 0.01)

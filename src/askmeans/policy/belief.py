@@ -159,7 +159,9 @@ class Belief:
         proximity = None
         if training.is_hard:
             proximity = Proximity.of(self.pool, training, self.strata.resolution)
-        return stack_models(ensemble.learn(training), training, proximity)
+        return stack_models(
+            ensemble.learn(training), training, proximity, some_unmet=ensemble.clusters is None
+        )
 
     def _misfit(self, U: Floats) -> float:
         """How far memberships of the pool are from what was told."""
