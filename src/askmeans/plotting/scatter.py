@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from askmeans._util.checks import as_matrix
 from askmeans.exceptions import DataError, ParameterError
-from askmeans.fuzzy.even_rows import GOLDEN, even_rows
+from askmeans.fuzzy.arrays import GOLDEN, even_rows
 from askmeans.fuzzy.model import as_memberships
 from askmeans.plotting._colors import blend, cluster_palette
 from askmeans.plotting._display import Display, as_names, fitted_attribute

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans.contradictions import rounding_noise
-from askmeans.fuzzy.simplex import keep_answers, within_bounds
+from askmeans.fuzzy.arrays import keep_answers, within_bounds
 from askmeans.policy.consulting import consulted
 from askmeans.policy.elsewhere import WithoutRest, is_elsewhere, n_hidden_groups, with_elsewhere
 from askmeans.policy.ensemble import FEW, Ensemble, one_thread

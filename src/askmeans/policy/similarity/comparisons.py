@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans.contradictions import rounding_noise
-from askmeans.fuzzy.simplex import onto_simplex
+from askmeans.fuzzy.arrays import onto_simplex
 from askmeans.queries import Answers, PairQueries, RelativeQueries, TripletQueries
 
 __all__ = ["Comparisons", "Expected", "compared_by", "fit_rows"]
