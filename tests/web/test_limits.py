@@ -11,7 +11,7 @@ import uvicorn
 
 from askmeans.web import create_app, guard
 from askmeans.web.limits import BoundedProtocol, RateLimit, rate_limit_key
-from askmeans.web.runner import _listen
+from askmeans.web.runner import listen
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def serving(database):
     def serve(**limits):
         protocol = type("Protocol", (BoundedProtocol,), limits)
         app = create_app(database)
-        listening = _listen("127.0.0.1", 0)
+        listening = listen("127.0.0.1", 0)
         config = uvicorn.Config(app, log_level="critical", http=protocol, proxy_headers=False,
                                 timeout_graceful_shutdown=1)  # fmt: skip
         server = uvicorn.Server(config)
