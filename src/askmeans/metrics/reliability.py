@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from askmeans._util.checks import check_choice
-from askmeans._util.floats import default_float_errors
+from askmeans._util.guards import default_float_errors
 from askmeans.exceptions import DataError
 
 __all__ = ["annotator_alphas", "krippendorff_alpha"]

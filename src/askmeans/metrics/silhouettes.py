@@ -7,9 +7,10 @@ extension of the silhouette width criterion for cluster analysis).
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from askmeans._util.checks import as_clustering, as_matrix, as_memberships, check_number, check_rows
-from askmeans._util.floats import default_float_errors
+from askmeans._util.checks import as_matrix, check_number
+from askmeans._util.guards import default_float_errors
 from askmeans.exceptions import DataError
+from askmeans.fuzzy.model import as_clustering, as_memberships, check_rows
 
 __all__ = ["fuzzy_silhouette", "simplified_silhouette"]
 

@@ -11,15 +11,10 @@ from numpy.typing import ArrayLike
 from scipy.spatial.distance import pdist
 from scipy.special import entr
 
-from askmeans._util.checks import (
-    as_clustering,
-    as_memberships,
-    check_choice,
-    check_fuzzifier,
-)
-from askmeans._util.floats import default_float_errors
+from askmeans._util.checks import check_choice
+from askmeans._util.guards import default_float_errors
 from askmeans.exceptions import DataError
-from askmeans.fuzzy.model import objective
+from askmeans.fuzzy.model import as_clustering, as_memberships, check_fuzzifier, objective
 
 __all__ = [
     "fukuyama_sugeno",

@@ -11,9 +11,10 @@ from matplotlib.lines import Line2D
 from matplotlib.patheffects import withStroke
 from numpy.typing import ArrayLike, NDArray
 
-from askmeans._util.checks import as_matrix, as_memberships
+from askmeans._util.checks import as_matrix
 from askmeans.exceptions import DataError, ParameterError
 from askmeans.fuzzy.even_rows import GOLDEN, even_rows
+from askmeans.fuzzy.model import as_memberships
 from askmeans.plotting._colors import blend, cluster_palette
 from askmeans.plotting._display import Display, as_names, fitted_attribute
 
