@@ -136,9 +136,8 @@ class BoundedProtocol(H11Protocol):
 
     def _make_room(self) -> bool:
         """End a connection of the client that has most, if it has more than this one's."""
-        connections: list[BoundedProtocol] = [
-            each for each in self.connections if not each.transport.is_closing()
-        ]  # type: ignore[misc]  # all are ours
+        everybody: list[BoundedProtocol] = list(self.connections)  # type: ignore[arg-type]  # all are ours
+        connections = [each for each in everybody if not each.transport.is_closing()]
         counts = Counter(each.rate_limit_key for each in connections)
         busiest, most = counts.most_common(1)[0]
         if most <= counts[self.rate_limit_key]:
