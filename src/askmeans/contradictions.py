@@ -9,9 +9,10 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from askmeans._util.checks import as_memberships, check_number
-from askmeans._util.floats import default_float_errors
+from askmeans._util.checks import check_number
+from askmeans._util.guards import default_float_errors
 from askmeans.exceptions import DataError
+from askmeans.fuzzy.model import as_memberships
 from askmeans.queries import Answer, GroupQueries, MembershipQueries, Queries, RelativeQueries
 
 __all__ = ["find_contradictions", "find_suspects"]

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from askmeans._util.checks import check_fuzzifier, check_number
+from askmeans._util.checks import check_number
 from askmeans.exceptions import ParameterError
-from askmeans.fuzzy.model import weighted_centers
+from askmeans.fuzzy.model import check_fuzzifier, weighted_centers
 
 __all__ = ["Planted", "make_cores_and_arms"]
 

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from askmeans._util.floats import default_float_errors
+from askmeans._util.guards import default_float_errors
 from askmeans.fuzzy import kernels
 from askmeans.fuzzy.collapse import fuzzifier_bound, merged_clusters, sample_rows
 from askmeans.fuzzy.engines import ArrayEngine, Engine, read_only

@@ -9,16 +9,16 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from askmeans._util.checks import (
+from askmeans._util.checks import check_choice, check_number
+from askmeans._util.guards import default_float_errors
+from askmeans.fuzzy.model import (
     as_clustering,
     as_items_and_centers,
     as_memberships,
-    check_choice,
     check_fuzzifier,
-    check_number,
+    closed_form_memberships,
+    squared_distances,
 )
-from askmeans._util.floats import default_float_errors
-from askmeans.fuzzy.model import closed_form_memberships, squared_distances
 
 __all__ = ["beta", "gamma", "largest_inversion", "rho_pure", "rho_weight"]
 

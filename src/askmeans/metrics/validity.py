@@ -11,19 +11,16 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import pdist
 from scipy.special import entr
 
-from askmeans._util.checks import (
-    Matrix,
-    as_clustering,
-    as_matrix,
-    as_memberships,
-    check_choice,
-    check_fuzzifier,
-    check_number,
-    check_rows,
-)
-from askmeans._util.floats import default_float_errors
+from askmeans._util.checks import Matrix, as_matrix, check_choice, check_number
+from askmeans._util.guards import default_float_errors
 from askmeans.exceptions import DataError
-from askmeans.fuzzy.model import objective
+from askmeans.fuzzy.model import (
+    as_clustering,
+    as_memberships,
+    check_fuzzifier,
+    check_rows,
+    objective,
+)
 
 __all__ = ["fuzzy_silhouette", "partition_coefficient", "partition_entropy", "xie_beni"]
 

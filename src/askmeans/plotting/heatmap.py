@@ -9,7 +9,7 @@ from matplotlib.colorbar import Colorbar
 from matplotlib.image import AxesImage
 from numpy.typing import ArrayLike, NDArray
 
-from askmeans._util.checks import as_memberships
+from askmeans.fuzzy.model import as_memberships
 from askmeans.plotting.display import Display, as_names, fitted_attribute
 
 __all__ = ["MembershipHeatmapDisplay"]

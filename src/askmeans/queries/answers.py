@@ -128,6 +128,7 @@ class Answers(Sequence[Answer]):
 
     Examples
     --------
+    >>> from askmeans.queries import PairQueries
     >>> answers = Answers([(1, PairQueries([[0, 1], [0, 2]]), np.array([0.5, np.nan]))])
     >>> len(answers), answers[0].value, answers[-1].items
     (2, 0.5, (0, 2))
@@ -248,6 +249,7 @@ class Answers(Sequence[Answer]):
 
         Examples
         --------
+        >>> from askmeans.queries import PairQueries
         >>> len(Answers([(1, PairQueries([[0, 1], [0, 2]]), np.array([0.5, 1.0]))]).first(1))
         1
         """
@@ -269,6 +271,7 @@ class Answers(Sequence[Answer]):
 
         Examples
         --------
+        >>> from askmeans.queries import PairQueries
         >>> Answers([(1, PairQueries([[0, 1]]), np.array([0.5]))]).ledger().counts
         {'pair': 1}
         """
@@ -283,6 +286,7 @@ class Ledger:
 
     Examples
     --------
+    >>> from askmeans.queries import PairQueries
     >>> ledger = Ledger()
     >>> queries = PairQueries([[0, 1], [1, 0], [0, 2]])
     >>> new = ledger.unanswered(queries)
@@ -333,6 +337,7 @@ class Ledger:
 
         Examples
         --------
+        >>> from askmeans.queries import MembershipQueries
         >>> len(Ledger().unanswered(MembershipQueries([0, 0], [1, 1])))
         1
         """
@@ -363,6 +368,7 @@ class Ledger:
 
         Examples
         --------
+        >>> from askmeans.queries import MembershipQueries
         >>> ledger = Ledger()
         >>> ledger.record(MembershipQueries([0], [1]), [0.5])
         >>> ledger.counts
@@ -405,6 +411,7 @@ class Ledger:
 
         Examples
         --------
+        >>> from askmeans.queries import MembershipQueries
         >>> Ledger().is_answered(MembershipQueries([0], [1]))
         array([False])
         """
@@ -426,6 +433,7 @@ class Ledger:
 
         Examples
         --------
+        >>> from askmeans.queries import MembershipQueries
         >>> Ledger().answers(MembershipQueries([0], [1]))
         array([nan])
         """
@@ -451,6 +459,7 @@ class Ledger:
 
         Examples
         --------
+        >>> from askmeans.queries import PairQueries
         >>> ledger = Ledger()
         >>> ledger.record(PairQueries([[0, 1]]), [0.5], annotators=["Ada"])
         >>> ledger.annotators(PairQueries([[1, 0], [1, 2]]))
