@@ -45,7 +45,6 @@ class Answer:
         The answer, a row for a group question. NaN is "cannot say".
     annotator : str, default="me"
         The annotator's name.
-
     """
 
     round: int

@@ -51,7 +51,6 @@ class Question(NamedTuple):
         The cluster, for a membership.
     repeat : int
         Number of the repetition, from 0.
-
     """
 
     kind: str
