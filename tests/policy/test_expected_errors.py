@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from askmeans.policy.expected_errors import error_by_uncertainty
+from askmeans.policy.calibration import error_by_uncertainty
 
 
 @pytest.mark.parametrize("power", [0.7, 1.0, 2.0])

@@ -5,10 +5,10 @@ import pytest
 from numpy.testing import assert_allclose
 
 from askmeans import Stratified, oracles, run
+from askmeans.policy.calibration import Proximity
 from askmeans.policy.ensemble import Ensemble
-from askmeans.policy.proximity import Proximity
+from askmeans.policy.pool import Strata
 from askmeans.policy.stacking import stack_models
-from askmeans.policy.strata import Strata
 
 
 def near_duplicates(seed, n=50, copies=6, k=4):

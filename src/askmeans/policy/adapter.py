@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from askmeans._util.guards import default_float_errors
 from askmeans.exceptions import AskmeansError, PlanError, StopAsking
 from askmeans.paper.plan import Plan
-from askmeans.policy.asked import digest
+from askmeans.policy.stratified import digest
 from askmeans.queries import ME, Answers, Ledger, Queries, Question
 from askmeans.results import Clustering, Result
 

@@ -1,8 +1,8 @@
 """A panel: language models answer ahead, people are asked what matters, and who is right is told.
 
 A model's answers are in the log, neither asked nor counted. The policy weighs them by how they
-agree with people's (`askmeans.policy.panel`). A share of people's questions is about random items:
-these tell honestly how often a model is wrong.
+agree with people's (`askmeans.policy.advisers`). A share of people's questions is about random
+items: these tell honestly how often a model is wrong.
 """
 
 import json
@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from askmeans._util.checks import check_name
 from askmeans.exceptions import AnswerError, ParameterError, SessionError
+from askmeans.policy.advisers import Adviser, audit_order
 from askmeans.policy.belief import Belief
-from askmeans.policy.panel import Weighed, audit_order
 from askmeans.policy.stratified import StratifiedPolicy
 from askmeans.queries import MODEL
 from askmeans.queries.values import Row
@@ -148,7 +148,7 @@ class PanelReport:
 
 
 def _score_of(
-    model: Weighed | None,
+    model: Adviser | None,
     said: Mapping[int, Row | None],
     belief: Belief,
     order: list[int],
@@ -163,12 +163,12 @@ def _score_of(
             audited=0, audit_error=None, audit_band=None, confusions=(),
         )  # fmt: skip
     people = _rows_told(belief)
-    answered = set(model.answers.items.tolist())
+    answered = set(model.advice.items.tolist())
     audit = audited(belief, (row for row in order if row in answered))
     errors = [_apart(model, people[row], row) for row in audit]
     mean = sum(errors) / len(errors) if errors else None
     return ModelScore(
-        answers=len(model.answers.items),
+        answers=len(model.advice.items),
         unsure=silent,
         together=model.n_together,
         agreement=model.agreement,
@@ -183,11 +183,11 @@ def _score_of(
 
 def _rows_told(belief: Belief) -> dict[int, Floats]:
     """What people said of items, where next to nothing is left of a row; "none of these" last."""
-    whole = belief.told.is_known & (belief.told.left <= _REST)
-    told = np.nan_to_num(belief.told.values[:, : belief.n_clusters], nan=0.0)
+    whole = belief.evidence.is_known & (belief.evidence.left <= _REST)
+    told = np.nan_to_num(belief.evidence.values[:, : belief.n_clusters], nan=0.0)
     rest = np.clip(1.0 - told.sum(axis=1, keepdims=True), 0.0, 1.0)
     rows = np.hstack([told, rest])[whole]
-    return dict(zip(belief.told.items[whole].tolist(), rows, strict=True))
+    return dict(zip(belief.evidence.items[whole].tolist(), rows, strict=True))
 
 
 def audited(belief: Belief, order: Iterable[int]) -> list[int]:
@@ -197,23 +197,23 @@ def audited(belief: Belief, order: Iterable[int]) -> list[int]:
     Those of which people could not say anything are passed over: they tell nothing of a model.
     """
     told = _rows_told(belief)
-    silent = set(belief.told.items[~belief.told.is_known].tolist())
+    silent = set(belief.evidence.items[~belief.evidence.is_known].tolist())
     reached = takewhile(lambda row: row in told or row in silent, order)
     return [row for row in reached if row in told]
 
 
-def _apart(model: Weighed, people: Floats, row: int) -> float:
+def _apart(model: Adviser, people: Floats, row: int) -> float:
     """How far a model is from people on an item."""
-    _, says = model.answers.of(np.array([row], dtype=np.intp))
+    _, says = model.advice.of(np.array([row], dtype=np.intp))
     return 0.5 * float(np.abs(says[0] - people).sum())
 
 
 def _confusions(
-    model: Weighed, people: Mapping[int, Floats], names: list[str]
+    model: Adviser, people: Mapping[int, Floats], names: list[str]
 ) -> tuple[Confusion, ...]:
     """What a model mistakes for what."""
     items = np.array(sorted(people), dtype=np.intp)
-    known, says = model.answers.of(items)
+    known, says = model.advice.of(items)
     pairs = Counter(
         (int(people[int(row)].argmax()), int(said.argmax()))
         for row, said in zip(items[known], says, strict=True)
@@ -243,7 +243,7 @@ def _doubtful(belief: Belief) -> tuple[int, ...]:
     if belief.stack is None:
         return ()
     order = np.argsort(-belief.stack.uncertainty, kind="stable")
-    asked = set(belief.asked.tolist())
+    asked = set(belief.places.tolist())
     rows = [int(belief.pool.rows[place]) for place in order if place not in asked]
     return tuple(rows[:_LISTED])
 
@@ -354,7 +354,7 @@ class PanelAnswers(Opinions):
         belief = policy.belief()
         U, names = result.memberships, list(result.cluster_names)
         order = audit_order(n, policy.settings.seed)
-        weighed = {model.answers.name: model for model in belief.panel.models}
+        weighed = {model.advice.name: model for model in belief.advisers.members}
         scores = {
             name.removeprefix(MODEL): _score_of(
                 weighed.get(name), said[name], belief, order, names,
@@ -364,13 +364,13 @@ class PanelAnswers(Opinions):
         }  # fmt: skip
         return PanelReport(
             items=n,
-            people=belief.n_told,
+            people=belief.n_answered,
             models=scores,
             decided_by_models=_moved(U, policy.memberships_without(set(said))),
             would_change=result.expected_wrong,
             to_check=_doubtful(belief),
             audit_share=share,
-            notes=tuple(belief.panel.notes()),
+            notes=tuple(belief.advisers.notes()),
         )
 
     def audit_order(self) -> list[int]:
