@@ -43,11 +43,6 @@ class Contradiction:
         Their positions in the history.
     excess : float
         The size of the contradiction beyond three standard deviations of the noise.
-
-    Examples
-    --------
-    >>> Contradiction(kind="row", answers=(0, 1), excess=0.5).excess
-    0.5
     """
 
     kind: str
@@ -67,12 +62,6 @@ class Suspects:
         Suspect annotators; empty if annotators are unknown.
     deviations : ndarray of shape (n_answers,)
         Deviation of each answer from the memberships, in robust standard deviations.
-
-    Examples
-    --------
-    >>> flagged = Suspects(answers=np.array([True]), annotators=(), deviations=np.array([9.0]))
-    >>> flagged.answers.sum()
-    np.int64(1)
     """
 
     answers: NDArray[np.bool_]
@@ -156,11 +145,6 @@ def find_suspects(
     -------
     Suspects
         Suspect answers and annotators. If annotators are known, answers are flagged by annotator.
-
-    Raises
-    ------
-    DataError
-        If the number of annotators is not that of the answers.
 
     Examples
     --------
