@@ -63,7 +63,7 @@ def test_a_question_lists_the_groups_and_the_items_that_are_like_them(askmeans, 
     with sessions.open(made / "s.db") as session:
         session.tell(question["id"], "blue")
     shown = askmeans("ask", "s.db", cwd=made).stdout
-    assert f"    2  blue (with {question['shown'][0]['label']})\n" in shown
+    assert f"    2  blue (items like: {question['shown'][0]['label']})\n" in shown
     assert "To which group does it belong?" in shown
 
 
@@ -103,7 +103,7 @@ def test_groups_are_answered_in_the_terminal_exported_and_imported(askmeans, mad
     lines = "red\nwhat\nblue:50%,red:50%\nnone\ns\nu\n?\nq\n"
     done = askmeans("answer", "s.db", cwd=made, text_in=lines, ok=False)
     assert done.returncode == 3
-    assert "'what' is no answer" in done.stdout
+    assert "'what' is not an answer" in done.stdout
     assert "4 questions answered" in done.stdout
     for kind in ("csv", "parquet", "json"):
         askmeans("export", "s.db", "--format", kind, cwd=made)
@@ -148,9 +148,9 @@ def test_groups_are_listed_added_merged_renamed_and_taken_back(askmeans, made):
     assert groups("--rename", "Group C", "black") == [*first[:2], (3, "black")]
     assert groups("--undo") == [*first[:2], (3, "black"), (4, "green")]
     assert "3  black\n" in askmeans("groups", "s.db", cwd=made).stdout
-    assert "The group is gone again." in askmeans("undo", "s.db", cwd=made).stdout
+    assert "The group is removed again." in askmeans("undo", "s.db", cwd=made).stdout
     assert groups("--remove", "blue") == [(1, "red"), (2, "black")]
-    assert "The group is there again." in askmeans("groups", "s.db", "--undo", cwd=made).stdout
+    assert "The group is back." in askmeans("groups", "s.db", "--undo", cwd=made).stdout
     refused = askmeans("groups", "s.db", "--merge", "blue", "kale", cwd=made, ok=False)
     assert "by number or name: 1 red, 2 blue, 3 black. Got 'kale'" in refused.stderr
     refused = askmeans("groups", "s.db", "--merge", "blue", "2", cwd=made, ok=False)

@@ -26,10 +26,11 @@ _CONFLICTS = 10  # listed at most
 def answer(database: Database, annotator: Annotator = "me", name: Name = None) -> bool:
     """Answer in the terminal, until nothing is left to ask or you stop (exit code 3)."""
     from askmeans.cli.questions import Conversation
+    from askmeans.oracles.console import Terminal
     from askmeans.sessions import SessionState
 
     with SessionOptions(database=database, name=name).open() as session:
-        finished = Conversation(session, annotator, write).run()
+        finished = Conversation(session, annotator, Terminal("suq")).run()
         report = session.status(annotator=annotator)
         write(f"{report.answered} questions answered; {report.state}.\n")
         if report.state is SessionState.WAITING:
@@ -44,7 +45,7 @@ def ask(
     annotator: Annotator = "me",
 ) -> bool:
     """Print questions, leased to the annotator for a while."""
-    from askmeans.cli.questions import describe, question_values
+    from askmeans.cli.questions import card_of, question_values
     from askmeans.sessions import SessionState
 
     with options.open() as session:
@@ -57,7 +58,7 @@ def ask(
             show_json(session, values)
         else:
             for question in questions:
-                say(f"question {question.id}\n{describe(session, question)}")
+                say(f"question {question.id}\n{card_of(session, question, session.groups).text}")
             if not questions:
                 say(f"No question for {annotator}: {report.state}.")
             if report.state is SessionState.WAITING:
@@ -78,7 +79,7 @@ def tell(
 ) -> None:
     """Answer a question; the answer is on disk when this returns."""
     from askmeans._util.checks import check_name
-    from askmeans.cli.questions import answer_text, is_unsure, required_value, typed_number
+    from askmeans.cli.questions import answer_text, is_unsure, parse_value, typed_number
 
     check_name(annotator, "annotator", "askmeans tell")
     who: dict[str, Any] = {"annotator": annotator, "key": key}
@@ -88,7 +89,7 @@ def tell(
             receipt = session.skip(number, **who)
         else:
             words = "'?' for cannot say, or 'skip'"
-            parsed = required_value(session, session.question(number), text, words)
+            parsed = parse_value(session, session.question(number), text, words)
             if is_unsure(parsed):
                 receipt = session.unsure(number, **who)
             else:
@@ -111,7 +112,7 @@ def undo(
     annotator: Annotator = "me",
 ) -> None:
     """Take back the annotator's last answer, and list the questions that makes void."""
-    from askmeans.cli.questions import after_undo
+    from askmeans.cli.questions import undo_text
 
     with options.open() as session:
         undone = session.undo(question, annotator=annotator)
@@ -129,7 +130,7 @@ def undo(
                 },
             )
             return
-        say(after_undo(undone, session.group_names))
+        say(undo_text(undone, session.group_names))
         if void:
             say(f"Questions that followed from it: {', '.join(map(str, void))}. They may not come.")
 

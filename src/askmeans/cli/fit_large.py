@@ -90,11 +90,11 @@ def _check(options: FitOptions) -> None:
     """Refuse what this engine has no use for."""
     q = options.questions
     asking = (q.budget, options.answers, q.levels, q.ask, q.names)
-    asks = any(value is not None for value in asking) or options.plot or options.repeats != 1
+    asks = any(value is not None for value in asking) or options.plot
     if asks or options.expert not in (None, "none"):
         raise ParameterError(
             f"With --engine {options.engine} nobody is asked: --expert, --ask, --budget, "
-            "--repeats, --levels, --answers, --names and --plot must be left out. Got one of "
+            "--levels, --answers, --names and --plot must be left out. Got one of "
             "them; askmeans init and predict (or ActiveFuzzyKMeans) ask about such data."
         )
     check_number(options.n_clusters, "clusters", "askmeans fit", integer=True, minimum=1)

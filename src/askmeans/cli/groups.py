@@ -43,14 +43,14 @@ class GroupChanges:
 @command
 def groups(options: SessionOptions, changes: GroupChanges, annotator: Annotator = "me") -> None:
     """List the groups; add, merge, remove, rename, describe them at any time: no answer is lost."""
-    from askmeans.cli.questions import after_undo, numbered
+    from askmeans.cli.questions import numbered, undo_text
 
     with options.open() as session:
         _change(session, changes, annotator)
         if changes.undo:
             undone = session.undo(event=session.last_regrouping(), annotator=annotator)
             if not options.as_json:
-                say(after_undo(undone, session.group_names))
+                say(undo_text(undone, session.group_names))
         result, status = session.result(), session.status()
         sizes = result.memberships.sum(axis=0).tolist()
         if options.as_json:

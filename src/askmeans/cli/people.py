@@ -143,14 +143,14 @@ def adjudicate(
 
     VALUE is as in tell; 'back' takes a decision back.
     """
-    from askmeans.cli.questions import is_unsure, required_value, typed_number
+    from askmeans.cli.questions import is_unsure, parse_value, typed_number
 
     with options.open() as session:
         number, text = typed_number(question, "QUESTION"), value.strip()
         decision = None
         if text.lower() != "back":
             words = "as in `askmeans tell`, or 'back'"
-            decision = required_value(session, session.question(number), text, words)
+            decision = parse_value(session, session.question(number), text, words)
             if is_unsure(decision):
                 raise AnswerError(
                     "VALUE must be an answer to the question, as in `askmeans tell`, or 'back'. "

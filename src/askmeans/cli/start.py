@@ -112,9 +112,6 @@ class FitOptions:
     ] = None
     table: TableOptions
     questions: QuestionOptions
-    repeats: Annotated[
-        int, typer.Option(help="How often a question is asked on average, at most.")
-    ] = 1
     answers: Annotated[
         Path | None, typer.Option(help="A file of known answers, which are not asked again.")
     ] = None
