@@ -165,8 +165,8 @@ def test_after_a_merge_groups_have_the_numbers_of_the_page_and_keep_theirs_in_fi
     with sessions.open(made / "s.db") as session:  # as in Python, and in what is exported
         assert session.history()[-1].value == (0.0, 0.0, 1.0)
         assert [group.number for group in session.groups] == [0, 2]
-    askmeans("rename", "s.db", 2, "black", cwd=made)
-    askmeans("rename", "s.db", "red", "white", cwd=made)
+    askmeans("groups", "s.db", "--rename", 2, "black", cwd=made)
+    askmeans("groups", "s.db", "--rename", "red", "white", cwd=made)
     shown = askmeans("groups", "s.db", "--describe", "2", "As night.", cwd=made).stdout
     assert "  1  white: about " in shown
     assert "  2  black: about " in shown
@@ -176,12 +176,11 @@ def test_after_a_merge_groups_have_the_numbers_of_the_page_and_keep_theirs_in_fi
     assert "answer question 1 black" in listed
 
 
-@pytest.mark.parametrize("words", [("rename",), ("groups", "--rename"), ("groups", "--describe")])
+@pytest.mark.parametrize("option", ["--rename", "--describe"])
 @pytest.mark.parametrize("group", ["kale", "0", "4", "RED"])
-def test_an_unknown_or_ambiguous_group_lists_those_there_are(askmeans, made, words, group):
-    askmeans("rename", "s.db", "Group C", "Red", cwd=made)  # beside red
-    command, *option = words
-    done = askmeans(command, "s.db", *option, group, "new", cwd=made, ok=False)
+def test_an_unknown_or_ambiguous_group_lists_those_there_are(askmeans, made, option, group):
+    askmeans("groups", "s.db", "--rename", "Group C", "Red", cwd=made)  # beside red
+    done = askmeans("groups", "s.db", option, group, "new", cwd=made, ok=False)
     assert done.returncode == 1
     assert "by number or name: 1 red, 2 blue, 3 Red" in done.stderr
     assert f"Got '{group}'" in done.stderr
@@ -189,11 +188,10 @@ def test_an_unknown_or_ambiguous_group_lists_those_there_are(askmeans, made, wor
         assert session.cluster_names == ["red", "blue", "Red"]
 
 
-@pytest.mark.parametrize("words", [("rename", "s.db"), ("groups", "s.db", "--rename")])
 def test_a_name_that_is_taken_is_refused_with_the_groups_by_the_numbers_that_are_typed(
-    askmeans, made, words
+    askmeans, made
 ):
-    done = askmeans(*words, 1, "blue", cwd=made, ok=False)
+    done = askmeans("groups", "s.db", "--rename", 1, "blue", cwd=made, ok=False)
     assert done.returncode == 1
     assert "Got 'blue'; the groups are 1 red, 2 blue, 3 Group C." in done.stderr
 

@@ -376,7 +376,7 @@ def test_rows_are_added_and_clusters_renamed(run, made):
     code, out, errors = run("add", "s.db", "new.csv", "--id", "flower")
     assert (code, "4 rows added; 154 items" in out) == (0, True), errors
     assert run("add", "s.db", "new.csv", "--id", "flower")[0] == 1  # the same ids again
-    assert "clusters: good; versicolor" in run("rename", "s.db", 1, "good")[1]
+    assert "  1  good" in run("groups", "s.db", "--rename", 1, "good")[1]
     run("export", "s.db")
     memberships = pd.read_csv(made.parent / "s.memberships.csv")
     assert memberships["id"].tolist()[-1] == "n3"
@@ -385,7 +385,7 @@ def test_rows_are_added_and_clusters_renamed(run, made):
 
 @pytest.mark.parametrize("name", ["virginica", " virginica ", "id"])
 def test_a_name_that_would_double_a_column_of_the_export_is_refused(run, made, name):
-    code, _, errors = run("rename", "s.db", 1, name)
+    code, _, errors = run("groups", "s.db", "--rename", 1, name)
     assert (code, errors.count("\n"), name.strip() in errors) == (1, 1, True), errors
     run("export", "s.db")
     columns = pd.read_csv(made.parent / "s.memberships.csv").columns

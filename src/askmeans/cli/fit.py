@@ -1,7 +1,6 @@
 """`askmeans fit`: a data file in; memberships, centres and a summary out."""
 
 import json
-import sys
 import warnings
 from dataclasses import asdict, fields, replace
 from pathlib import Path
@@ -200,7 +199,7 @@ def _draw(path: Path, X: Floats, outcome: Outcome) -> None:
 def _report(options: FitOptions, summary: dict[str, Any]) -> None:
     """Print the summary: JSON on standard output, or a few lines."""
     if options.as_json:
-        sys.stdout.write(json.dumps(summary) + "\n")
+        say(json.dumps(summary))
         return
     say(
         f"{summary['n_items']} items, {summary['n_clusters']} clusters, "

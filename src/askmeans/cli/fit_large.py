@@ -1,7 +1,6 @@
 """`askmeans fit --engine disk`, `dask` or `gpu`: files beyond memory, clustered unasked."""
 
 import json
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -77,7 +76,7 @@ def run_large(options: FitOptions) -> None:
     }
     write_text(json.dumps(summary, indent=2) + "\n", files["summary.json"])
     if options.as_json:
-        sys.stdout.write(json.dumps(summary) + "\n")
+        say(json.dumps(summary))
         return
     if left_out:
         complain(f"left out, no numbers: {', '.join(left_out)}.")
