@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from askmeans._util.guards import default_float_errors
 from askmeans._util.text import html_table
-from askmeans.fuzzy.links import Link
-from askmeans.fuzzy.scores import Scorer
-from askmeans.fuzzy.simplex import onto_simplex
+from askmeans.fuzzy.arrays import onto_simplex
+from askmeans.fuzzy.scores import Link, Scorer
 from askmeans.queries import Answers
 
 __all__ = ["Clustering", "Diagnostics", "ErrorEstimate", "Result"]

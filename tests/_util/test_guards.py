@@ -9,7 +9,6 @@ from askmeans import (
     ActiveFuzzyKMeans,
     FuzzyKMeans,
     budgets,
-    contradictions,
     metrics,
     oracles,
     run,
@@ -19,6 +18,7 @@ from askmeans._util.guards import default_float_errors
 from askmeans.exceptions import ParameterError
 from askmeans.fuzzy import closed_form_memberships, objective, weighted_centers
 from askmeans.queries import MembershipQueries, PairQueries
+from askmeans.queries.questions import expected_answers
 from askmeans.results import Clustering
 
 # Two groups so far apart that powers of ratios of distances underflow.
@@ -130,7 +130,7 @@ def test_the_models_formulas_compute():
 
 def test_radii_and_contradictions_are_found():
     assert np.isfinite(budgets.center_radii(X, TINY)).all()
-    assert (contradictions.expected_answers(PairQueries([[0, 1], [0, 29]]), TINY) <= 1.0).all()
+    assert (expected_answers(PairQueries([[0, 1], [0, 29]]), TINY) <= 1.0).all()
 
 
 def test_code_of_the_caller_runs_under_the_callers_settings():

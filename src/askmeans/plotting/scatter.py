@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from askmeans._util.checks import as_matrix
 from askmeans._util.colors import blend
 from askmeans.exceptions import DataError, ParameterError
-from askmeans.fuzzy.even_rows import GOLDEN, even_rows
+from askmeans.fuzzy.arrays import GOLDEN, even_rows
 from askmeans.fuzzy.model import as_memberships
 from askmeans.plotting.display import Display, as_names, cluster_palette, fitted_attribute
 
