@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from askmeans._util.checks import check_enough_items, check_name, check_number
+from askmeans._util.checks import check_name, check_number
 from askmeans.cli.fit_answers import Job, Outcome, outcome_of
 from askmeans.cli.options import comma_list
 from askmeans.cli.output import say
@@ -17,6 +17,7 @@ from askmeans.cli.start import FitOptions
 from askmeans.cli.tables import check_unused, read_with, write_frames, write_text
 from askmeans.exceptions import ParameterError
 from askmeans.fuzzy import weighted_centers
+from askmeans.fuzzy.model import check_enough_items
 from askmeans.results import expected_wrong_text, with_names, without_traces
 from askmeans.sessions.display import unique_names
 from askmeans.spec import SIMILARITIES, PlanSpec, default_ask

@@ -21,7 +21,7 @@ from askmeans.exceptions import (
     StoreError,
 )
 from askmeans.oracles.console import FIRST, Card, Terminal, fields_text
-from askmeans.queries.shares import group_of, row_text
+from askmeans.queries.values import group_of, row_text
 from askmeans.sessions import Group, Question, Session, SessionState, Undone
 
 __all__ = ["FIRST", "Conversation", "answer_text", "card_of", "group_number", "is_unsure",
