@@ -9,10 +9,11 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from askmeans._util.checks import as_memberships, check_number
-from askmeans._util.floats import default_float_errors
-from askmeans.exceptions import DataError
-from askmeans.queries import Answer, GroupQueries, MembershipQueries, Queries, RelativeQueries
+from askmeans._util.checks import check_number
+from askmeans._util.guards import default_float_errors
+from askmeans.fuzzy.model import as_memberships
+from askmeans.queries import Answer
+from askmeans.queries.questions import more_like
 
 __all__ = ["find_contradictions", "find_suspects"]
 
@@ -25,27 +26,6 @@ _ONE_SIGMA = 0.6827  # share of normal errors within one standard deviation
 _MIN_SCALE = 0.02  # lower limit of that deviation: rounding of exact answers is no suspicion
 _SIGNIFICANCE = 0.02  # probability that an honest annotator is flagged, over all of them
 _MIN_RATIO = 2.0  # to the others' mean error; less may be significant, but does little harm
-
-
-def rounding_noise(levels: int | None) -> float:
-    """Return the standard deviation of the error of rounding to a scale.
-
-    Parameters
-    ----------
-    levels : int or None
-        Number of points of the scale; None for a continuous one.
-
-    Returns
-    -------
-    float
-        Standard deviation of a uniform error of one step; 0 for a continuous scale.
-
-    Examples
-    --------
-    >>> round(rounding_noise(11), 4)
-    0.0289
-    """
-    return 0.0 if levels is None else 1.0 / (levels - 1) / math.sqrt(12.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,11 +42,6 @@ class Contradiction:
         Their positions in the history.
     excess : float
         The size of the contradiction beyond three standard deviations of the noise.
-
-    Examples
-    --------
-    >>> Contradiction(kind="row", answers=(0, 1), excess=0.5).excess
-    0.5
     """
 
     kind: str
@@ -82,60 +57,15 @@ class Suspects:
     ----------
     answers : ndarray of bool of shape (n_answers,)
         Which answers are suspect.
-    annotators : tuple
-        Suspect annotators; empty if annotators are unknown.
+    annotators : tuple of str
+        Suspect annotators; empty if one annotator gave all answers.
     deviations : ndarray of shape (n_answers,)
         Deviation of each answer from the memberships, in robust standard deviations.
-
-    Examples
-    --------
-    >>> flagged = Suspects(answers=np.array([True]), annotators=(), deviations=np.array([9.0]))
-    >>> flagged.answers.sum()
-    np.int64(1)
     """
 
     answers: NDArray[np.bool_]
-    annotators: tuple[object, ...]
+    annotators: tuple[str, ...]
     deviations: Floats
-
-
-@default_float_errors()
-def expected_answers(queries: Queries, memberships: Floats) -> Floats:
-    """Return the exact answers under these memberships (Definitions 2 and 3).
-
-    Parameters
-    ----------
-    queries : MembershipQueries, GroupQueries, PairQueries, TripletQueries or RelativeQueries
-        The questions.
-    memberships : ndarray of shape (n_items, n_clusters)
-        Memberships.
-
-    Returns
-    -------
-    ndarray of shape (n_questions,), or (n_questions, n_clusters) for group questions
-        The answers.
-
-    Examples
-    --------
-    >>> from askmeans.queries import PairQueries
-    >>> expected_answers(PairQueries([[0, 1]]), np.full((2, 2), 0.5))
-    array([0.5])
-    """
-    if isinstance(queries, MembershipQueries):
-        return memberships[queries.items, queries.clusters]
-    if isinstance(queries, GroupQueries):
-        return memberships[queries.items, : queries.n_clusters]
-    rows = memberships[queries.item_table]
-    if isinstance(queries, RelativeQueries):
-        return _more_like(rows)
-    together: Floats = rows.prod(axis=1).sum(axis=1)
-    return together
-
-
-def _more_like(rows: Floats) -> Floats:
-    """Return 1 where the first of three items is more like the second, 0 the third; half ties."""
-    more = (rows[..., 0, :] * (rows[..., 1, :] - rows[..., 2, :])).sum(axis=-1)
-    return np.where(np.abs(more) <= _SLACK, 0.5, more > 0.0).astype(np.float64)
 
 
 @default_float_errors()
@@ -191,9 +121,7 @@ def find_contradictions(
 
 
 @default_float_errors()
-def find_suspects(
-    history: Sequence[Answer], memberships: ArrayLike, *, annotators: Sequence[object] | None = None
-) -> Suspects:
+def find_suspects(history: Sequence[Answer], memberships: ArrayLike) -> Suspects:
     """Find answers that deviate from a result fitted to all of them, and their annotators.
 
     If an annotator's errors are significantly larger than those of the others (Mann-Whitney test),
@@ -207,27 +135,21 @@ def find_suspects(
         Every answer.
     memberships : array-like of shape (n_items, n_clusters)
         The result.
-    annotators : sequence or None, default=None
-        The annotator of each answer, a name or a number; None if unknown.
 
     Returns
     -------
     Suspects
-        Suspect answers and annotators. If annotators are known, answers are flagged by annotator.
-
-    Raises
-    ------
-    DataError
-        If the number of annotators is not that of the answers.
+        Suspect answers and annotators. With several annotators, answers are flagged by annotator.
 
     Examples
     --------
-    >>> from askmeans.queries import Answers, MembershipQueries
-    >>> queries = MembershipQueries(range(40), [0] * 40)
-    >>> values = np.where(np.arange(40) % 4 == 3, 0.0, 1.0)
-    >>> names = ["ann", "bob", "cyd", "dan"] * 10
-    >>> memberships = np.tile([1.0, 0.0], (40, 1))
-    >>> find_suspects(Answers([(1, queries, values)]), memberships, annotators=names).annotators
+    >>> names = ["ann", "bob", "cyd", "dan"]
+    >>> answers = [
+    ...     Answer(round=1, kind="membership", items=(item,), cluster=0, repeat=0,
+    ...            value=float(item % 4 != 3), annotator=names[item % 4])
+    ...     for item in range(40)
+    ... ]
+    >>> find_suspects(answers, np.tile([1.0, 0.0], (40, 1))).annotators
     ('dan',)
     """
     U = as_memberships(memberships)
@@ -237,14 +159,10 @@ def find_suspects(
     if known.any():
         typical = max(float(np.quantile(off[known], _ONE_SIGMA)), _MIN_SCALE)
         deviations[known] = off[known] / typical
-    if annotators is None:
-        return Suspects(answers=deviations > _DEVIATIONS, annotators=(), deviations=deviations)
-    if len(annotators) != len(off):
-        raise DataError(
-            f"annotators must have one name for each of the {len(off)} answers. "
-            f"Got {len(annotators)} instead."
-        )
+    annotators = [answer.annotator for answer in history]
     names = list(dict.fromkeys(annotators))
+    if len(names) < 2:
+        return Suspects(answers=deviations > _DEVIATIONS, annotators=(), deviations=deviations)
     flagged, suspects = np.zeros(len(off), dtype=bool), []
     for name in names:
         theirs = np.array([one == name for one in annotators], dtype=bool)
@@ -273,7 +191,7 @@ def _deviation(answer: Answer, U: Floats) -> float:
     if answer.cluster is not None:
         return float(abs(answer.value - U[answer.items[0], answer.cluster]))
     rows = U[list(answer.items)]
-    expected = _more_like(rows) if answer.kind == "relative" else rows.prod(axis=0).sum()
+    expected = more_like(rows) if answer.kind == "relative" else rows.prod(axis=0).sum()
     return float(abs(answer.value - expected))
 
 

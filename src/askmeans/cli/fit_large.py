@@ -1,7 +1,6 @@
 """`askmeans fit --engine disk`, `dask` or `gpu`: files beyond memory, clustered unasked."""
 
 import json
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,10 +16,10 @@ from askmeans.cli.start import FitOptions
 from askmeans.cli.tables import check_unused, workers, write_frames, write_text
 from askmeans.estimators import FuzzyKMeans
 from askmeans.exceptions import DataError, ParameterError
-from askmeans.fuzzy.engines import watching
+from askmeans.fuzzy.arrays import even_rows
 from askmeans.fuzzy.engines.cuda import check_card
 from askmeans.fuzzy.engines.disk import DEFAULT_MEMORY, as_bytes, columns_of, open_disk
-from askmeans.fuzzy.even_rows import even_rows
+from askmeans.fuzzy.passes import reporting_progress
 from askmeans.tables.encoders import Scaling
 
 __all__ = ["run_large"]
@@ -51,7 +50,7 @@ def run_large(options: FitOptions) -> None:
              ("memberships.parquet", "centers.csv", "summary.json")}  # fmt: skip
     check_unused(list(files.values()), force=options.force)
     names, left_out = _columns(options)
-    with cluster, passes_bar() as watch, watching(watch):
+    with cluster, passes_bar() as watch, reporting_progress(watch):
         engine = _opened(options, names, memory)
         scalings = _scalings(engine, names, options.table.scale)
         engine = engine.prepared(Scaled(scalings))
@@ -77,7 +76,7 @@ def run_large(options: FitOptions) -> None:
     }
     write_text(json.dumps(summary, indent=2) + "\n", files["summary.json"])
     if options.as_json:
-        sys.stdout.write(json.dumps(summary) + "\n")
+        say(json.dumps(summary))
         return
     if left_out:
         complain(f"left out, no numbers: {', '.join(left_out)}.")
@@ -90,11 +89,11 @@ def _check(options: FitOptions) -> None:
     """Refuse what this engine has no use for."""
     q = options.questions
     asking = (q.budget, options.answers, q.levels, q.ask, q.names)
-    asks = any(value is not None for value in asking) or options.plot or options.repeats != 1
+    asks = any(value is not None for value in asking) or options.plot
     if asks or options.expert not in (None, "none"):
         raise ParameterError(
             f"With --engine {options.engine} nobody is asked: --expert, --ask, --budget, "
-            "--repeats, --levels, --answers, --names and --plot must be left out. Got one of "
+            "--levels, --answers, --names and --plot must be left out. Got one of "
             "them; askmeans init and predict (or ActiveFuzzyKMeans) ask about such data."
         )
     check_number(options.n_clusters, "clusters", "askmeans fit", integer=True, minimum=1)

@@ -16,7 +16,7 @@ from askmeans.exceptions import AskmeansError
 from askmeans.results import expected_wrong_text
 from askmeans.sessions import Session
 from askmeans.sessions.display import IMAGE_TYPES
-from askmeans.tables.thumbnails import thumbnail
+from askmeans.tables.pictures import thumbnail
 from askmeans.web.answering import Assignments
 from askmeans.web.context import STATIC, scale_of, templates
 from askmeans.web.drawing import Plane, colors_of, scatter
@@ -68,12 +68,14 @@ class CardDocument:
         if form.text("session") != self._assignments.mark:
             raise HTTPException(409, "This card shows another session. Run the cell again.")
         if path == "/rename":
-            self.session.rename(form.whole("cluster"), form.group_name(), annotator=self.annotator)
+            self.session.rename(
+                form.integer("cluster"), form.group_name(), annotator=self.annotator
+            )
             return f"The group is called {form.group_name()} now."
         key = form.text("key")
         if path == "/undo":
             return self._assignments.undo(self.annotator, key, None, None)
-        question = form.whole("question")
+        question = form.integer("question")
         if form.get("value") == "new":
             name = form.group_name()
             return self._assignments.into_new_group(question, self.annotator, key, name)

@@ -14,14 +14,9 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from askmeans._util.checks import (
-    check_choice,
-    check_fuzzifier,
-    check_number,
-    check_positive,
-    check_share,
-)
+from askmeans._util.checks import check_choice, check_number, check_positive, check_share
 from askmeans.exceptions import ParameterError
+from askmeans.fuzzy.model import check_fuzzifier
 from askmeans.paper.search import n_thresholds
 from askmeans.paper.search_state import REDRAWS
 
@@ -38,8 +33,8 @@ class Sizes:
     ----------
     sample_size : int
         Items sampled first (m).
-    bin_size : int or None
-        Items asked from each bin (r); None where there are no bins.
+    bin_size : int
+        Items asked from each bin (r); 0 where there are no bins.
     n_queries : int
         Different membership questions, at most: n k, if there are no fewer raw ones.
     n_queries_raw : int
@@ -55,7 +50,7 @@ class Sizes:
     """
 
     sample_size: int
-    bin_size: int | None
+    bin_size: int
     n_queries: int
     n_queries_raw: int
     operations: float
@@ -124,7 +119,7 @@ def two_phase_sizes(
     raw = (1 + REDRAWS) * k * m + k * _search(n, eta)
     return Sizes(
         sample_size=m,
-        bin_size=None,
+        bin_size=0,
         n_queries=min(raw, n * k),
         n_queries_raw=raw,
         operations=k * n * _log2(n) + float(d) * k * m + k * _log2(n) / eta,

@@ -24,7 +24,7 @@ import numpy as np
 
 from askmeans.exceptions import BudgetError, KeyConflictError, SessionError
 from askmeans.queries import Question as Asked
-from askmeans.queries.shares import numbered_text
+from askmeans.queries.values import numbered_text
 from askmeans.sessions.log import (
     ANSWERS,
     GOLD,

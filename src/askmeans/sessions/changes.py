@@ -14,8 +14,7 @@ from askmeans._util.checks import check_number, check_text
 from askmeans.exceptions import ParameterError, SessionError
 from askmeans.queries import ME
 from askmeans.queries import Question as Asked
-from askmeans.queries.batches import KINDS
-from askmeans.queries.questions import ordered
+from askmeans.queries.questions import KINDS, ordered
 from askmeans.sessions.groups import NO_SUCH_GROUP
 from askmeans.sessions.log import (
     REGROUPINGS,

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from askmeans._util.checks import check_number
 from askmeans.exceptions import SessionError
-from askmeans.metrics import annotator_alphas, krippendorff_alpha
+from askmeans.metrics.reliability import annotator_alphas, krippendorff_alpha
 from askmeans.queries import ME
-from askmeans.queries.shares import difference, largest_difference
+from askmeans.queries.values import difference, largest_difference
 from askmeans.sessions.changes import Changes
 from askmeans.sessions.groups import as_number, as_shares
 from askmeans.sessions.log import ITSELF, KNOWN, EventKind, NewEvent, Value, check_annotator

@@ -13,9 +13,8 @@ from askmeans.exceptions import (
     SessionError,
 )
 from askmeans.queries import ME, Answer, Question
-from askmeans.queries.batches import KINDS
-from askmeans.queries.questions import ordered
-from askmeans.queries.shares import as_row
+from askmeans.queries.questions import KINDS, ordered
+from askmeans.queries.values import as_row
 from askmeans.sessions.assignment import Assignment
 from askmeans.sessions.config import Config
 from askmeans.sessions.groups import NO_SUCH_GROUP, taken_name

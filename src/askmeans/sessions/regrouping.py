@@ -5,8 +5,9 @@ from contextlib import suppress
 from numbers import Integral
 from typing import Any
 
-from askmeans._util.checks import check_enough_items, check_name
+from askmeans._util.checks import check_name
 from askmeans.exceptions import KeyConflictError, ParameterError, SessionError
+from askmeans.fuzzy.model import check_enough_items
 from askmeans.queries import ME
 from askmeans.queries import Question as Asked
 from askmeans.sessions.assignment import Assignment

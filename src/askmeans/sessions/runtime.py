@@ -32,7 +32,7 @@ from askmeans.policy.regrouped import renumbered, to_ask_again
 from askmeans.policy.stratified import Settings, StratifiedPolicy
 from askmeans.queries import Answers, Question
 from askmeans.queries.answers import AnswerBatch
-from askmeans.queries.shares import difference
+from askmeans.queries.values import difference
 from askmeans.results import ErrorEstimate, Result
 from askmeans.sessions.config import Config
 from askmeans.sessions.groups import Groups, as_evidence, with_models
@@ -612,7 +612,6 @@ def _result(policy: StratifiedPolicy, answers: Answers) -> Result:
     asked = {question for batch in answers.batches for question in batch.queries.questions()}
     return Result(
         clustering=clustering,
-        complete=clustering.complete,
         n_queries=len(asked),
         n_queries_raw=len(answers),
         n_rounds=policy.round,

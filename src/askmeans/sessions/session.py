@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from askmeans._util.checks import check_number, check_positive
-from askmeans._util.html import html_table
+from askmeans._util.text import html_table
 from askmeans.exceptions import ParameterError
 from askmeans.queries import ME
 from askmeans.results import ErrorEstimate

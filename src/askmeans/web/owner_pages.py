@@ -63,7 +63,7 @@ def _add_groups(router: APIRouter, context: AppContext, does: Does) -> None:
 
     @does("/rename")
     def renamed(form: Form, who: str) -> str:
-        group, name, about = form.whole("cluster"), form.group_name(), form.get("about")
+        group, name, about = form.integer("cluster"), form.group_name(), form.get("about")
         before = next((each for each in session.groups if each.number == group), None)
         told = f"The group is called {name} now."
         if before is None or before.name != name or about is None:
@@ -89,13 +89,13 @@ def _add_groups(router: APIRouter, context: AppContext, does: Does) -> None:
 
     @does("/merge")
     def merged(form: Form, who: str) -> str:
-        session.merge_groups(form.whole("into"), form.whole("group"), annotator=who)
+        session.merge_groups(form.integer("into"), form.integer("group"), annotator=who)
         return "The two groups are one now."
 
     @does("/remove")
     def removed(form: Form, who: str) -> str:
         """A group is there no more."""
-        group = form.whole("group")
+        group = form.integer("group")
         name = next((each.name for each in session.groups if each.number == group), "")
         session.remove_group(group, annotator=who)
         return (
@@ -116,7 +116,7 @@ def _add_groups(router: APIRouter, context: AppContext, does: Does) -> None:
 
     @does("/take-back")
     def taken(form: Form, who: str) -> str:
-        session.take_back(form.whole("event"), annotator=who)
+        session.take_back(form.integer("event"), annotator=who)
         return "Taken back."
 
 
@@ -126,14 +126,14 @@ def _add_items(context: AppContext, does: Does) -> None:
 
     @does("/pin")
     def pinned(form: Form, who: str) -> str:
-        row, on = form.whole("row"), not form.get("off")
+        row, on = form.integer("row"), not form.get("off")
         context.check_row(row)
-        session.pin(form.whole("group"), row, on=on, annotator=who)
+        session.pin(form.integer("group"), row, on=on, annotator=who)
         return f"{session.item(row).label} is {'an' if on else 'no longer a pinned'} example."
 
     @does("/review")
     def reviewed(form: Form, who: str) -> str:
-        row, value = form.whole("row"), form.value()
+        row, value = form.integer("row"), form.value()
         context.check_row(row)
         question = session.add_question("group", (row,), annotator=who)
         return context.assignments.decide(question, who, value)
@@ -142,7 +142,7 @@ def _add_items(context: AppContext, does: Does) -> None:
     def decided(form: Form, who: str) -> str:
         back = form.get("value") == "back"
         value = None if back else form.value()
-        session.adjudicate(form.whole("question"), value, annotator=who)
+        session.adjudicate(form.integer("question"), value, annotator=who)
         return "Taken back." if back else "Decided."
 
 
@@ -171,7 +171,7 @@ def _add_options(router: APIRouter, context: AppContext, does: Does) -> None:
 
     @does("/budget", back="/")
     def budget(form: Form, who: str) -> str:
-        number = form.whole("n")
+        number = form.integer("n")
         session.set_budget(number, annotator=who)
         return f"The budget is {number} questions now."
 
@@ -216,7 +216,7 @@ def _add_invitations(router: APIRouter, context: AppContext, does: Does) -> None
 
     @does("/revoke", back="/invites")
     def revoked(form: Form, who: str) -> str:
-        (ended,) = session.revoke(form.whole("number"), annotator=who)
+        (ended,) = session.revoke(form.integer("number"), annotator=who)
         return f"{ended.name} cannot come in by this link any more."
 
 
