@@ -27,7 +27,7 @@ def budget(
     from askmeans.cli.questions import typed_number
 
     with options.open() as session:
-        session.set_budget(typed_number(number, "N"))
+        session.settings.set_budget(typed_number(number, "N"))
         report = session.status()
         if options.as_json:
             values = {"answered": report.answered, "budget": report.budget, "state": report.state}
@@ -44,9 +44,9 @@ def pause(
     """Hand out no questions until `askmeans pause --off`; answers are still taken."""
     with options.open() as session:
         if off:
-            session.resume()
+            session.settings.resume()
         else:
-            session.pause()
+            session.settings.pause()
         if options.as_json:
             show_json(session, {"paused": not off})
         else:
@@ -57,12 +57,12 @@ def pause(
 def audit(options: SessionOptions) -> None:
     """List all events of a session: when, who, from which client, and what."""
     with options.open() as session:
-        records = session.audit()
+        records = session.history.audit()
         if options.as_json:
             show_json(session, {"events": [dataclasses.asdict(record) for record in records]})
             return
         for record in records:
-            say(_event(record, session.group_names))
+            say(_event(record, session.groups.all_names))
 
 
 def _event(record: "AuditRecord", names: list[str]) -> str:

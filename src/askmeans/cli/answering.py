@@ -96,7 +96,11 @@ def tell(
         if options.as_json:
             show_json(session, dataclasses.asdict(receipt))
             return
-        what = "skip" if receipt.kind == "skip" else answer_text(receipt.value, session.group_names)
+        what = (
+            "skip"
+            if receipt.kind == "skip"
+            else answer_text(receipt.value, session.groups.all_names)
+        )
         late = " (late)" if receipt.late else ""
         again = ", as before" if receipt.repeated else ""
         say(f"Kept: {what} to question {receipt.question}{late}{again}.")
@@ -129,7 +133,7 @@ def undo(
                 },
             )
             return
-        say(after_undo(undone, session.group_names))
+        say(after_undo(undone, session.groups.all_names))
         if void:
             say(f"Questions that followed from it: {', '.join(map(str, void))}. They may not come.")
 
@@ -174,11 +178,11 @@ def status(
             say("As many items were asked about as planned; more answers still help.")
         if report.contradictions:
             say(f"contradictions: {len(report.contradictions)}")
-            names = session.group_names
+            names = session.groups.all_names
             for conflict in report.contradictions[:_CONFLICTS]:
                 text = conflicts.describe(conflict, lambda row: session.item(row).label, names)
                 say(f"  {text}")
-        say(f"clusters: {'; '.join(session.cluster_names)}")
+        say(f"clusters: {'; '.join(session.groups.names)}")
         if report.suggestion:
             say(add_hint(report.suggestion, options.database))
         for note in report.notes:

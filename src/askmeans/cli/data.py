@@ -72,13 +72,13 @@ def import_(
 
     with options.open() as session:
         answers = session_answers(session, file)
-        report = session.take_in(answers)
+        report = session.import_answers(answers)
         if options.as_json:
             show_json(session, {"read": len(answers), **dataclasses.asdict(report)})
             return
-        say(f"{report.new} answers imported, {report.there} were there already.")
-        if report.otherwise:
-            say(f"{report.otherwise} had another answer here; those answers stay.")
+        say(f"{report.new} answers imported, {report.existing} were there already.")
+        if report.conflicting:
+            say(f"{report.conflicting} had another answer here; those answers stay.")
 
 
 @command

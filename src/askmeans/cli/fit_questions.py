@@ -175,9 +175,9 @@ def _in_session(job: Job) -> Outcome:
     known = job.known_answers()
     with _opened(job) as session:
         if known:
-            session.take_in(known)
+            session.import_answers(known)
         if questions.budget not in (None, session.status().budget):
-            session.set_budget(questions.budget)
+            session.settings.set_budget(questions.budget)
         finished = Conversation(session, ME, _to_stderr).run(until_settled=True)
         result, status = session.result(), session.status()
         stopped = result.clustering.diagnostics.stopped

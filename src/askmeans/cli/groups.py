@@ -48,9 +48,9 @@ def groups(options: SessionOptions, changes: GroupChanges, annotator: Annotator 
     with options.open() as session:
         _change(session, changes, annotator)
         if changes.undo:
-            undone = session.undo(event=session.last_regrouping(), annotator=annotator)
+            undone = session.undo(event=session.groups.last_change(), annotator=annotator)
             if not options.as_json:
-                say(after_undo(undone, session.group_names))
+                say(after_undo(undone, session.groups.all_names))
         result, status = session.result(), session.status()
         sizes = result.memberships.sum(axis=0).tolist()
         if options.as_json:
@@ -77,7 +77,7 @@ def _change(session: "Session", changes: GroupChanges, annotator: str) -> None:
     from askmeans.cli.questions import group_number, listed_groups
 
     if changes.add is not None:
-        session.add_group(changes.add, annotator=annotator)
+        session.groups.add(changes.add, annotator=annotator)
     if changes.merge is not None:
         into, other = (group_number(session, text) for text in changes.merge)
         if into == other:
@@ -86,14 +86,14 @@ def _change(session: "Session", changes: GroupChanges, annotator: str) -> None:
                 f"--merge must have two different groups among {listed_groups(session)}. "
                 f"Got {first!r:.60} and {second!r:.60} instead."
             )
-        session.merge_groups(into, other, annotator=annotator)
+        session.groups.merge(into, other, annotator=annotator)
     if changes.rename is not None:
         _rename(session, *changes.rename, annotator=annotator)
     if changes.describe is not None:
         group, text = changes.describe
-        session.describe(group_number(session, group), text, annotator=annotator)
+        session.groups.describe(group_number(session, group), text, annotator=annotator)
     if changes.remove is not None:
-        session.remove_group(group_number(session, changes.remove), annotator=annotator)
+        session.groups.remove(group_number(session, changes.remove), annotator=annotator)
 
 
 @command
@@ -106,9 +106,9 @@ def rename(
     with options.open() as session:
         _rename(session, group, text)
         if options.as_json:
-            show_json(session, {"cluster_names": session.cluster_names})
+            show_json(session, {"cluster_names": session.groups.names})
         else:
-            say(f"clusters: {'; '.join(session.cluster_names)}")
+            say(f"clusters: {'; '.join(session.groups.names)}")
 
 
 def _rename(session: "Session", text: str, name: str, *, annotator: str = "me") -> None:
@@ -122,4 +122,4 @@ def _rename(session: "Session", text: str, name: str, *, annotator: str = "me") 
             "NAME must be no other group's and not 'id', which is a column of every export. "
             f"Got {name!r:.60}; the groups are {listed_groups(session)}."
         )
-    session.rename(number, name, annotator=annotator)
+    session.groups.rename(number, name, annotator=annotator)

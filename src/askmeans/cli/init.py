@@ -79,7 +79,7 @@ def _report(options: InitOptions, session: Session, n: int, columns: list[Column
                 "rounds": rounds,
                 "minutes": minutes,
                 "expected_error": error,
-                "cluster_names": session.cluster_names,
+                "cluster_names": session.groups.names,
             },
         )
         return
@@ -93,6 +93,6 @@ def _report(options: InitOptions, session: Session, n: int, columns: list[Column
             f"{options.seconds_per_question:g} seconds a question"
         )
     if session.config.ask not in SIMILARITIES:
-        say(f"clusters: {'; '.join(session.cluster_names)}")
+        say(f"clusters: {'; '.join(session.groups.names)}")
     database = typed_database(options.database)
     say(f"next: askmeans serve {database} (in the browser), or askmeans answer {database} (here)")

@@ -22,7 +22,7 @@ from askmeans.llm.names import NameProposer
 from askmeans.llm.prompts import Prompts
 from askmeans.queries import GroupQueries
 from askmeans.results import rounded
-from askmeans.sessions import Group, ModelScore, PanelReport, Session
+from askmeans.sessions import AdviserReport, AdviserScore, Group, Session
 from askmeans.sessions.store import file_of, is_postgresql
 from askmeans.sessions.tables import group_samples, shown_item
 
@@ -38,14 +38,14 @@ def run(options: PanelOptions) -> bool:
     """Do what the options ask for; False where it was stopped."""
     with options.session.open() as session:
         if options.share is not None:
-            session.set_option("audit_share", float(options.share))
+            session.settings.set_option("audit_share", float(options.share))
         if options.url is None:
             if options.names or options.forecast:
                 raise ParameterError(
                     "--names and --forecast need a model. Got none; add --model URL "
                     "--model-name NAME."
                 )
-            _show_panel(session, session.panel(), (), as_json=options.session.as_json)
+            _show_panel(session, session.advisers.report(), (), as_json=options.session.as_json)
             return True
         client = _client(options)
         if options.names:
@@ -59,7 +59,7 @@ def run(options: PanelOptions) -> bool:
             return True
         stopped = _answer_ahead(session, oracle, rows)
         cost = oracle.spent, oracle.spent_in_all
-        _show_panel(session, session.panel(), cost, as_json=options.session.as_json)
+        _show_panel(session, session.advisers.report(), cost, as_json=options.session.as_json)
         return not stopped
 
 
@@ -108,10 +108,10 @@ def _oracle(session: Session, client: ModelClient, options: PanelOptions) -> Mod
 
 def _prompts(session: Session, groups: Sequence[Group]) -> Prompts:
     """The instructions of the model: those that people read now."""
-    texts = session.options
+    texts = session.settings.options
     guidelines = "\n\n".join(text for text in (texts["purpose"], texts["guidelines"]) if text)
     names = [f"{g.name}: {g.description}" if g.description else g.name for g in groups]
-    pinned = [session.pinned(group.number) for group in groups]
+    pinned = [session.groups.pinned(group.number) for group in groups]
     return Prompts(guidelines, lambda row: _shown(session, row), names, pinned)
 
 
@@ -148,8 +148,8 @@ def _shown(session: Session, row: int) -> dict[str, Any]:
 
 def _rows(session: Session, model: str, options: PanelOptions) -> list[int]:
     """The items to ask the model about: random ones first, without those it answered."""
-    order = session.audit_order()
-    known = {} if options.again else session.model_answers().get(model, {})
+    order = session.advisers.audit_order()
+    known = {} if options.again else session.advisers.answers().get(model, {})
     return [row for row in order[: options.items] if row not in known]
 
 
@@ -169,7 +169,7 @@ def _answer_ahead(session: Session, oracle: ModelOracle, rows: list[int]) -> boo
     with answers_bar(len(rows)) as advance:
         for part in _parts(rows, _AT_A_TIME * oracle.concurrency):
             stopped, cause = False, None
-            groups = session.groups  # people may add, merge, name and pin while it goes on
+            groups = list(session.groups)  # people may add, merge, name and pin while it goes on
             oracle.prompts = _prompts(session, groups)
             queries = GroupQueries(np.array(part, dtype=np.int64), len(groups))
             try:
@@ -183,7 +183,7 @@ def _answer_ahead(session: Session, oracle: ModelOracle, rows: list[int]) -> boo
                 for row, shares, has_answer in zip(part, answers.tolist(), reached, strict=True)
                 if has_answer and row not in failed  # what failed is asked again next time
             }
-            session.add_model_answers(oracle.name, _about_present_groups(session, values))
+            session.advisers.add(oracle.name, _about_present_groups(session, values))
             advance(len(part))
             if isinstance(cause, Exception):
                 raise cause
@@ -227,7 +227,7 @@ def _about_present_groups(session: Session, answers: ModelAnswers) -> ModelAnswe
     """Answers without those about a group that was taken back: they are asked for again."""
     present = {group.number for group in session.groups}
     others = {j for row in answers.values() for j in row or ()} - present
-    gone = {j for j in others if session.group_number(j) is None}  # not merged with another
+    gone = {j for j in others if session.groups.find(j) is None}  # not merged with another
     return {row: shares for row, shares in answers.items() if not gone & set(shares or ())}
 
 
@@ -237,8 +237,10 @@ def _propose(session: Session, client: ModelClient, options: PanelOptions) -> No
                     prices=_prices(options.prices))  # fmt: skip
     cache = ReplyCache(options.cache or _beside(options.session.database))
     caller = Caller(client, cache, limits)
-    groups = session.groups
-    proposer = NameProposer(caller, group_samples(session, groups), session.options["guidelines"])
+    groups = list(session.groups)
+    proposer = NameProposer(
+        caller, group_samples(session, groups), session.settings.options["guidelines"]
+    )
     if options.forecast:
         forecast = proposer.forecast()
         if options.session.as_json:
@@ -268,7 +270,7 @@ def _propose(session: Session, client: ModelClient, options: PanelOptions) -> No
 
 
 def _show_panel(
-    session: Session, report: PanelReport, cost: Sequence[ModelCost], *, as_json: bool
+    session: Session, report: AdviserReport, cost: Sequence[ModelCost], *, as_json: bool
 ) -> None:
     """Print the costs of this run and of all, if any, and how much depends on whom."""
     if as_json:
@@ -280,14 +282,14 @@ def _show_panel(
     for each, when in zip(cost, ("asked", "with earlier runs"), strict=False):
         if when == "asked" or each.calls > cost[0].calls:
             say(f"{when}: {_in_words(each)}")
-    for name, score in report.models.items():
+    for name, score in report.advisers.items():
         for line in _lines(name, score):
             say(line)
-    if not report.models:
+    if not report.advisers:
         say("No language model has answered; --model URL --model-name NAME lets one.")
     say(
         f"People answered {report.people} of {report.items} items; "
-        f"{report.decided_by_models:.0%} of the items are in their group because of models."
+        f"{report.decided_by_advisers:.0%} of the items are in their group because of models."
     )
     if report.would_change is not None:
         say(f"People would still change about {rounded(report.would_change)} items.")
@@ -298,7 +300,7 @@ def _show_panel(
         say(note)
 
 
-def _lines(name: str, score: ModelScore) -> Iterator[str]:
+def _lines(name: str, score: AdviserScore) -> Iterator[str]:
     """What a model's answers are worth, in words."""
     agreed = "not compared with people yet"
     if score.agreement is not None:

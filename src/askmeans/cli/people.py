@@ -50,16 +50,19 @@ def invite(
         raise typer.BadParameter("expected DB and --revoke NAME, without another name")
     with options.open() as session:
         if revoke is not None:
-            _show_invites(session, session.revoke(_revoked(session, revoke)), options)
+            _show_invites(session, session.people.revoke(_revoked(session, revoke)), options)
         elif person is None:
-            _show_invites(session, session.invites(), options)
+            _show_invites(session, session.people.invites(), options)
         else:
             from askmeans.sessions.served import recall
 
             served = recall(session)
             address = address or (served.address if served else f"http://127.0.0.1:{PORT}")
-            token = session.invite(person, role=role, days=days)
-            link, until = f"{address.rstrip('/')}/?token={token}", session.invites()[-1].until
+            token = session.people.invite(person, role=role, days=days)
+            link, until = (
+                f"{address.rstrip('/')}/?token={token}",
+                session.people.invites()[-1].until,
+            )
             if options.as_json:
                 show_json(session, {"link": link, "until": until})
                 return
@@ -88,7 +91,7 @@ def _show_invites(session: "Session", invites: "list[Invite]", options: SessionO
 
 def _revoked(session: "Session", text: str) -> int | str:
     """The person of this name; else the invitation of this number."""
-    names = {one.name for one in session.invites()}
+    names = {one.name for one in session.people.invites()}
     return int(text) if text not in names and text.isascii() and text.isdigit() else text
 
 
@@ -104,7 +107,7 @@ def agreement(
 ) -> None:
     """Show how well people agree, who differs from whom, and on which questions."""
     with options.open() as session:
-        report, listed = session.agreement(), session.disagreements(n)
+        report, listed = session.people.agreement(), session.people.disagreements(n)
         if options.as_json:
             questions = [dataclasses.asdict(each) for each in listed]
             show_json(session, {**dataclasses.asdict(report), "disagreements": questions})
@@ -128,7 +131,7 @@ def _disagreement(session: "Session", each: "Disagreement") -> str:
     """A question that people answered differently, in a line."""
     from askmeans.cli.questions import answer_text
 
-    names = session.cluster_names
+    names = session.groups.names
     items = ", ".join(session.item(row).label for row in each.items)
     answers = [f"{who}: {answer_text(value, names)}" for who, value in each.answers.items()]
     decided = "" if each.decided is None else f"; decided: {answer_text(each.decided, names)}"
@@ -156,7 +159,7 @@ def adjudicate(
                     "VALUE must be an answer to the question, as in `askmeans tell`, or 'back'. "
                     f"Got {text!r:.60} instead."
                 )
-        receipt = session.adjudicate(number, decision, annotator=annotator)
+        receipt = session.people.adjudicate(number, decision, annotator=annotator)
         if options.as_json:
             show_json(session, dataclasses.asdict(receipt))
         elif decision is None:
@@ -185,19 +188,19 @@ def gold(
     from askmeans.cli.answer_files import session_answers
 
     with options.open() as session:
-        report = None if file is None else session.add_gold(session_answers(session, file))
+        report = None if file is None else session.people.add_gold(session_answers(session, file))
         if feedback is not None:
-            session.set_option("gold_feedback", feedback)
-        scores = session.gold_report()
+            session.settings.set_option("gold_feedback", feedback)
+        scores = session.people.gold_report()
         if options.as_json:
             people = {who: dataclasses.asdict(score) for who, score in scores.items()}
             added = {} if report is None else dataclasses.asdict(report)
             show_json(session, {**added, "people": people})
             return
         if report is not None:
-            say(f"{report.new} gold questions added, {report.there} were there already.")
-            if report.otherwise:
-                say(f"{report.otherwise} were there with another answer, which stays.")
+            say(f"{report.new} gold questions added, {report.existing} were there already.")
+            if report.conflicting:
+                say(f"{report.conflicting} were there with another answer, which stays.")
         for who, score in scores.items():
             say(f"  {who}: {score.questions} gold questions, {score.difference:.2f} off on average")
         if not scores:
@@ -215,7 +218,7 @@ def pseudonym(
 ) -> None:
     """Replace a person's name in a session's log and exports, and log that it was done."""
     with options.open() as session:
-        new = session.pseudonymize(person, pseudonym, annotator=annotator)
+        new = session.people.pseudonymize(person, pseudonym, annotator=annotator)
         if options.as_json:
             show_json(session, {"name": new})
         else:

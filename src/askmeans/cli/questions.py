@@ -70,13 +70,13 @@ def _with_exemplars(session: Session, group: int, question: Question) -> str:
     """A group's name, and typical items of it."""
     rows = session.exemplars(group, without=question.items)
     labels = "; ".join(session.item(row).label for row in rows)
-    name = session.group_names[group]
+    name = session.groups.all_names[group]
     return f"{name} (with {labels})" if labels else name
 
 
 def question_values(session: Session, question: Question) -> dict[str, Any]:
     """A question with its items, for machines."""
-    name = None if question.cluster is None else session.group_names[question.cluster]
+    name = None if question.cluster is None else session.groups.all_names[question.cluster]
     items = [dataclasses.asdict(session.item(row)) for row in question.items]
     values = {**dataclasses.asdict(question), "cluster_name": name, "shown": items}
     if question.kind == "group":
@@ -97,7 +97,7 @@ def parse_value(session: Session, question: Question, reply: str) -> Any:
         return parse_side(reply.lower())
     if question.kind != "group":
         return parse_reply(reply.lower())
-    groups = session.groups
+    groups = list(session.groups)
     row = parse_row(reply, [group.name for group in groups], FIRST)
     if row is None:
         return None
@@ -157,7 +157,7 @@ def listed_groups(session: Session) -> str:
 
 def group_number(session: Session, text: str) -> int:
     """The session's number of the typed group; a ParameterError lists the groups."""
-    groups = session.groups
+    groups = list(session.groups)
     place = group_of(text.strip(), [group.name for group in groups], FIRST)
     if place is None:
         raise ParameterError(
@@ -256,7 +256,7 @@ class Conversation:
             self.write(f"{error}\n")
             return
         if not undone.reopened:
-            self.write(f"{after_undo(undone, self.session.group_names)}\n")
+            self.write(f"{after_undo(undone, self.session.groups.all_names)}\n")
         if undone.void:
             self.write(
                 f"{len(undone.void)} later questions followed from it and may not come again.\n"

@@ -96,7 +96,7 @@ def serve(
     json_logs : bool, default=False
         Write a line of JSON for every request and error to standard error: method, path, status,
         milliseconds and address; no answer, no token, nobody's name. No link is printed then: what
-        is printed may be kept with the logs. `Session.invite` makes one.
+        is printed may be kept with the logs. `People.invite` makes one.
     access : Access, default=Access()
         How others than this machine reach it.
 
@@ -188,17 +188,17 @@ def _start_up_token(session: Session, before: str | None) -> str:
     if before is not None and _still_lets_in(session, before, name):
         return before
     try:
-        return session.invite(name, role="owner", annotator="askmeans serve")
+        return session.people.invite(name, role="owner", annotator="askmeans serve")
     except AskmeansError:  # no name of ours
-        return session.invite(ME, role="owner", annotator="askmeans serve")
+        return session.people.invite(ME, role="owner", annotator="askmeans serve")
 
 
 def _still_lets_in(session: Session, token: str, name: str) -> bool:
     """Whether a token is a valid one of this owner, and will be for a week."""
-    person = session.person_of(token)
+    person = session.people.person_of(token)
     if person is None or person.role != "owner" or person.name not in (name, ME):
         return False
-    (until,) = (each.until for each in session.invites() if each.number == person.invite)
+    (until,) = (each.until for each in session.people.invites() if each.number == person.invite)
     return until > time.time() + _WEEK
 
 

@@ -77,8 +77,8 @@ def test_the_database_of_every_schema_tells_all_that_happened(tmp_path, number):
     old_database = Path(shutil.copy(DATABASES / f"schema-{number}.db", tmp_path))
     upgrade_store(old_database)
     with sessions.open(old_database) as session:
-        assert session.cluster_names[0] == "large"
-        history = [(r.annotator, r.kind, r.value) for r in session.history()]
+        assert session.groups.names[0] == "large"
+        history = [(r.annotator, r.kind, r.value) for r in session.history.answers()]
         assert history == [
             ("held", "held", 0.0),
             ("ann", "answer", 0.75),
@@ -88,11 +88,11 @@ def test_the_database_of_every_schema_tells_all_that_happened(tmp_path, number):
         assert session.item(6).text == "quince"
         assert session.status().answered == 2
         assert session.tell(
-            session.history()[1].question, 0.75, annotator="ann", key="key-1"
+            session.history.answers()[1].question, 0.75, annotator="ann", key="key-1"
         ).repeated
         (question,) = session.ask(annotator="cy")
         assert not session.tell(question.id, 0.5, annotator="cy", key="key-1").repeated
-        invited = [(invite.name, invite.role) for invite in session.invites()]
+        invited = [(invite.name, invite.role) for invite in session.people.invites()]
         assert invited == ([("bob", "owner")] if number >= 3 else [])
 
 
@@ -135,7 +135,7 @@ def test_fields_of_newer_and_older_versions_are_tolerated(old_database, change):
         assert connection.execute(change).rowcount > 0
     connection.close()
     with sessions.open(old_database) as session:
-        assert len(session.history()) == 4
+        assert len(session.history.answers()) == 4
         assert session.ask(annotator="cy")
 
 
@@ -167,12 +167,12 @@ def next_schema(folder, body):
 
 def test_an_upgrade_backs_the_file_up_first_and_keeps_every_answer(tmp_path, old_database):
     with sessions.open(old_database) as session:
-        history = session.history()
+        history = session.history.answers()
     migrations = next_schema(tmp_path, "pass")
     backup = versions.upgrade(old_database, migrations=migrations, to="5")
     assert backup == old_database.with_name("schema-4.db.schema-4.backup")
     with sessions.open(backup) as session:
-        assert session.history() == history
+        assert session.history.answers() == history
     with sqlite3.connect(old_database) as connection:
         assert connection.execute("SELECT version_num FROM askmeans_version").fetchone() == ("5",)
         assert connection.execute("SELECT motto FROM askmeans_sessions").fetchone() == (None,)
@@ -223,7 +223,7 @@ def test_a_postgresql_database_is_upgraded_after_a_backup_into_a_file(
     assert upgrade_store(postgres_url) is None
     upgrade_store(kept)
     with sessions.open(postgres_url) as session, sessions.open(kept) as before:
-        assert session.history() == before.history()
-        assert len(session.history()) == 4
-        assert session.audit()[0].client is None
+        assert session.history.answers() == before.history.answers()
+        assert len(session.history.answers()) == 4
+        assert session.history.audit()[0].client is None
         session.tell(session.ask(annotator="cy")[0].id, 0.5, annotator="cy")
