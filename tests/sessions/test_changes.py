@@ -87,7 +87,7 @@ def test_pinned_items_are_the_first_examples(session):
     assert session.groups.pinned(0) == [2]
     session.groups.merge(1, 0)
     assert session.groups.pinned(1) == [2]  # what is part of a group brings its examples along
-    with pytest.raises(ParameterError, match="row below 6"):
+    with pytest.raises(ParameterError, match="must be below 6"):
         session.groups.pin(1, 6)
 
 

@@ -215,7 +215,7 @@ def test_an_answer_to_a_gold_question_can_be_undone_and_given_again(session):
 def test_gold_that_is_there_stays_and_what_is_none_is_refused(session, make):
     assert session.people.add_gold(gold()) == session.people.add_gold(gold())
     again = session.people.add_gold(gold({7: (0.0, 0.0, 1.0), 9: (0.0, 0.0, 1.0)}))
-    assert (again.new, again.there, again.otherwise) == (1, 0, 1)
+    assert (again.new, again.existing, again.conflicting) == (1, 0, 1)
     before = session.history.last_event
     twice = [*gold({10: (1.0, 0.0, 0.0)}), *gold({10: (0.0, 1.0, 0.0)})]
     with pytest.raises(KeyConflictError):

@@ -140,8 +140,8 @@ def test_rows_are_imported_once_and_refused_where_they_are_none(session, again):
     def held(value, item=7):
         return Answer(round=0, kind="group", items=(item,), cluster=None, repeat=0, value=value)
 
-    assert session.import_answers([held((0.0, 0.25, 0.75)), held((math.nan,) * 3, item=8)]) == 2
-    assert session.import_answers([held((0.0, 0.25, 0.75))]) == 0
+    assert session.import_answers([held((0.0, 0.25, 0.75)), held((math.nan,) * 3, item=8)]).new == 2
+    assert session.import_answers([held((0.0, 0.25, 0.75))]).new == 0
     with pytest.raises(KeyConflictError, match="must stay what it was"):
         session.import_answers([held((1.0, 0.0, 0.0))])
     for wrong in ((1.0, 0.5, 0.0), (0.0,) * 4, 0.5, (), (math.nan, 1.0, 0.0)):

@@ -28,8 +28,8 @@ def test_answers_held_already_are_not_asked_and_cost_nothing(make, kit):
         ledger=held,
     )
     session = make(budget=4)
-    assert session.import_answers(result.history) == 7
-    assert session.import_answers(result.history) == 0  # twice is harmless
+    assert session.import_answers(result.history).new == 7
+    assert session.import_answers(result.history).new == 0  # twice is harmless
     assert (session.status().held, session.status().answered) == (7, 0)
     asked = kit.answer(session)
     assert len(asked) == 4
@@ -69,11 +69,11 @@ def test_an_answer_held_to_an_answered_question_changes_nothing(make, value):
     fields = {"round": 0, "kind": question.kind, "items": question.items, "repeat": 0}
     answers = [Answer(**fields, cluster=question.cluster, value=value)]
     report = session.import_answers(answers)
-    assert (report.new, report.there, report.otherwise) == (0, value == 0.25, value == 0.75)
+    assert (report.new, report.existing, report.conflicting) == (0, value == 0.25, value == 0.75)
     assert len(session.history.answers()) == 1
     session.undo()
     assert session.ask() == [question]  # what was undone does not count by another way
-    assert session.import_answers(answers) == 1
+    assert session.import_answers(answers).new == 1
 
 
 def test_an_answer_held_is_not_added_to_the_same_that_waits_for_a_second_annotator(make):
@@ -81,7 +81,7 @@ def test_an_answer_held_is_not_added_to_the_same_that_waits_for_a_second_annotat
     (question,) = session.ask()
     session.tell(question.id, 0.25)
     fields = {"round": 0, "kind": question.kind, "items": question.items, "repeat": 0}
-    assert session.import_answers([Answer(**fields, cluster=question.cluster, value=0.25)]) == 0
+    assert session.import_answers([Answer(**fields, cluster=question.cluster, value=0.25)]).new == 0
     assert session.ask(annotator="ann") == [question]
 
 
@@ -92,10 +92,10 @@ def test_two_answers_held_to_one_question_must_agree(make):
         Answer(**fields, items=items, value=value)
         for items, value in (((1, 3), 0.25), ((3, 1), 0.25), ((3, 1), 0.75))
     )
-    with pytest.raises(KeyConflictError, match=r"Got 0\.25 and 0\.75; nothing was taken in"):
+    with pytest.raises(KeyConflictError, match=r"Got 0\.25 and 0\.75; nothing was imported"):
         session.import_answers([one, other])
     assert session.history.answers() == []
-    assert session.import_answers([one, same]) == 1
+    assert session.import_answers([one, same]).new == 1
 
 
 def test_several_peoples_answers_to_one_question_are_refused_with_what_to_do(make):

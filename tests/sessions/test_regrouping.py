@@ -264,7 +264,7 @@ def test_the_last_group_and_one_that_is_not_there_are_not_removed(session):
         with pytest.raises(ParameterError, match="one of the groups 0 small, 1 middle"):
             session.groups.remove(group)
     session.groups.remove("small")
-    with pytest.raises(ParameterError, match="not the only one"):
+    with pytest.raises(ParameterError, match="must not be the only group"):
         session.groups.remove("middle")
     assert session.groups.names == ["middle"]
 
@@ -328,7 +328,9 @@ def test_a_name_that_is_none_or_taken_is_refused_and_changes_nothing(session, na
 
 def test_groups_that_are_not_two_are_not_merged(session):
     for a, b in ((0, 0), (0, 7), ("small", "kale"), (True, 1), (0, None)):
-        with pytest.raises(ParameterError, match="two different groups among 0 small, 1 middle"):
+        with pytest.raises(
+            ParameterError, match="two different groups|one of the groups 0 small, 1 middle"
+        ):
             session.groups.merge(a, b)
     session.groups.merge(0, 1)
     with pytest.raises(ParameterError, match="two different groups"):
@@ -348,7 +350,9 @@ def test_there_are_no_more_groups_than_items(make):
 def test_the_number_of_groups_is_part_of_a_plan(make, options):
     session = make(**options)
     for move in (lambda: session.groups.add("d"), lambda: session.groups.merge(0, 1)):
-        with pytest.raises(SessionError, match="needs the default strategy"):
+        with pytest.raises(
+            SessionError, match="needs a session that asks for groups or memberships"
+        ):
             move()
 
 
@@ -411,7 +415,7 @@ def test_a_session_may_find_out_how_many_groups_there_are(make, again):
         if len(session.history.answers()) > 40:
             break
     assert session.groups.names == ["Group A", "Group B", "Group C"]
-    assert again(session).groups == session.groups
+    assert list(again(session).groups) == list(session.groups)
     assert (session.result().memberships.argmax(axis=1) == LABELS).all()
 
 

@@ -92,7 +92,7 @@ def test_after_the_patience_the_loss_is_told(session):
     with pytest.raises(StoreLostError):
         session.tell(question.id, 0.5, key="k")
     assert session.tell(question.id, 0.5, key="k").repeated
-    with pytest.raises(ParameterError, match="'patience'"):
+    with pytest.raises(ParameterError, match="'retry_timeout'"):
         session.retry_timeout = 0
 
 
