@@ -16,7 +16,7 @@ import numpy as np
 from askmeans import FuzzyKMeans
 from askmeans.exceptions import CollapseWarning
 from askmeans.fuzzy.engines import cuda as gpu
-from askmeans.fuzzy.problem import Frame
+from askmeans.fuzzy.passes import Frame
 
 SHAPES = [(100_000_000, 16, 8), (20_000_000, 64, 32), (4_000_000, 128, 100), (4_000_000, 768, 100)]
 

@@ -26,7 +26,7 @@ from sklearn.neighbors import KNeighborsRegressor
 from threadpoolctl import threadpool_limits
 
 from askmeans import oracles
-from askmeans.fuzzy.simplex import onto_simplex
+from askmeans.fuzzy.arrays import onto_simplex
 from label_rivals import told_labels
 from labels import after_cards
 

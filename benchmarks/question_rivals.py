@@ -18,8 +18,8 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsRegressor, kneighbors_graph
 
+from askmeans.fuzzy.arrays import keep_answers, onto_simplex
 from askmeans.fuzzy.model import closed_form_memberships, squared_distances
-from askmeans.fuzzy.simplex import keep_answers, onto_simplex
 from askmeans.policy.stratified import REST
 from question_targets import Target
 

@@ -302,7 +302,7 @@ def dask_cluster(n: int) -> None:
     import dask.array as da
     from distributed import Client, LocalCluster, wait
 
-    from askmeans.fuzzy.engines import watching
+    from askmeans.fuzzy.passes import reporting_progress
 
     print(f"Dask, LocalCluster of two processes, {n:,} x 10 float32, 4 clusters.")
     X, _ = rows(n)
@@ -352,7 +352,7 @@ def dask_cluster(n: int) -> None:
                 os.kill(pids[0], signal.SIGKILL)
 
         expected = model.set_params(max_iter=5).fit(D).cluster_centers_
-        with watching(kill):
+        with reporting_progress(kill):
             found = model.set_params(max_iter=5).fit(D).cluster_centers_
         away = np.abs(found - expected).max()
         print(f"a worker killed in the middle: the same centres to {away:.0e}\n", flush=True)

@@ -25,7 +25,7 @@ from threadpoolctl import threadpool_limits
 from askmeans import ActiveFuzzyKMeans, FuzzyKMeans, Stratified, metrics, oracles, run
 from askmeans.driver import Oracle
 from askmeans.exceptions import LittleInformationWarning, RankError
-from askmeans.fuzzy.simplex import onto_simplex
+from askmeans.fuzzy.arrays import onto_simplex
 from askmeans.paper import by_similarity
 from askmeans.paper.geometry import extreme_rows
 from askmeans.paper.jennrich import memberships_by_jennrich

@@ -1,6 +1,6 @@
 """
-Every picture askmeans draws
-============================
+Every plot of askmeans
+======================
 
 Which display answers which question?
 """
@@ -14,8 +14,7 @@ from sklearn.preprocessing import StandardScaler
 
 from askmeans import ActiveFuzzyKMeans, FuzzyKMeans, metrics, oracles, plotting
 
-X, y = load_wine(return_X_y=True)
-X = StandardScaler().fit_transform(X)
+X = StandardScaler().fit_transform(load_wine().data)
 model = FuzzyKMeans(3, fuzzifier=1.5, random_state=0).fit(X)
 plotting.SoftScatterDisplay.from_estimator(model, X)
 plt.show()
@@ -26,31 +25,9 @@ plotting.MembershipHeatmapDisplay.from_estimator(model)
 plt.show()
 
 # %%
-# *Has it converged?* ``ConvergenceDisplay`` has the objective after each iteration.
-plotting.ConvergenceDisplay.from_estimator(model)
-plt.show()
-
-# %%
 # *How many clusters?* ``ClusterNumbersDisplay`` has what several indices say.
-found = metrics.choose_n_clusters(X, range(2, 7), n_resamples=0, random_state=0)
-plotting.ClusterNumbersDisplay(found).plot()
-plt.show()
-
-# %%
-# *How does an error fall, over repeated runs?* ``CurveDisplay`` has a mean and a band. Here the
-# expert is wrong now and then, and otherwise in each run.
-sizes = [8, 16, 32]
-errors = []
-for size in sizes:
-    errors.append([])
-    for seed in range(4):
-        expert = oracles.NoisyOracle(oracles.TableOracle.from_labels(y), std=0.4, random_state=seed)
-        asked = ActiveFuzzyKMeans(3, oracle=expert, ask="group", budget=size, random_state=seed)
-        errors[-1].append(1 - metrics.matched_accuracy(y, asked.fit(X).labels_))
-low, high = map(min, errors), map(max, errors)
-mean = [sum(each) / len(each) for each in errors]
-display = plotting.CurveDisplay(sizes, mean, list(low), list(high)).plot(label="askmeans")
-display.ax_.set(xlabel="answers", ylabel="share of items wrong")
+numbers = metrics.choose_n_clusters(X, range(2, 7), n_resamples=0, random_state=0)
+plotting.ClusterNumbersDisplay(numbers).plot()
 plt.show()
 
 # %%

@@ -3,8 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from askmeans.plotting import CurveDisplay  # says what to install where matplotlib is missing
-from askmeans.plotting._colors import cluster_palette
+from askmeans.plotting.display import cluster_palette
 from experiments.figures import FigureSpec
 from experiments.summary import Point
 from experiments.synthetic import EQUAL
@@ -69,27 +68,29 @@ def _draw(
     ax: Any, spec: FigureSpec, curves: Curves, colors: dict[str, Any], handles: dict[str, Any]
 ) -> None:
     """One panel; handles get what is new in it."""
-    levels, low = [], []
+    levels, hidden = [], []
     for label, mine in curves.items():
         means = [point.mean for point in mine]
         if mine[0].curve in spec.levels:
             levels.append((label, means[0]))
         elif spec.floor and min(means) < spec.floor:
-            low.append(f"{label}: {min(means):.2g} to {max(means):.2g}")
+            hidden.append(f"{label}: {min(means):.2g} to {max(means):.2g}")
         else:
-            band = [point.low for point in mine], [point.high for point in mine]
-            display = CurveDisplay([spec.x(point) for point in mine], means, *band).plot(
-                ax,
-                label=label,
-                color=colors[_family(label)],
-                linestyle="--" if "our order" in mine[0].curve else "-",
-                marker="o",
-                markersize=3,
+            x, mean, low, high = zip(
+                *sorted((spec.x(point), point.mean, point.low, point.high) for point in mine),
+                strict=True,
             )
-            handles.setdefault(label, display.line_)
+            (line,) = ax.plot(
+                x, mean, label=label, color=colors[_family(label)], marker="o", markersize=3,
+                linestyle="--" if "our order" in mine[0].curve else "-",
+            )  # fmt: skip
+            ax.fill_between(x, low, high, color=line.get_color(), alpha=0.2, linewidth=0.0)
+            ax.grid(alpha=0.3)
+            ax.spines[["top", "right"]].set_visible(False)
+            handles.setdefault(label, line)
     for style, (name, level) in zip((":", "-."), levels, strict=False):
         handles.setdefault(name, ax.axhline(level, color="gray", linestyle=style))
-    if low:
-        text = "\n".join(["below the picture, at least in part:", *low])
+    if hidden:
+        text = "\n".join(["below the picture, at least in part:", *hidden])
         ax.text(0.02, 0.03, text, transform=ax.transAxes, fontsize=8)
         ax.margins(y=0.25)

@@ -16,7 +16,6 @@ from functools import cache, lru_cache, partial
 import numpy as np
 from numpy.typing import NDArray
 
-from askmeans.datasets import make_far_cluster
 from askmeans.estimators import FuzzyKMeans
 from askmeans.metrics import beta, center_error
 from askmeans.oracles import TableOracle
@@ -26,12 +25,22 @@ from experiments.cells import Cell
 from experiments.runs import Series, Task, generators, repeat, seeds, size_for
 from experiments.scale import Scale
 
-__all__ = ["EQUAL", "PAPER", "bin_size", "cells", "largest_error", "paper_strategies", "task_for"]
+__all__ = [
+    "EQUAL",
+    "PAPER",
+    "bin_size",
+    "cells",
+    "largest_error",
+    "make_far_cluster",
+    "paper_strategies",
+    "task_for",
+]
 
 Floats = NDArray[np.float64]
 
 PAPER, EQUAL = "the paper's setting", "equal questions"
 ETA = 0.1
+BOX = 200.0  # side of the box of the means
 PILOTS = 2  # runs that find about the size for a number of questions
 CLOSE = 0.02  # how near to that number is near enough
 
@@ -169,6 +178,24 @@ def _sequential(m: int, faithful: bool, r: int) -> Strategy:
 def _two_clusters(m: int, faithful: bool, r: int) -> Strategy:
     """Two clusters with these sizes."""
     return TwoClusters(sample_size=m, bin_size=r, precision=ETA, faithful=faithful)
+
+
+def make_far_cluster(
+    n_clusters: int, *, first_size: int, other_size: int, rng: np.random.Generator
+) -> tuple[Floats, Floats]:
+    """The paper's synthetic data and their means: Gaussian clusters in ten dimensions, one far.
+
+    Every coordinate of the first mean is at least 1000 from every coordinate of the others, and
+    items have a standard deviation of 20 in each. The paper does not say where the other means lie
+    (paper note N28): here uniformly in a box of side 200, so that they are about 260 apart, four
+    times the radius of a cluster, which is 63. The first lies in a like box beyond the gap. The
+    means are drawn first, so that the same generator gives the same means for all sizes.
+    """
+    means = rng.uniform(0.0, BOX, size=(n_clusters, 10))
+    means[0] += BOX + 1000.0
+    X = np.repeat(means, [first_size] + [other_size] * (n_clusters - 1), axis=0)
+    X += 20.0 * rng.normal(size=X.shape)
+    return X, means
 
 
 @lru_cache(maxsize=2)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from askmeans.contradictions import expected_answers, find_contradictions, find_suspects
+from askmeans.contradictions import find_contradictions, find_suspects
 from askmeans.exceptions import DataError, ParameterError
 from askmeans.oracles import CrowdOracle, NoisyOracle, TableOracle
 from askmeans.oracles.crowd import HostileOracle
@@ -16,6 +16,7 @@ from askmeans.queries import (
     RelativeQueries,
     TripletQueries,
 )
+from askmeans.queries.questions import expected_answers
 
 
 def history(*batches):

@@ -9,8 +9,7 @@ from numpy.testing import assert_allclose
 from askmeans import Stratified, TwoPhase, run
 from askmeans.exceptions import AskmeansWarning
 from askmeans.fuzzy import closed_form_memberships
-from askmeans.fuzzy.links import Link
-from askmeans.fuzzy.scores import Scorer
+from askmeans.fuzzy.scores import Link, Scorer
 from askmeans.oracles import NoisyOracle, TableOracle
 from askmeans.paper import by_similarity
 from askmeans.queries import Answers

@@ -9,10 +9,12 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from askmeans._util.checks import as_memberships, check_number
-from askmeans._util.floats import default_float_errors
+from askmeans._util.checks import check_number
+from askmeans._util.guards import default_float_errors
 from askmeans.exceptions import DataError
-from askmeans.queries import Answer, GroupQueries, MembershipQueries, Queries, RelativeQueries
+from askmeans.fuzzy.model import as_memberships
+from askmeans.queries import Answer
+from askmeans.queries.questions import more_like
 
 __all__ = ["find_contradictions", "find_suspects"]
 
@@ -25,27 +27,6 @@ _ONE_SIGMA = 0.6827  # share of normal errors within one standard deviation
 _MIN_SCALE = 0.02  # lower limit of that deviation: rounding of exact answers is no suspicion
 _SIGNIFICANCE = 0.02  # probability that an honest annotator is flagged, over all of them
 _MIN_RATIO = 2.0  # to the others' mean error; less may be significant, but does little harm
-
-
-def rounding_noise(levels: int | None) -> float:
-    """Return the standard deviation of the error of rounding to a scale.
-
-    Parameters
-    ----------
-    levels : int or None
-        Number of points of the scale; None for a continuous one.
-
-    Returns
-    -------
-    float
-        Standard deviation of a uniform error of one step; 0 for a continuous scale.
-
-    Examples
-    --------
-    >>> round(rounding_noise(11), 4)
-    0.0289
-    """
-    return 0.0 if levels is None else 1.0 / (levels - 1) / math.sqrt(12.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,45 +78,6 @@ class Suspects:
     answers: NDArray[np.bool_]
     annotators: tuple[object, ...]
     deviations: Floats
-
-
-@default_float_errors()
-def expected_answers(queries: Queries, memberships: Floats) -> Floats:
-    """Return the exact answers under these memberships (Definitions 2 and 3).
-
-    Parameters
-    ----------
-    queries : MembershipQueries, GroupQueries, PairQueries, TripletQueries or RelativeQueries
-        The questions.
-    memberships : ndarray of shape (n_items, n_clusters)
-        Memberships.
-
-    Returns
-    -------
-    ndarray of shape (n_questions,), or (n_questions, n_clusters) for group questions
-        The answers.
-
-    Examples
-    --------
-    >>> from askmeans.queries import PairQueries
-    >>> expected_answers(PairQueries([[0, 1]]), np.full((2, 2), 0.5))
-    array([0.5])
-    """
-    if isinstance(queries, MembershipQueries):
-        return memberships[queries.items, queries.clusters]
-    if isinstance(queries, GroupQueries):
-        return memberships[queries.items, : queries.n_clusters]
-    rows = memberships[queries.item_table]
-    if isinstance(queries, RelativeQueries):
-        return _more_like(rows)
-    together: Floats = rows.prod(axis=1).sum(axis=1)
-    return together
-
-
-def _more_like(rows: Floats) -> Floats:
-    """Return 1 where the first of three items is more like the second, 0 the third; half ties."""
-    more = (rows[..., 0, :] * (rows[..., 1, :] - rows[..., 2, :])).sum(axis=-1)
-    return np.where(np.abs(more) <= _SLACK, 0.5, more > 0.0).astype(np.float64)
 
 
 @default_float_errors()
@@ -273,7 +215,7 @@ def _deviation(answer: Answer, U: Floats) -> float:
     if answer.cluster is not None:
         return float(abs(answer.value - U[answer.items[0], answer.cluster]))
     rows = U[list(answer.items)]
-    expected = _more_like(rows) if answer.kind == "relative" else rows.prod(axis=0).sum()
+    expected = more_like(rows) if answer.kind == "relative" else rows.prod(axis=0).sum()
     return float(abs(answer.value - expected))
 
 

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans._util.checks import check_number
-from askmeans._util.floats import default_float_errors
-from askmeans._util.interrupts import Interrupts
+from askmeans._util.guards import Interrupts, default_float_errors
 from askmeans.exceptions import (
     AnswerError,
     AskmeansError,
@@ -258,7 +257,7 @@ class _Driver:
             return stopped
         self.ledger.n_rounds += 1
         try:
-            with self.interrupts.welcome():
+            with self.interrupts.allowed():
                 answers = self.oracle.answer(new)
             answers = checked_answers(answers, new, self.oracle)
         except StopAsking as stop:

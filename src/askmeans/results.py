@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from askmeans._util.floats import default_float_errors
-from askmeans._util.html import html_table
-from askmeans.fuzzy.links import Link
-from askmeans.fuzzy.scores import Scorer
-from askmeans.fuzzy.simplex import onto_simplex
+from askmeans._util.guards import default_float_errors
+from askmeans._util.text import html_table
+from askmeans.fuzzy.arrays import onto_simplex
+from askmeans.fuzzy.scores import Link, Scorer
 from askmeans.queries import Answers
 
 __all__ = ["Clustering", "Diagnostics", "ErrorEstimate", "Result"]

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from askmeans import strategies
-from askmeans._util.checks import check_choice, check_fuzzifier, check_number, check_seed
+from askmeans._util.checks import check_choice, check_number, check_seed
 from askmeans.exceptions import ParameterError, StoredSettingWarning
+from askmeans.fuzzy.model import check_fuzzifier
 from askmeans.paper import Plan, by_similarity, repeated, same_or_different
 from askmeans.paper.pool_sizes import Route, least_questions
 from askmeans.paper.similarities import Similarities

@@ -6,15 +6,10 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from askmeans._util.checks import (
-    check_choice,
-    check_enough_items,
-    check_fuzzifier,
-    check_number,
-    check_share,
-)
+from askmeans._util.checks import check_choice, check_number, check_share
 from askmeans.exceptions import ParameterError
 from askmeans.fuzzy.items import ItemSet, as_items
+from askmeans.fuzzy.model import check_enough_items, check_fuzzifier
 from askmeans.fuzzy.scores import Order
 from askmeans.paper.plan import Plan
 from askmeans.paper.search_state import SearchState

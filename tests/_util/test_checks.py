@@ -20,14 +20,6 @@ def test_what_is_no_integer_is_refused(value):
         checks.check_number(value, "size", "Owner", integer=True)
 
 
-def test_rounding_outside_the_unit_interval_is_clipped_and_no_more():
-    clipped = checks.as_memberships([[1.0 + 1e-10, -1e-10]])
-    assert clipped.tolist() == [[1.0, 0.0]]
-    with pytest.raises(DataError, match="between 0 and 1"):
-        checks.as_memberships([[1.0 + 1e-7, 0.0]])
-    checks.as_memberships(np.array([[1.0 + 1e-7, 0.0]], dtype=np.float32))
-
-
 def test_the_first_cell_that_is_not_finite_is_named():
     with pytest.raises(DataError, match=r"X must be finite. Got nan in row 1, column 0"):
         checks.as_matrix([[1.0, 2.0], [np.nan, np.inf]], "X")

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from askmeans._util.text import as_csv, csv_cell, csv_value, is_clean, printable
+from askmeans._util.text import as_csv, csv_cell, csv_value, html_table, is_clean, printable
 
 TEXTS = st.text(alphabet=st.one_of(st.sampled_from("'=+-@\t\r\n ,\"1.e"), st.characters()))
 
@@ -64,3 +64,18 @@ def test_what_a_terminal_would_obey_is_written_as_an_escape(text, safe):
 def test_a_name_with_what_nobody_sees_is_not_clean(name):
     assert not is_clean(name)
     assert is_clean("Zoë O'Neill 👩‍🔬 ")
+
+
+def test_whatever_a_table_holds_is_text():
+    evil = "<script>alert('x')</script>"
+    shown = html_table(evil, [(evil, evil)], [[evil], [evil]])
+    assert "<script" not in shown
+    assert shown.count("&lt;script&gt;") == 5
+
+
+def test_numbers_have_two_digits_and_none_is_left_out():
+    shown = html_table("Result", [("error", 0.12345), ("budget", None)], [["a"], [2], [0.5]])
+    assert "error 0.12" in shown
+    assert "budget" not in shown
+    assert "<td>2</td>" in shown
+    assert "<td>0.50</td>" in shown

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from experiments.synthetic import EQUAL, PAPER, bin_size, cell, paper_strategies
+from experiments.synthetic import EQUAL, PAPER, bin_size, cell, make_far_cluster, paper_strategies
 
 ARGUMENTS = {
     "panel": "a, nu = 200", "x": 5, "first": 200, "other": 1000, "nu": 200, "runs": 4, "seed": 0
@@ -70,3 +70,22 @@ def test_beta_is_about_what_the_paper_says(four):
 def test_two_clusters_run_at_k_2():
     curves = {s.curve for s in cell(k=2, **ARGUMENTS) if s.setting == EQUAL}
     assert {"two clusters, faithful", "two clusters, our order"} <= curves
+
+
+def test_the_far_cluster_is_the_papers_synthetic_data():
+    X, means = make_far_cluster(4, first_size=3000, other_size=6000, rng=np.random.default_rng(1))
+    assert X.shape == (21_000, 10)
+    gaps = np.abs(means[0][:, None] - means[1:].ravel())
+    assert gaps.min() >= 1000.0  # every coordinate from every other
+    own = np.repeat(np.arange(4), [3000, 6000, 6000, 6000])
+    assert np.allclose((X - means[own]).std(axis=0), 20.0, rtol=0.03)
+    for j in range(4):
+        assert np.allclose(X[own == j].mean(axis=0), means[j], atol=2.0)
+
+
+def test_the_same_generator_gives_the_same_means_for_all_sizes():
+    first, second = (
+        make_far_cluster(3, first_size=5, other_size=size, rng=np.random.default_rng(2))[1]
+        for size in (5, 50)
+    )
+    assert (first == second).all()

@@ -9,8 +9,7 @@ from numpy.testing import assert_allclose
 
 from askmeans.exceptions import DataError
 from askmeans.fuzzy.items import ItemSet, Ranking, as_items
-from askmeans.fuzzy.links import Link
-from askmeans.fuzzy.scores import Scorer
+from askmeans.fuzzy.scores import Link, Scorer
 
 seeds = st.integers(0, 2**32 - 1)
 

@@ -12,9 +12,7 @@ from model_contract import ModelContract
 from numpy.testing import assert_allclose
 
 from askmeans.fuzzy import kernels, lloyd, powers
-from askmeans.fuzzy.engines import ArrayEngine, read_only
-from askmeans.fuzzy.problem import Problem
-from askmeans.fuzzy.threads import RowThreads
+from askmeans.fuzzy.passes import ArrayEngine, Problem, RowThreads, read_only
 
 
 class TestCompiledModel(ModelContract):

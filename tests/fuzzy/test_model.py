@@ -12,6 +12,7 @@ from askmeans.fuzzy import (
     squared_distances,
     weighted_centers,
 )
+from askmeans.fuzzy.model import as_memberships
 
 
 class TestNumpyModel(ModelContract):
@@ -24,6 +25,14 @@ class TestNumpyModel(ModelContract):
             weighted_centers(X, U, fuzzifier, sample_weight=weights),
             objective(X, centers, U, fuzzifier, sample_weight=weights),
         )
+
+
+def test_rounding_outside_the_unit_interval_is_clipped_and_no_more():
+    clipped = as_memberships([[1.0 + 1e-10, -1e-10]])
+    assert clipped.tolist() == [[1.0, 0.0]]
+    with pytest.raises(DataError, match="between 0 and 1"):
+        as_memberships([[1.0 + 1e-7, 0.0]])
+    as_memberships(np.array([[1.0 + 1e-7, 0.0]], dtype=np.float32))
 
 
 def test_notes_example_of_a_farther_item_with_a_larger_membership():

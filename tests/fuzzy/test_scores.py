@@ -1,4 +1,4 @@
-"""Scores: the closed form's order without its ties, the hard case, and fitting the fuzzifier."""
+"""Scores order items as memberships do, and links follow the answers."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,14 @@ from numpy.testing import assert_allclose
 from scipy.special import logsumexp
 
 from askmeans.fuzzy import closed_form_memberships, squared_distances
-from askmeans.fuzzy.scores import Scorer, fit_fuzzifier
+from askmeans.fuzzy.scores import (
+    Link,
+    Scorer,
+    fit_fuzzifier,
+    interpolate,
+    largest_inversion,
+    learn_link,
+)
 
 FUZZIFIERS = [1.05, 1.2, 2.0, 5.0]
 seeds = st.integers(0, 2**32 - 1)
@@ -188,3 +195,105 @@ def test_memberships_beyond_every_fuzzifier_give_the_end_of_the_range():
     hard = np.eye(3)[squared_distances(X, centers).argmin(axis=1)]
     assert 1.02 <= fit_fuzzifier(X, centers, hard) < 1.05
     assert 15.0 < fit_fuzzifier(X, centers, np.full((300, 3), 1 / 3)) <= 20.0
+
+
+coordinates = st.integers(0, 6).map(float)
+answers = st.one_of(st.just(float("nan")), st.floats(0.0, 1.0))
+told = st.lists(st.tuples(coordinates, answers), min_size=1, max_size=15)
+
+
+def arrays(pairs):
+    x, y = zip(*pairs, strict=True)
+    return np.array(x), np.array(y)
+
+
+def test_a_link_is_straight_between_knots_and_constant_beyond_them():
+    link = Link(knots=np.array([0.0, 1.0, 3.0]), values=np.array([0.2, 0.4, 1.0]))
+    assert_allclose(link(np.array([-5.0, 0.0, 0.5, 2.0, 3.0, 9.0])), [0.2, 0.2, 0.3, 0.7, 1.0, 1.0])
+
+
+def test_a_link_without_knots_is_the_coordinate_cut_to_the_unit_interval():
+    link = Link(knots=np.empty(0), values=np.empty(0))
+    assert link(np.array([-1.0, 0.25, 7.0])).tolist() == [0.0, 0.25, 1.0]
+
+
+@given(
+    st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=20, unique=True),
+    st.lists(st.floats(), max_size=20),
+)
+def test_many_coordinates_are_interpolated_like_few(knots, x):
+    knots = np.sort(knots)
+    values = np.linspace(0.0, 1.0, len(knots))
+    x = np.concatenate([x, knots, knots[:-1] + np.diff(knots) / 3.0])
+    with np.errstate(all="ignore"):
+        assert_allclose(interpolate(x, knots, values), np.interp(x, knots, values), atol=1e-12)
+
+
+def test_answers_in_order_stand_as_given():
+    x = np.array([5.0, 1.0, 3.0])
+    link = learn_link(x, np.array([0.9, 0.1, 0.1]))
+    assert link(x).tolist() == [0.9, 0.1, 0.1]
+
+
+def test_answers_that_contradict_the_order_are_averaged_by_their_number():
+    # Three answers at 0 average 1, one at 1 says 0: the order allows one value, 3/4.
+    link = learn_link(np.array([0.0, 0.0, 0.0, 1.0]), np.array([1.0, 1.0, 1.0, 0.0]))
+    assert_allclose(link(np.array([0.0, 1.0])), [0.75, 0.75])
+
+
+def test_unknown_answers_are_left_out():
+    link = learn_link(np.array([0.0, 1.0, 2.0]), np.array([0.2, np.nan, 0.4]))
+    assert link.knots.tolist() == [0.0, 2.0]
+    assert_allclose(link(np.array([1.0])), 0.3)
+
+
+def test_nothing_known_gives_the_link_without_knots():
+    link = learn_link(np.array([0.0, 1.0]), np.array([np.nan, np.nan]))
+    assert len(link.knots) == 0
+    assert len(learn_link(np.empty(0), np.empty(0)).knots) == 0
+
+
+def test_answers_outside_the_unit_interval_are_cut_to_it():
+    link = learn_link(np.array([0.0, 1.0]), np.array([-0.3, 1.4]))
+    assert link.values.tolist() == [0.0, 1.0]
+
+
+@given(told)
+def test_a_link_is_the_isotonic_regression_of_the_answers(pairs):
+    x, y = arrays(pairs)
+    link = learn_link(x, y)
+    x, y = x[~np.isnan(y)], y[~np.isnan(y)]
+    # The min-max formula: at each knot, the largest over starts of the least over ends of means.
+    for knot, value in zip(link.knots, link.values, strict=True):
+        expected = max(
+            min(y[(x >= a) & (x <= b)].mean() for b in set(x) if b >= knot)
+            for a in set(x)
+            if a <= knot
+        )
+        assert value == pytest.approx(expected, abs=1e-12)
+    assert link.knots.tolist() == sorted(set(x))
+
+
+@given(told, st.lists(st.floats(-10.0, 10.0), min_size=2, max_size=20))
+def test_a_link_never_falls_and_stays_in_the_unit_interval(pairs, where):
+    values = learn_link(*arrays(pairs))(np.sort(where))
+    assert (np.diff(values) >= -1e-12).all()
+    assert ((values >= 0.0) & (values <= 1.0)).all()
+
+
+# ---- inversions -------------------------------------------------------------------------------
+
+
+def test_the_largest_inversion_is_a_worse_rank_with_a_larger_answer():
+    ranks = np.array([3, 1, 2, 4])
+    assert largest_inversion(ranks, np.array([0.1, 0.9, 0.4, 0.8])) == pytest.approx(0.7)
+    assert largest_inversion(ranks, np.array([0.4, 0.9, 0.4, 0.1])) == 0.0
+
+
+@given(st.lists(answers, max_size=12), st.integers(0, 2**32 - 1))
+def test_the_largest_inversion_is_that_of_all_pairs(values, seed):
+    y = np.array(values, dtype=float)
+    ranks = np.random.default_rng(seed).permutation(len(y)) + 1
+    pairs = [y[b] - y[a] for a in range(len(y)) for b in range(len(y)) if ranks[a] < ranks[b]]
+    expected = max((gap for gap in pairs if not np.isnan(gap)), default=0.0)
+    assert largest_inversion(ranks, y) == max(expected, 0.0)

@@ -6,12 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from askmeans.fuzzy import seeding_kernels
-from askmeans.fuzzy.engines import ArrayEngine
+from askmeans.fuzzy import seeding
 from askmeans.fuzzy.model import closed_form_memberships
-from askmeans.fuzzy.problem import Problem
+from askmeans.fuzzy.passes import ArrayEngine, Problem, RowThreads
 from askmeans.fuzzy.seeding import canonical_order, draw_seeds
-from askmeans.fuzzy.threads import RowThreads
 
 SEEDINGS = ("k-means++", "fuzzy++", "random")  # that look at every item
 
@@ -118,7 +116,7 @@ def test_fuzzy_seeds_follow_the_items_part_of_the_objective():
 def test_the_last_bits_of_a_sum_do_not_choose_among_seeds(monkeypatch):
     # The corners of a square are as good as each other, once one of them is a seed.
     X = np.repeat([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], 5, axis=0)
-    totals = seeding_kernels.seed_totals
+    totals = seeding.seed_totals
     drawn = set()
     for seed in range(8):
         noise = np.random.default_rng(seed)
@@ -127,6 +125,6 @@ def test_the_last_bits_of_a_sum_do_not_choose_among_seeds(monkeypatch):
             found = totals(*arguments)
             return found * (1.0 + 1e-14 * noise.normal(size=len(found)))
 
-        monkeypatch.setattr(seeding_kernels, "seed_totals", rounded)
+        monkeypatch.setattr(seeding, "seed_totals", rounded)
         drawn.add(tuple(draw(X, 4, "k-means++", seed=3).ravel().tolist()))
     assert len(drawn) == 1

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.metrics import silhouette_score
 
-from askmeans import fuzzy, metrics
+from askmeans import metrics
 from askmeans.exceptions import DataError, ParameterError
-from askmeans.metrics import fukuyama_sugeno, partition_coefficient, partition_entropy, xie_beni
-from askmeans.metrics.validity import objective
+from askmeans.fuzzy import closed_form_memberships
+from askmeans.metrics import fuzzy_silhouette, partition_coefficient, partition_entropy, xie_beni
 
 # Worked by hand: objective 1 + .25 * 9 + .25 * 1 + 1 = 4.5, centres 2 apart, grand mean 2.
 X = [[0.0], [4.0], [4.0]]
@@ -24,11 +25,6 @@ def clusterings(seed, n=12, k=3, d=2):
 
 
 seeds = st.integers(0, 2**32 - 1)
-
-
-def test_objective_is_the_models_own():
-    assert objective is fuzzy.objective
-    assert objective(X, CENTERS, U) == 4.5
 
 
 def test_everything_public_is_sorted_and_there():
@@ -73,33 +69,13 @@ def test_partition_entropy_of_sure_items_is_a_positive_zero(sure):
     assert partition_entropy(sure) == 0.0
 
 
-def test_fukuyama_sugeno_by_hand():
-    # Grand mean 8/3; weights of the clusters 1.25 and 1.25; squared distances 25/9 and 1/9.
-    assert fukuyama_sugeno(X, CENTERS, U) == pytest.approx(4.5 - 1.25 * 26 / 9)
-    assert fukuyama_sugeno(X, CENTERS, U, 1.0) == pytest.approx(7.0 - 1.5 * 26 / 9)
-
-
-@given(seeds)
-def test_fukuyama_sugeno_is_the_sum_of_its_formula(seed):
-    items, centers, memberships = clusterings(seed)
-    mean = items.mean(axis=0)
-    total = sum(
-        memberships[i, j] ** 1.7
-        * (np.sum((items[i] - centers[j]) ** 2) - np.sum((centers[j] - mean) ** 2))
-        for i in range(12)
-        for j in range(3)
-    )
-    assert fukuyama_sugeno(items, centers, memberships, 1.7) == pytest.approx(total)
-
-
 @given(seeds)
 def test_renaming_clusters_and_shuffling_items_change_nothing(seed):
     items, centers, memberships = clusterings(seed)
     rng = np.random.default_rng(seed)
     rows, columns = rng.permutation(12), rng.permutation(3)
     shuffled = items[rows], centers[columns], memberships[rows][:, columns]
-    for index in (xie_beni, fukuyama_sugeno):
-        assert index(*shuffled) == pytest.approx(index(items, centers, memberships))
+    assert xie_beni(*shuffled) == pytest.approx(xie_beni(items, centers, memberships))
     for index in (partition_coefficient, partition_entropy):
         assert index(shuffled[2]) == pytest.approx(index(memberships))
 
@@ -145,7 +121,6 @@ def test_memberships_that_are_none_are_refused(index, memberships, message):
         index(memberships)
 
 
-@pytest.mark.parametrize("index", [xie_beni, fukuyama_sugeno])
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -157,16 +132,15 @@ def test_memberships_that_are_none_are_refused(index, memberships, message):
         ((X, [[1.0], [np.inf]], U), r"centers must be finite\. Got inf in row 1, column 0"),
     ],
 )
-def test_arrays_that_do_not_fit_are_refused(index, arguments, message):
+def test_arrays_that_do_not_fit_are_refused(arguments, message):
     with pytest.raises(DataError, match=message):
-        index(*arguments)
+        xie_beni(*arguments)
 
 
-@pytest.mark.parametrize("index", [xie_beni, fukuyama_sugeno])
-def test_a_fuzzifier_below_one_is_refused_by_name(index):
-    message = rf"The 'fuzzifier' parameter of {index.__name__} must be .* \[1, inf\)\. Got 0\.5"
+def test_a_fuzzifier_below_one_is_refused_by_name():
+    message = r"The 'fuzzifier' parameter of xie_beni must be .* \[1, inf\)\. Got 0\.5"
     with pytest.raises(ParameterError, match=message):
-        index(X, CENTERS, U, 0.5)
+        xie_beni(X, CENTERS, U, 0.5)
 
 
 def test_xie_beni_of_a_single_center_is_refused():
@@ -182,3 +156,33 @@ def test_xie_beni_refuses_an_unknown_variant(variant):
         "The 'variant' parameter of xie_beni must be a str among {'classic', 'paper'}. "
         f"Got {variant!r} instead."
     )
+
+
+@pytest.fixture
+def blobs():
+    rng = np.random.default_rng(0)
+    y = np.arange(120) % 3
+    return rng.normal(size=(120, 2)) + np.array([[0, 0], [5, 0], [0, 5]])[y], y
+
+
+def test_hard_memberships_have_the_silhouette_of_scikit_learn(blobs):
+    X, y = blobs
+    assert fuzzy_silhouette(X, np.eye(3)[y]) == pytest.approx(silhouette_score(X, y))
+    assert fuzzy_silhouette(X + 1e6, np.eye(3)[y]) == pytest.approx(silhouette_score(X, y))
+
+
+def test_items_between_clusters_count_less_the_higher_the_weight(blobs):
+    X, _ = blobs
+    U = closed_form_memberships(X, np.array([[0, 0], [5, 0], [0, 5]]), 2.0)
+    even, soft = (fuzzy_silhouette(X, U, weight=weight) for weight in (0.0, 1.0))
+    assert even == pytest.approx(silhouette_score(X, U.argmax(axis=1)))
+    assert soft > even
+
+
+def test_a_silhouette_needs_two_clusters_and_a_weight_of_0_or_more():
+    with pytest.raises(DataError, match="at least 2 strongest clusters"):
+        fuzzy_silhouette([[0.0], [1.0]], [[1.0, 0.0], [0.9, 0.1]])
+    with pytest.raises(ParameterError, match="'weight' parameter"):
+        fuzzy_silhouette([[0.0], [1.0]], np.eye(2), weight=-1)
+    with pytest.raises(DataError, match="one row for each"):
+        fuzzy_silhouette([[0.0], [1.0]], np.eye(3))

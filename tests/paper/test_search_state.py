@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from askmeans.exceptions import MissingClusterWarning
+from askmeans.fuzzy.arrays import keep_answers
 from askmeans.fuzzy.items import ItemSet
-from askmeans.fuzzy.simplex import keep_answers
 from askmeans.paper.search_state import SearchState
 
 nan = np.nan

@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 from askmeans import TwoPhase, metrics, run
 from askmeans.exceptions import MissingClusterWarning, ParameterError
 from askmeans.fuzzy import closed_form_memberships, weighted_centers
-from askmeans.fuzzy.simplex import onto_simplex
+from askmeans.fuzzy.arrays import onto_simplex
 from askmeans.oracles import NoisyOracle, TableOracle
 from askmeans.paper import by_similarity, repeated_solver
 

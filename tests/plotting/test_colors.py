@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from matplotlib.colors import to_rgb
 
-from askmeans.plotting._colors import blend, cluster_palette
+from askmeans._util.colors import blend
+from askmeans.plotting.display import cluster_palette
 
 
 def test_first_eight_colours_are_those_of_okabe_and_ito():

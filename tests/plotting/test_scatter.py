@@ -8,7 +8,7 @@ import pytest
 from askmeans import FuzzyKMeans
 from askmeans.exceptions import DataError, ParameterError
 from askmeans.plotting import SoftScatterDisplay
-from askmeans.plotting._colors import cluster_palette
+from askmeans.plotting.display import cluster_palette
 
 POINTS = np.array([[0.0, 0.0], [1.0, 2.0], [2.0, 4.0]])
 MEMBERSHIPS = np.array([[1.0, 0.0], [0.5, 0.5], [0.0, 1.0]])

@@ -11,7 +11,7 @@ import pytest
 
 from askmeans import TwoPhase, oracles, sessions
 from askmeans.queries import GroupQueries, MembershipQueries
-from askmeans.queries.batches import KINDS
+from askmeans.queries.questions import KINDS
 from askmeans.sessions.store.versions import SCHEMA
 
 RNG = np.random.default_rng(0)

@@ -329,7 +329,7 @@ def test_a_name_that_is_none_or_taken_is_refused_and_changes_nothing(session, na
 def test_groups_that_are_not_two_are_not_merged(session):
     for a, b in ((0, 0), (0, 7), ("small", "kale"), (True, 1), (0, None)):
         with pytest.raises(
-            ParameterError, match="two different groups|one of the groups 0 small, 1 middle"
+            ParameterError, match=r"two different groups|one of the groups 0 small, 1 middle"
         ):
             session.groups.merge(a, b)
     session.groups.merge(0, 1)

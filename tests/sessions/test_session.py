@@ -195,7 +195,7 @@ def test_a_budget_is_raised_and_the_session_goes_on(make, again, kit, ask):
     assert len(again(session).history.answers()) == len(before) + 20
     assert session.ask() == []
     for n in (0, -1, 1.5, "many", None, True, 10**400):
-        with pytest.raises(ParameterError, match=r"'n' parameter of Settings.set_budget"):
+        with pytest.raises(ParameterError, match=r"'n' parameter of Settings.settings.set_budget"):
             session.settings.set_budget(n)
     session.settings.set_budget(2**62)
     assert len(session.ask()) == 1

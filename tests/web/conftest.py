@@ -21,7 +21,7 @@ from soaking import in_soak
 from askmeans import TwoPhase, sessions
 from askmeans.tables import read_items
 from askmeans.web import create_app
-from askmeans.web.runner import _listen
+from askmeans.web.runner import listen
 
 ROOT = Path(__file__).parents[2]
 SCREENSHOTS = ROOT / "screenshots"
@@ -146,7 +146,7 @@ def token_of(client):
 def serving(path, port=0, **options):
     """The page on a free port or this one, in a thread; gives its address."""
     app = create_app(path, **options)
-    listening = _listen("127.0.0.1", port)
+    listening = listen("127.0.0.1", port)
     config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1,
                             proxy_headers=False)  # fmt: skip
     server = uvicorn.Server(config)

@@ -184,6 +184,7 @@ def test_keys_may_be_turned_off_and_on(address, database, sit_down, tools):
     page.keyboard.press("?")
     page.get_by_label("Answer with these keys").check()
     page.keyboard.press("Escape")
+    page.wait_for_selector("#keys", state="hidden")
     tools.answer(page, "4")
     assert [value for _, _, value in kept(database)] == [0.75]
 

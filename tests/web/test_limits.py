@@ -10,8 +10,8 @@ import pytest
 import uvicorn
 
 from askmeans.web import create_app, guard
-from askmeans.web.limits import BoundedProtocol, RateLimit, neighbourhood
-from askmeans.web.runner import _listen
+from askmeans.web.limits import BoundedProtocol, RateLimit, rate_limit_key
+from askmeans.web.runner import listen
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def serving(database):
     def serve(**limits):
         protocol = type("Protocol", (BoundedProtocol,), limits)
         app = create_app(database)
-        listening = _listen("127.0.0.1", 0)
+        listening = listen("127.0.0.1", 0)
         config = uvicorn.Config(app, log_level="critical", http=protocol, proxy_headers=False,
                                 timeout_graceful_shutdown=1)  # fmt: skip
         server = uvicorn.Server(config)
@@ -167,19 +167,16 @@ def test_a_rate_is_a_burst_and_then_so_many_per_second_for_each_client():
     ],
 )  # fmt: skip
 def test_a_household_of_ipv6_shares_one_limit_however_many_addresses_it_has(one, other, same):
-    assert (neighbourhood(one) == neighbourhood(other)) is same
+    assert (rate_limit_key(one) == rate_limit_key(other)) is same
 
 
-def test_clients_that_are_quiet_again_are_forgotten(monkeypatch):
-    from askmeans.web import limits
-
-    monkeypatch.setattr(limits, "_KEYS", 100)
+def test_clients_that_are_quiet_again_are_forgotten():
     now = [0.0]
-    limit = RateLimit(1.0, 1.0, clock=lambda: now[0])
+    limit = RateLimit(1.0, 1.0, clock=lambda: now[0], most_clients=100)
     for number in range(1000):
         now[0] += 0.1
         assert limit.allows(str(number))
-    assert len(limit._full_at) <= 101
+    assert len(limit) <= 101
 
 
 def test_a_client_that_has_gone_is_not_taken_for_a_slow_one():

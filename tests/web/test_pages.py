@@ -173,7 +173,8 @@ def test_a_spent_budget_is_raised_on_the_page(seated, database):
     assert "of at most 3" in page.text
     answer(client, "0.5")
     assert kept(database) == [0.5, 0.5]
-    assert client.post("/budget", data=form(answer(client, "1"), "/budget", n="0")).is_client_error
+    client.post("/budget", data=form(answer(client, "1"), "/budget", n="0"))
+    assert "Type a whole number from 1 up" in client.get("/").text
     assert session.status().budget == 3
 
 

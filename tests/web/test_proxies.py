@@ -6,8 +6,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from askmeans.exceptions import ParameterError
-from askmeans.web import create_app
-from askmeans.web.limits import RateLimit
+from askmeans.web import create_app, guard
 from askmeans.web.signin import cookie_of
 
 HOST = "q.example.org"
@@ -126,12 +125,9 @@ def test_nobody_is_let_in_without_a_token(public):
     assert public.get(path="/api/status", **FORWARDED).status_code == 401
 
 
-def test_too_many_requests_of_one_address_are_refused_and_others_are_not(public):
-    public.get(**FORWARDED)
-    middleware = public.app.middleware_stack
-    while not hasattr(middleware, "_addresses"):
-        middleware = getattr(middleware, "app", None) or middleware._app
-    middleware._addresses = RateLimit(1.0, 3.0, clock=lambda: 7.0)
+def test_too_many_requests_of_one_address_are_refused_and_others_are_not(public, monkeypatch):
+    monkeypatch.setattr(guard, "ADDRESS_RATE", 1e-3)
+    monkeypatch.setattr(guard, "ADDRESS_BURST", 3.0)
     replies = [public.get(**FORWARDED) for _ in range(5)]
     assert [reply.status_code for reply in replies] == [200] * 3 + [429] * 2
     assert "Too many requests from your address" in replies[-1].text

@@ -201,7 +201,7 @@ MOVES = {  # done in this order, and what is read in the end
 FORMS_REFUSED = [
     ("/answer", {"question": "open", "value": "0.5"}, "names no group"),
     ("/answer", {"question": "open", "value": "shares", "share-0": "70", "share-1": "80"},
-     "more than 100 % together"),
+     "sum to more than 100 %"),
     ("/answer", {"question": "open", "value": "shares", "share-0": "much"}, "Type a number"),
     ("/answer", {"question": "open", "value": "new"}, "Type a name"),
     ("/answer", {"question": "99", "value": "none"}, "no such question"),

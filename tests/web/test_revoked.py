@@ -62,6 +62,7 @@ def moves(session, tools, client):
         "/options": {"purpose": "To sort."},
         "/pause": {},
         "/budget": {"n": 9},
+        "/good-enough": {"percent": 5},
         "/invite": {"name": "Cy", "role": "owner", "days": 30},
         "/revoke": {"number": 1},
     }

@@ -60,7 +60,7 @@ def test_a_port_in_use_is_told_with_the_remedy(database):
 
 
 def test_a_reply_in_two_parts_does_not_wait_for_the_first_to_be_acknowledged():
-    with runner._listen("127.0.0.1", 0) as listening:
+    with runner.listen("127.0.0.1", 0) as listening:
         assert listening.proto == socket.IPPROTO_TCP  # else asyncio sets no TCP_NODELAY
 
 
@@ -75,7 +75,7 @@ def test_another_address_than_loopback_is_refused_unencrypted_and_the_remedy_sai
     [
         ({"public_hosts": ("q.example",)}, r"'public_hosts'.*must come with --certificate"),
         ({"certificate": Path("c")}, r"'certificate' and 'key'.*together"),
-        ({"certificate": Path("c"), "key": Path("k")}, r"must be files. Got c"),
+        ({"certificate": Path("c"), "key": Path("k")}, r"must be files. c is not a file"),
         ({"proxies": ("127.0.0.1",)}, r"'public_hosts'.*--public-host"),
         ({"certificate": Path("c"), "key": Path("k"), "proxies": ("::1",)}, r"the proxy encrypts"),
     ],
@@ -89,7 +89,7 @@ def test_half_of_what_others_need_is_refused(access, said, database):
 
 def test_a_browser_is_given_the_link_in_a_file_that_nobody_else_may_read():
     link = "http://127.0.0.1:1/?token=secret&x=1"
-    with runner._redirect(link) as file:
+    with runner.redirect_file(link) as file:
         assert "secret" not in file.as_uri()
         assert "url=http://127.0.0.1:1/?token=secret&amp;x=1" in file.read_text()
         assert file.parent.stat().st_mode & 0o077 == 0

@@ -76,60 +76,6 @@ def check_file(path: Path) -> None:
         raise DataError(f"{path} must be a file. Got {got}; give the path of your data.")
 
 
-def as_items_and_centers(X: ArrayLike, centers: ArrayLike) -> tuple[Matrix, Matrix]:
-    """Return both as matrices with the same features."""
-    items, mu = as_matrix(X, "X"), as_matrix(centers, "centers")
-    if items.shape[1] != mu.shape[1]:
-        raise DataError(
-            f"centers must have the {items.shape[1]} features of X. "
-            f"Got {mu.shape[1]} features instead."
-        )
-    return items, mu
-
-
-def as_memberships(memberships: ArrayLike, name: str = "memberships") -> Matrix:
-    """Return memberships as a matrix in [0, 1]; what rounding put outside is clipped."""
-    matrix = as_matrix(memberships, name)
-    single = np.asarray(memberships).dtype in (np.float16, np.float32)
-    slack = 1e-6 if single else 1e-9
-    low, high = float(matrix.min()), float(matrix.max())
-    if low < -slack or high > 1.0 + slack:
-        raise DataError(
-            f"{name} must lie between 0 and 1. Got {low if low < -slack else high!r} instead; "
-            "weights or percentages are divided by the sum of their row first."
-        )
-    return np.clip(matrix, 0.0, 1.0)  # a power of -1e-10 would be NaN
-
-
-def as_clustering(
-    X: ArrayLike, centers: ArrayLike, memberships: ArrayLike
-) -> tuple[Matrix, Matrix, Matrix]:
-    """Return items, centres and memberships whose shapes fit."""
-    items, mu = as_items_and_centers(X, centers)
-    U = as_memberships(memberships)
-    check_rows(U, len(items))
-    check_columns(U, len(mu))
-    return items, mu, U
-
-
-def check_rows(memberships: Matrix, n_items: int) -> None:
-    """Refuse memberships of another number of items."""
-    if len(memberships) != n_items:
-        raise DataError(
-            f"memberships must have one row for each of the {n_items} rows of X. "
-            f"Got {len(memberships)} rows instead."
-        )
-
-
-def check_columns(memberships: Matrix, n_clusters: int) -> None:
-    """Refuse memberships to another number of clusters than there are centres."""
-    if memberships.shape[1] != n_clusters:
-        raise DataError(
-            f"memberships must have one column for each of the {n_clusters} centers. "
-            f"Got {memberships.shape[1]} columns instead."
-        )
-
-
 def as_weights(sample_weight: ArrayLike | None, n_items: int) -> NDArray[np.float64]:
     """What each item weighs; an empty array when all weigh alike, as the kernels want it."""
     if sample_weight is None:
@@ -164,20 +110,6 @@ def as_weights(sample_weight: ArrayLike | None, n_items: int) -> NDArray[np.floa
             "sample_weight must be above 0 for some row. Got zeros only; None counts all alike."
         )
     return weights
-
-
-def check_fuzzifier(fuzzifier: object, owner: str, *, strict: bool = True) -> None:
-    """Refuse a fuzzifier that is not above 1 (not below 1, unless strict)."""
-    if isinstance(fuzzifier, Real):  # True counts as 1
-        with suppress(OverflowError):
-            value = float(fuzzifier)
-            if 1.0 < value < np.inf or (value == 1.0 and not strict):
-                return
-    raise ParameterError(
-        f"The 'fuzzifier' parameter of {owner} must be a float in the range "
-        f"{'(' if strict else '['}1, inf). Got {fuzzifier!r} instead. "
-        "Usual values lie between 1.1 and 2; near 1 clusters are hard."
-    )
 
 
 def check_number(
@@ -235,17 +167,6 @@ def _out_of_range(
         f"The {parameter!r} parameter of {owner} must be {kind} in the range {range_}. "
         f"Got {value!r:.60} instead."
     )
-
-
-def check_enough_items(n_items: int, n_clusters: int, owner: str) -> None:
-    """Refuse more clusters than items."""
-    if n_clusters > n_items:
-        raise ParameterError(
-            f"The 'n_clusters' parameter of {owner} must be at most n_samples={n_items}. "
-            f"Got {n_clusters} instead; ask for fewer clusters or give more rows.",
-            user_message=f"There are {n_items} items, so there cannot be {n_clusters} groups. "
-            "Rename a group or merge two of them first.",
-        )
 
 
 def whole_number(text: str) -> int | None:

@@ -1,4 +1,4 @@
-"""Cluster colours that colour-blind readers can tell apart, and their mixtures; numpy only."""
+"""A palette that colour-blind readers can tell apart, and weighted mixtures of its colours."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,14 +21,14 @@ PALETTE: NDArray[np.float64] = (
 )
 
 
-def blend(memberships: NDArray[np.float64], palette: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Mix the colours of the clusters, weighted by membership, in linear light.
+def blend(weights: NDArray[np.float64], palette: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Mix the colours of the palette by the weights in each row, in linear light.
 
-    Rows need not sum to one; an item that belongs nowhere gets the even mixture.
+    Rows need not sum to one; a row of zeros gets the even mixture.
     """
-    totals = memberships.sum(axis=1, keepdims=True)
-    even = np.full_like(memberships, 1.0 / memberships.shape[1])
-    shares = np.divide(memberships, totals, out=even, where=totals > 0)
+    totals = weights.sum(axis=1, keepdims=True)
+    even = np.full_like(weights, 1.0 / weights.shape[1])
+    shares = np.divide(weights, totals, out=even, where=totals > 0)
     # Mixed as plain sRGB numbers, blue and orange would meet in green, a third cluster's colour.
     mixed: NDArray[np.float64] = _to_srgb(shares @ _to_linear(palette)).clip(0.0, 1.0)
     return mixed

@@ -1,9 +1,10 @@
-"""Text from people and files, made safe for terminals and spreadsheets."""
+"""Text from people and files, made safe for terminals, spreadsheets and notebooks."""
 
 import re
 from collections.abc import Iterable, Sequence
+from html import escape
 
-__all__ = ["UNSEEN", "as_csv", "csv_cell", "csv_value", "is_clean", "printable"]
+__all__ = ["UNSEEN", "as_csv", "csv_cell", "csv_value", "html_table", "is_clean", "printable"]
 
 # What may stand in no name, as a regular expression has it between brackets: control characters,
 # line and paragraph separators, what reverses the direction of writing, spaces without width. (The
@@ -76,3 +77,27 @@ def _quoted(value: object) -> str:
     if any(letter in cell for letter in ',"\r\n'):
         return '"' + cell.replace('"', '""') + '"'
     return cell
+
+
+def html_table(
+    title: str, facts: Iterable[tuple[str, object]], rows: Sequence[Sequence[object]] = ()
+) -> str:
+    """Facts by name under a title, None left out, and a table whose first row is its header.
+
+    >>> html_table("<b>", [("items", 3), ("budget", None)])
+    '<p><strong>&lt;b&gt;</strong>: items 3</p>'
+    """
+    known = [(name, value) for name, value in facts if value is not None]
+    listed = ", ".join(f"{escape(name)} {_cell(value)}" for name, value in known)
+    parts = [f"<p><strong>{escape(title)}</strong>{': ' if listed else ''}{listed}</p>"]
+    if rows:
+        header = "".join(f"<th>{_cell(each)}</th>" for each in rows[0])
+        lines = ("".join(f"<td>{_cell(each)}</td>" for each in row) for row in rows[1:])
+        body = "".join(f"<tr>{line}</tr>" for line in lines)
+        parts.append(f"<table><thead><tr>{header}</tr></thead><tbody>{body}</tbody></table>")
+    return "".join(parts)
+
+
+def _cell(value: object) -> str:
+    """A value as people read it."""
+    return escape(f"{value:.2f}" if isinstance(value, float) else str(value))

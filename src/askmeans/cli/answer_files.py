@@ -28,12 +28,11 @@ from askmeans._util.files import whole_file
 from askmeans._util.text import as_csv, csv_value
 from askmeans.exceptions import AnswerError, AskmeansWarning, DataError
 from askmeans.queries import Answer, MembershipQueries, Queries, Question
-from askmeans.queries.batches import KINDS
-from askmeans.queries.questions import ordered
-from askmeans.queries.shares import (
+from askmeans.queries.questions import KINDS, ordered
+from askmeans.queries.values import (
+    combined,
     difference,
     group_of,
-    mean_row,
     numbered_text,
     parse_numbered,
     parse_row,
@@ -120,7 +119,7 @@ def read_answers(path: Path, ids: Sequence[str], names: Sequence[str]) -> list[A
         if values:
             answers[question] = values
     return [
-        Answer(round=0, **question._asdict(), value=_combined(values, len(names)))
+        Answer(round=0, **question._asdict(), value=combined(values.values(), len(names)))
         for question, values in sorted(answers.items(), key=lambda each: kinds.index(each[0].kind))
     ]
 
@@ -329,12 +328,3 @@ def _number(row: dict[str, str], where: str) -> float:
 def _text(value: Value, names: Sequence[str]) -> str:
     """An answer in a message."""
     return row_text(value, names) if isinstance(value, tuple) else f"{value:g}"
-
-
-def _combined(values: dict[str, Value], n_clusters: int) -> Value:
-    """The median of several annotators' answers; of rows the mean, NaN for groups added later."""
-    rows = [value for value in values.values() if isinstance(value, tuple)]
-    if rows:
-        return mean_row(rows, n_clusters)
-    numbers = [v for v in values.values() if not isinstance(v, tuple) and not math.isnan(v)]
-    return float(np.median(numbers)) if numbers else math.nan

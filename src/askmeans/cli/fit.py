@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from askmeans._util.checks import check_enough_items, check_name, check_number
+from askmeans._util.checks import check_name, check_number
 from askmeans.cli.fit_questions import Files, Job, Outcome, answered
 from askmeans.cli.options import comma_list
 from askmeans.cli.output import say
@@ -18,6 +18,7 @@ from askmeans.cli.start import FitOptions
 from askmeans.cli.tables import read_with, write_frames, write_text
 from askmeans.exceptions import ParameterError
 from askmeans.fuzzy import weighted_centers
+from askmeans.fuzzy.model import check_enough_items
 from askmeans.results import expected_wrong_text, with_names, without_traces
 from askmeans.sessions.display import unique_names
 from askmeans.spec import SIMILARITIES, PlanSpec, default_ask

@@ -17,10 +17,10 @@ from askmeans.cli.start import FitOptions
 from askmeans.cli.tables import check_unused, workers, write_frames, write_text
 from askmeans.estimators import FuzzyKMeans
 from askmeans.exceptions import DataError, ParameterError
-from askmeans.fuzzy.engines import watching
+from askmeans.fuzzy.arrays import even_rows
 from askmeans.fuzzy.engines.cuda import check_card
 from askmeans.fuzzy.engines.disk import DEFAULT_MEMORY, as_bytes, columns_of, open_disk
-from askmeans.fuzzy.even_rows import even_rows
+from askmeans.fuzzy.passes import reporting_progress
 from askmeans.tables.encoders import Scaling
 
 __all__ = ["run_large"]
@@ -51,7 +51,7 @@ def run_large(options: FitOptions) -> None:
              ("memberships.parquet", "centers.csv", "summary.json")}  # fmt: skip
     check_unused(list(files.values()), force=options.force)
     names, left_out = _columns(options)
-    with cluster, passes_bar() as watch, watching(watch):
+    with cluster, passes_bar() as watch, reporting_progress(watch):
         engine = _opened(options, names, memory)
         scalings = _scalings(engine, names, options.table.scale)
         engine = engine.prepared(Scaled(scalings))

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.table import Table
 
-from askmeans._util.checks import check_enough_items, check_positive
+from askmeans._util.checks import check_positive
 from askmeans.budgets import Forecast, forecast, kinds_for, plan_budget
 from askmeans.cli.options import comma_list
 from askmeans.cli.output import say
 from askmeans.cli.start import PlanOptions
 from askmeans.exceptions import BudgetError, ParameterError
+from askmeans.fuzzy.model import check_enough_items
 from askmeans.strategies import PaperStrategy, Sequential, Strategy, Stratified, TwoClusters
 
 if TYPE_CHECKING:

@@ -29,7 +29,7 @@ from askmeans.oracles.console import (
     show_values,
     wording,
 )
-from askmeans.queries.shares import group_of, parse_row, row_text
+from askmeans.queries.values import group_of, parse_row, row_text
 from askmeans.sessions import Group, Question, Session, SessionState, Undone
 
 __all__ = ["Conversation", "after_undo", "answer_text", "describe", "group_number", "is_unsure",

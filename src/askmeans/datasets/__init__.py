@@ -1,14 +1,13 @@
-"""Data with a known target: for theorems, tests, examples, and the paper's own experiment."""
+"""Data with a known target, for theorems, tests and examples."""
 
 from askmeans.datasets.faces import make_faces
 from askmeans.datasets.messages import make_messages
-from askmeans.datasets.planted import make_cores_and_arms, make_far_cluster
+from askmeans.datasets.planted import make_cores_and_arms
 from askmeans.datasets.scenes import make_scenes
 
 __all__ = [
     "make_cores_and_arms",
     "make_faces",
-    "make_far_cluster",
     "make_messages",
     "make_scenes",
 ]

@@ -36,11 +36,6 @@ def make_faces(n: int = 120) -> Planted:
     Planted
         The faces, and how much each shows which mood: happy, sad, angry, surprised.
 
-    Raises
-    ------
-    ParameterError
-        If n is no whole number from 1.
-
     Examples
     --------
     >>> faces = make_faces()

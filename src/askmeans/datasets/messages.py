@@ -99,11 +99,6 @@ def make_messages(
     Messages
         Texts and their topics.
 
-    Raises
-    ------
-    ParameterError
-        If a parameter is not a number, or out of range.
-
     Examples
     --------
     >>> messages = make_messages()

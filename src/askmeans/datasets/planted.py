@@ -5,15 +5,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from askmeans._util.checks import check_fuzzifier, check_number
+from askmeans._util.checks import check_number
 from askmeans.exceptions import ParameterError
-from askmeans.fuzzy.model import weighted_centers
+from askmeans.fuzzy.model import check_fuzzifier, weighted_centers
 
-__all__ = ["Planted", "make_cores_and_arms", "make_far_cluster"]
+__all__ = ["Planted", "make_cores_and_arms"]
 
 Floats = NDArray[np.float64]
-
-_BOX = 200.0  # side of the box of make_far_cluster's means
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,8 +51,8 @@ def make_cores_and_arms(
     common centroid, along which the membership falls to 1 / k; what an item does not give to its
     own cluster it shares evenly among the others. Cores sit at the corners of a regular simplex,
     and all arms are alike. So the order by distance to a centre is the order of the memberships
-    to it (`metrics.is_monotone`), and centres are the weighted means
-    (`metrics.are_centers_consistent`), however unequal the cores, at every fuzzifier.
+    to it (`metrics.largest_inversion` is 0), and centres are the weighted means of the items,
+    however unequal the cores, at every fuzzifier.
 
     Parameters
     ----------
@@ -74,17 +72,11 @@ def make_cores_and_arms(
     Planted
         Items in random order, centres and memberships.
 
-    Raises
-    ------
-    ParameterError
-        If a parameter breaks its rule.
-
     Examples
     --------
-    >>> from askmeans import metrics
     >>> planted = make_cores_and_arms([100, 100, 20], rng=np.random.default_rng(0))
-    >>> planted.X.shape, metrics.is_monotone(planted.X, planted.centers, planted.memberships)
-    ((250, 2), True)
+    >>> planted.X.shape
+    (250, 2)
     """
     owner = "make_cores_and_arms"
     check_fuzzifier(fuzzifier, owner, strict=False)
@@ -122,62 +114,6 @@ def make_cores_and_arms(
     return Planted(
         X=X, centers=weighted_centers(X, memberships, fuzzifier), memberships=memberships
     )
-
-
-def make_far_cluster(
-    n_clusters: int = 4,
-    *,
-    first_size: int = 5000,
-    other_size: int = 5000,
-    rng: np.random.Generator,
-) -> tuple[Floats, Floats]:
-    """Gaussian clusters in ten dimensions, one far from all others: the paper's synthetic data.
-
-    Every coordinate of the first mean is at least 1000 from every coordinate of the others, and
-    items have a standard deviation of 20 in each. The paper does not say where the other means lie
-    (paper note N28): here uniformly in a box of side 200, so that they are about 260 apart, four
-    times the radius of a cluster, which is 63. The first lies in a like box beyond the gap.
-
-    Parameters
-    ----------
-    n_clusters : int, default=4
-        Number of clusters, at least 2.
-    first_size : int, default=5000
-        Items of the far cluster (L_1 in the paper).
-    other_size : int, default=5000
-        Items of each other cluster (L_i; a multiple zeta of L_1 in the paper).
-    rng : numpy.random.Generator
-        Where positions come from: the means first, so that the same generator gives the same means
-        for all sizes.
-
-    Returns
-    -------
-    X : ndarray of shape (n_items, 10)
-        The items, cluster by cluster.
-    means : ndarray of shape (n_clusters, 10)
-        The means; the far one first.
-
-    Raises
-    ------
-    ParameterError
-        If a parameter breaks its rule.
-
-    Examples
-    --------
-    >>> X, means = make_far_cluster(first_size=5, other_size=20, rng=np.random.default_rng(0))
-    >>> X.shape, bool((means[0] - means[1:].max() >= 1000).all())
-    ((65, 10), True)
-    """
-    owner = "make_far_cluster"
-    check_number(n_clusters, "n_clusters", owner, integer=True, minimum=2)
-    check_number(first_size, "first_size", owner, integer=True, minimum=1)
-    check_number(other_size, "other_size", owner, integer=True, minimum=1)
-    means = rng.uniform(0.0, _BOX, size=(n_clusters, 10))
-    means[0] += _BOX + 1000.0
-    sizes = [first_size] + [other_size] * (n_clusters - 1)
-    X = np.repeat(means, sizes, axis=0)
-    X += 20.0 * rng.normal(size=X.shape)
-    return X, means
 
 
 def _simplex_corners(k: int) -> Floats:

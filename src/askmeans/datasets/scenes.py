@@ -51,11 +51,6 @@ def make_scenes(n: int = 36) -> Scenes:
     Scenes
         The pictures, and what they show.
 
-    Raises
-    ------
-    ParameterError
-        If n is no whole number from 1.
-
     Examples
     --------
     >>> scenes = make_scenes()

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from askmeans._util.checks import as_weights, check_enough_items
-from askmeans._util.floats import default_float_errors
+from askmeans._util.checks import as_weights
+from askmeans._util.guards import default_float_errors
 from askmeans.estimators.candidates import RowPredictor, candidate_rows, run_about_candidates
 from askmeans.estimators.clusterer import Clusterer
 from askmeans.estimators.fitted import (
@@ -31,6 +31,7 @@ from askmeans.estimators.inputs import (
     is_out_of_core,
 )
 from askmeans.exceptions import ParameterError
+from askmeans.fuzzy.model import check_enough_items
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -45,8 +45,7 @@ def unsupervised(
 ) -> dict[str, Any]:
     """Fit FuzzyKMeans and return the attributes of ActiveFuzzyKMeans, with a warning."""
     from askmeans.fuzzy import lloyd
-    from askmeans.fuzzy.links import Link
-    from askmeans.fuzzy.scores import Scorer
+    from askmeans.fuzzy.scores import Link, Scorer
     from askmeans.queries import Answers
     from askmeans.results import Diagnostics, Predictor
 

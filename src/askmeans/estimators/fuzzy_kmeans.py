@@ -9,13 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from askmeans._util.checks import (
-    as_weights,
-    check_choice,
-    check_enough_items,
-    check_fuzzifier,
-    check_number,
-)
+from askmeans._util.checks import as_weights, check_choice, check_number
 from askmeans.estimators.clusterer import Clusterer
 from askmeans.estimators.inputs import (
     SEEDINGS,
@@ -33,6 +27,7 @@ from askmeans.estimators.inputs import (
 )
 from askmeans.exceptions import CollapseWarning, DataError
 from askmeans.fuzzy.engines.disk import as_bytes
+from askmeans.fuzzy.model import check_enough_items, check_fuzzifier
 
 if TYPE_CHECKING:
     from askmeans.fuzzy.lloyd import Assigning, Fit

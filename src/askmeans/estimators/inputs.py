@@ -225,9 +225,8 @@ def on_device(device: str | None, items: Any, weights: NDArray[np.float64]) -> I
             f"disk. Got {device!r}; Dask collections and arrays of other libraries are computed "
             "where they are."
         )
-    from askmeans.fuzzy.engines import ArrayEngine
     from askmeans.fuzzy.engines.cuda import CardEngine
-    from askmeans.fuzzy.threads import RowThreads
+    from askmeans.fuzzy.passes import ArrayEngine, RowThreads
 
     with RowThreads(1 if hasattr(items, "blocks") else len(items), 1) as threads:
         on_host = items if hasattr(items, "blocks") else ArrayEngine(items, weights, threads)

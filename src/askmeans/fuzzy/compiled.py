@@ -10,7 +10,7 @@ __all__ = ["compiled", "compiled_sums"]
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 
 # cache: compiled once per machine, kept beside the source or in the user's cache folder.
-# nogil: rows are shared among Python threads (threads.py); numba's own threading layers stay
+# nogil: rows are shared among Python threads (passes.RowThreads); numba's own threading layers stay
 #   unused, since its fallback aborts the process when two threads call it at once.
 # error_model: 0 / 0 is NaN as in numpy, not an exception that would stop vectorisation.
 # forceinline: a kernel has its own copy of those it calls. Or it would run whichever was loaded

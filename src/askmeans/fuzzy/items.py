@@ -1,7 +1,7 @@
 """The data as plans see it: rows by number, ranks for given centres, links applied to all.
 
-A plan never touches the whole matrix. It asks for a few rows, for the item at a rank, for the rank
-of an item, and in the end for the memberships of all.
+A plan never reads the whole matrix. It asks for a few rows, for the item at a rank, for the rank of
+an item, and in the end for the memberships of all.
 """
 
 from collections.abc import Iterable
@@ -12,19 +12,22 @@ from numpy.typing import NDArray
 
 from askmeans._util.checks import as_matrix, check_magnitude
 from askmeans.fuzzy import lloyd
-from askmeans.fuzzy.links import Link
-from askmeans.fuzzy.scores import Scorer
-from askmeans.fuzzy.simplex import onto_simplex
-from askmeans.fuzzy.sorting import LazyOrder
-from askmeans.fuzzy.threads import RowThreads
+from askmeans.fuzzy.arrays import even_rows, onto_simplex
+from askmeans.fuzzy.compiled import compiled
+from askmeans.fuzzy.passes import RowThreads
+from askmeans.fuzzy.scores import Link, Scorer
 
-__all__ = ["ItemSet", "Ranking", "as_items"]
+__all__ = ["ItemSet", "LazyOrder", "Ranking", "as_items"]
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
 _BLOCK = 1 << 14  # rows
-_WORK = 16  # multiplications, or so, that it takes to place a score, or to link it
+_WORK = 16  # multiplications, roughly, to sort a score into its bucket, or to apply a link to it
+_BUCKETS = 2048  # as many places to write to in turn as a processor's caches take
+_FEW = 20_000  # numbers that are sorted at once: one bucket
+_SAMPLE = 10_000  # numbers from which the width of a bucket is estimated
+_OUTLIERS = 1e-3  # the share, at either end, that one bucket takes
 
 
 class ItemSet:
@@ -46,7 +49,7 @@ class ItemSet:
     def unsupervised_centers(
         self, n_clusters: int, fuzzifier: float, rng: np.random.Generator
     ) -> Floats:
-        """What clustering without any question finds."""
+        """The centres of a fit without questions."""
         fit = lloyd.fit(
             self.X, n_clusters, fuzzifier=max(fuzzifier, 1.05), init="k-means++", n_init=1,
             max_iter=100, tol=1e-4, weights=np.empty(0), rng=rng,
@@ -54,7 +57,7 @@ class ItemSet:
         return fit.centers
 
     def refine_centers(self, centers: Floats, fuzzifier: float) -> Floats:
-        """The optimum of fuzzy k-means, of all items, to which these centres lead."""
+        """The optimum of fuzzy k-means, of all items, that Lloyd's iterations reach from these."""
         fit = lloyd.fit(
             self.X, len(centers), fuzzifier=fuzzifier, init=centers, n_init=1, max_iter=100,
             tol=1e-6, weights=np.empty(0), rng=np.random.default_rng(0),
@@ -86,7 +89,7 @@ class Ranking:
         return self.orders[cluster].places(rows) + 1
 
     def coordinates(self, cluster: int, rows: Rows) -> Floats:
-        """Where items lie on a cluster's scale (Scorer.coordinates)."""
+        """The coordinates of items on a cluster's scale (Scorer.coordinates)."""
         return self.scorer.coordinates(self.scores[rows, cluster])
 
     def levels(self, cluster: int, cuts: Rows) -> Rows:
@@ -117,7 +120,7 @@ def _fill_linked(scores: Floats, out: Floats, scorer: Scorer, links: list[Link])
 
 
 def as_items(X: Any, blank: Iterable[int] = ()) -> ItemSet:
-    """Items from whatever holds rows of numbers; float32 and memory maps stay what they are."""
+    """Convert rows of numbers to items; float32 and memory maps keep their kind."""
     if isinstance(X, ItemSet):
         return X
     if getattr(X, "dtype", None) != np.float32:
@@ -126,5 +129,107 @@ def as_items(X: Any, blank: Iterable[int] = ()) -> ItemSet:
         return ItemSet(matrix, blank)
     array = np.asarray(X)
     if array.ndim != 2 or array.size == 0 or not np.isfinite(array).all():
-        as_matrix(array, "X")  # refuses, and says why
+        as_matrix(array, "X")  # raises the error that fits
     return ItemSet(array, blank)
+
+
+# ---- an order that is sorted where it is read ---------------------------------------------------
+
+
+class LazyOrder:
+    """Positions of values in ascending order, in numpy's stable order; no NaN.
+
+    A search reads some hundred ranks, so sorting millions of numbers is mostly in vain. They are
+    put into buckets, from low to high, and a bucket is sorted when it is read.
+    """
+
+    def __init__(self, values: Floats) -> None:
+        n = len(values)
+        self._values = values
+        self._low, self._per_unit = _scale(values)
+        narrow = n <= np.iinfo(np.int32).max
+        self._positions: NDArray[Any] = np.empty(n, dtype=np.int32 if narrow else np.intp)
+        self._starts = np.zeros(_BUCKETS + 1, dtype=np.intp)
+        into_buckets(values, self._low, self._per_unit, self._starts, self._positions)
+        self._is_sorted = np.diff(self._starts) <= 1
+
+    def at(self, places: Rows) -> Rows:
+        """Positions of the values at these places of the order, which count from 0."""
+        for bucket in np.unique(np.searchsorted(self._starts, places, side="right") - 1):
+            self._sorted(bucket)
+        return self._positions[places].astype(np.intp)
+
+    def places(self, positions: Rows) -> Rows:
+        """Places in the order of the values at these positions."""
+        buckets = buckets_of(self._values[positions], self._low, self._per_unit)
+        places = np.empty(len(positions), dtype=np.intp)
+        for bucket in np.unique(buckets):
+            here = np.flatnonzero(buckets == bucket)
+            members = self._sorted(bucket)
+            by_position = np.argsort(members)
+            at = np.searchsorted(members, positions[here], sorter=by_position)
+            places[here] = self._starts[bucket] + by_position[at]
+        return places
+
+    def cut_at(self, places: Rows) -> NDArray[Any]:
+        """All positions, sorted as far as needed for each of these places to part the order."""
+        self.at(np.unique(places[(places > 0) & (places < len(self._values))]))
+        return self._positions
+
+    def _sorted(self, bucket: int) -> NDArray[Any]:
+        """The positions in a bucket, in order."""
+        members = self._positions[self._starts[bucket] : self._starts[bucket + 1]]
+        if not self._is_sorted[bucket]:
+            members[:] = members[np.argsort(self._values[members], kind="stable")]
+            self._is_sorted[bucket] = True
+        return members
+
+
+def _scale(values: Floats) -> tuple[float, float]:
+    """The lower end of the second bucket, and buckets per unit; 0 for all in one bucket."""
+    if len(values) < _FEW:
+        return 0.0, 0.0
+    few = np.sort(values[even_rows(len(values), _SAMPLE)])
+    low, high = few[int(_OUTLIERS * len(few))], few[int((1.0 - _OUTLIERS) * len(few))]
+    with np.errstate(all="ignore"):
+        per_unit = (_BUCKETS - 2) / (high - low)
+    return (low, per_unit) if np.isfinite(low) and 0.0 < per_unit < np.inf else (0.0, 0.0)
+
+
+@compiled
+def bucket_of(value: float, low: float, per_unit: float) -> int:
+    """The bucket of a value, which grows with it."""
+    if per_unit == 0.0:
+        return 0
+    place = (value - low) * per_unit
+    if place < 0.0:
+        return 0
+    return int(place) + 1 if place < _BUCKETS - 2 else _BUCKETS - 1
+
+
+@compiled
+def buckets_of(values: Floats, low: float, per_unit: float) -> Rows:
+    """The bucket of every value."""
+    buckets = np.empty(len(values), dtype=np.intp)
+    for i in range(len(values)):
+        buckets[i] = bucket_of(values[i], low, per_unit)
+    return buckets
+
+
+@compiled
+def into_buckets(
+    values: Floats, low: float, per_unit: float, starts: Rows, positions: NDArray[Any]
+) -> None:
+    """Write positions by bucket, within a bucket ascending; and the bounds of the buckets.
+
+    `starts` has zeros before.
+    """
+    for value in values:
+        starts[bucket_of(value, low, per_unit) + 1] += 1
+    for bucket in range(_BUCKETS):
+        starts[bucket + 1] += starts[bucket]
+    after = starts[:-1].copy()
+    for i in range(len(values)):
+        bucket = bucket_of(values[i], low, per_unit)
+        positions[after[bucket]] = i
+        after[bucket] += 1

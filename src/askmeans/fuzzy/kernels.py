@@ -1,14 +1,15 @@
 """Compiled passes over the items, in blocks small enough to stay in the cache.
 
 Rules of this file:
-- No validation and no objects: arrays in, arrays out. model.py is the truth they are tested by.
+- No validation and no objects: arrays in, arrays out. model.py is the reference for their tests.
 - A block of items is transposed while it is read, so that every inner loop runs over items and
   vectorises; no array of n_items x n_clusters exists unless it is the result.
 - Coordinates inside are (x - shift) * scale. The shift keeps data that lies far out exact, the
   scale (a power of two) keeps squares of very small or large data from vanishing or overflowing.
 - All arithmetic is in float64, whatever the items are stored in.
-- Arrays with a row per item come first, what all items share after them (see threads.py).
+- Arrays with a row per item come first, arguments that all items share after them (RowThreads).
 - An empty `weights` means that every item counts once.
+- With many features, loops run over features instead, over blocks that are not transposed.
 - A kernel has its own copy of those it calls (compiled.py), and so rounds alike in every process.
 """
 
@@ -19,7 +20,6 @@ from numpy.typing import NDArray
 
 from askmeans.fuzzy.compiled import compiled, compiled_sums
 from askmeans.fuzzy.powers import as_halves, half_powers, powers
-from askmeans.fuzzy.wide import WIDE, add_moments_of_rows, load_rows, measure_rows
 
 Items = NDArray[np.floating]
 Floats = NDArray[np.float64]
@@ -27,6 +27,7 @@ Labels = NDArray[np.int32]
 
 BLOCK = 64  # items: whole vectors of any width, and few enough for the first-level cache
 WIDTH = BLOCK + 8  # of scratch rows: at a power of two, all rows would compete for few cache lines
+WIDE = 48  # features from which on loops run over them: a tenth quicker at 64, a quarter at 200
 
 
 @compiled
@@ -150,7 +151,7 @@ def add_moments(block: Floats, m: int, weights: Floats, moments: Floats) -> None
 
 @compiled_sums
 def weigh(shares: Floats, ratios: Floats, factor: Floats, m: int, totals: Floats) -> None:
-    """Turn shares into what items weigh in each cluster, in place, and add that to the totals."""
+    """Turn shares into the items' weights in each cluster, in place, and add them to the totals."""
     for j in range(shares.shape[0]):
         weight, ratio = shares[j], ratios[j]
         total = 0.0
@@ -160,11 +161,75 @@ def weigh(shares: Floats, ratios: Floats, factor: Floats, m: int, totals: Floats
         totals[j] += total
 
 
+@compiled
+def load_rows(X: Items, start: int, m: int, shift: Floats, scale: float, block: Floats) -> None:
+    """Read m items into the rows of the block, in inner coordinates."""
+    for b in range(m):
+        row = block[b]
+        for c in range(X.shape[1]):
+            row[c] = (X[start + b, c] - shift[c]) * scale
+
+
+@compiled_sums
+def measure_rows(block: Floats, m: int, centers: Floats, distances: Floats) -> None:
+    """Squared distances of the block's items (rows) to the centres (rows)."""
+    k, d = centers.shape
+    even = m - m % 4
+    for b in range(0, even, 4):
+        x0, x1, x2, x3 = block[b], block[b + 1], block[b + 2], block[b + 3]
+        for j in range(k):
+            center = centers[j]
+            t0, t1, t2, t3 = 0.0, 0.0, 0.0, 0.0
+            for c in range(d):
+                a0, a1, a2, a3 = (
+                    x0[c] - center[c],
+                    x1[c] - center[c],
+                    x2[c] - center[c],
+                    x3[c] - center[c],
+                )
+                t0 += a0 * a0
+                t1 += a1 * a1
+                t2 += a2 * a2
+                t3 += a3 * a3
+            distances[j, b] = t0
+            distances[j, b + 1] = t1
+            distances[j, b + 2] = t2
+            distances[j, b + 3] = t3
+    for b in range(even, m):
+        x0 = block[b]
+        for j in range(k):
+            center, t0 = centers[j], 0.0
+            for c in range(d):
+                a0 = x0[c] - center[c]
+                t0 += a0 * a0
+            distances[j, b] = t0
+
+
+@compiled_sums
+def add_moments_of_rows(block: Floats, m: int, weights: Floats, moments: Floats) -> None:
+    """Add the block's items, weighed by each cluster's row of weights, to its moments (k x d)."""
+    k, d = moments.shape
+    even = m - m % 4
+    for b in range(0, even, 4):
+        x0, x1, x2, x3 = block[b], block[b + 1], block[b + 2], block[b + 3]
+        for j in range(k):
+            total = moments[j]
+            w0, w1, w2, w3 = weights[j, b], weights[j, b + 1], weights[j, b + 2], weights[j, b + 3]
+            for c in range(d):
+                total[c] += (w0 * x0[c] + w1 * x1[c]) + (w2 * x2[c] + w3 * x3[c])
+    for b in range(even, m):
+        x0 = block[b]
+        for j in range(k):
+            total, w0 = moments[j], weights[j, b]
+            for c in range(d):
+                total[c] += w0 * x0[c]
+
+
 @compiled_sums
 def accumulate_wide(
     X: Items, weights: Floats, centers: Floats, shift: Floats, scale: float, fuzzifier: float
 ) -> tuple[Floats, Floats, float]:
-    """What `accumulate` returns, by loops over features; see wide.py."""
+    """The result of `accumulate`, by loops over features."""
     n, d = X.shape
     k = centers.shape[0]
     block = np.empty((BLOCK, d))
@@ -327,7 +392,7 @@ def fill_labels(X: Items, out: Labels, centers: Floats, shift: Floats, scale: fl
 def fill_scores(
     X: Items, out: Floats, centers: Floats, shift: Floats, scale: float, exponent: float
 ) -> None:
-    """Write how far each item is from each cluster relative to all others (n x k); see scores.py.
+    """Write the distance of items to each cluster relative to all others (n x k); see scores.py.
 
     score_j = log D_j - log M_j + log(sum over l != j of (M_j / D_l)^exponent) / exponent, with
     M_j = min over l != j of D_l; the last term is 0 at an infinite exponent. Terms are at most 1,
@@ -404,7 +469,7 @@ def both_moments(X: Items, weights: Floats, shift: Floats) -> tuple[Floats, floa
 
 @compiled
 def largest_deviation(X: Items, weights: Floats, shift: Floats) -> float:
-    """The largest |x - shift| of any feature of an item that weighs anything."""
+    """The largest |x - shift| of any feature of an item with a positive weight."""
     n, d = X.shape
     largest = 0.0
     for i in range(n):

@@ -9,14 +9,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from askmeans._util.floats import default_float_errors
+from askmeans._util.guards import default_float_errors
 from askmeans.fuzzy import kernels
-from askmeans.fuzzy.collapse import fuzzifier_bound, merged_clusters, sample_rows
-from askmeans.fuzzy.engines import ArrayEngine, Engine, read_only
-from askmeans.fuzzy.problem import Frame, Problem
+from askmeans.fuzzy.arrays import even_rows, first_lowest
+from askmeans.fuzzy.passes import ArrayEngine, Engine, Frame, Problem, RowThreads, read_only
 from askmeans.fuzzy.seeding import canonical_order, draw_seeds, scalable_seeds, seeding_rows
-from askmeans.fuzzy.threads import RowThreads
-from askmeans.fuzzy.ties import first_lowest
 
 __all__ = [
     "Assigning",
@@ -25,7 +22,9 @@ __all__ = [
     "distances",
     "fill",
     "fit",
+    "fuzzifier_bound",
     "memberships",
+    "merged_clusters",
     "nearest_centers",
     "objective",
 ]
@@ -40,6 +39,7 @@ _ON_SAMPLE = 1e-3  # tolerance on a sample, whose optimum is farther than that f
 _DEPTH = 6  # earlier points that are combined; 4 to 8 are alike in benchmarks/scale.py
 _PLAIN = 2  # Lloyd steps before the first proposal, and after a refused one
 _SINGULAR = 1e-10  # relative; smaller singular values are rounding
+_EVERY = 8  # items: a first look at whether two clusters differ
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -214,7 +214,7 @@ class _Fitting:
     @property
     def _few_rows(self) -> NDArray[np.intp]:
         """Rows enough to see which clusters have merged."""
-        return sample_rows(self.engine.n_rows, self.n_clusters)
+        return _sample_rows(self.engine.n_rows, self.n_clusters)
 
     @cached_property
     def _few(self) -> tuple[Items, Floats]:
@@ -366,6 +366,62 @@ class Mixing:
         """Restart after a refused proposal."""
         self._points.clear()
         self._steps.clear()
+
+
+# ---- clusters that merge ------------------------------------------------------------------------
+#
+# Fuzzy k-means with a large fuzzifier can prefer all centres in one place, above all in many
+# dimensions, where distances differ little. That is the model's own optimum, not a failed search.
+
+
+def merged_clusters(
+    memberships: NDArray[np.floating], weights: Floats, *, tolerance: float = 0.02
+) -> list[tuple[int, int]]:
+    """Pairs of clusters that the items cannot tell apart, the lower number first.
+
+    Two clusters count as merged when the memberships to them differ by less than `tolerance` of
+    their sum, over all items.
+    """
+    columns = np.ascontiguousarray(
+        (memberships * weights[:, None] if weights.size else memberships).T
+    )
+    sizes = columns.sum(axis=1)
+    merged = []
+    for j in range(len(sizes) - 1):
+        others = np.arange(j + 1, len(sizes))
+        # Sums over all items, or over some, differ less: they tell most clusters apart.
+        for some in (sizes[:, None], columns[:, ::_EVERY], columns):
+            distances = np.abs(some[others] - some[j]).sum(axis=1)
+            others = others[distances < tolerance * (sizes[j] + sizes[others])]
+        merged += [(j, int(other)) for other in others]
+    return merged
+
+
+def fuzzifier_bound(problem: Problem) -> float:
+    """The fuzzifier from which on all centres in the mean of the data are a stable solution.
+
+    With lambda the largest eigenvalue of the mean of z z' / |z|^2, z = x - mean, the bound is
+    1 / (1 - 2 lambda), and infinite for lambda >= 1/2 (Yu, Cheng and Huang, 2004: Analysis of the
+    weighting exponent in the FCM). Items in d directions alike have lambda = 1 / d, so the bound
+    is d / (d - 2): in many dimensions only nearly hard clusters are safe.
+    """
+    engine = problem.engine
+    items, weights = engine.take(_sample_rows(engine.n_rows, engine.n_features))
+    z = problem.frame.inner(items)
+    weights = weights if weights.size else np.ones(len(items))
+    lengths = np.linalg.norm(z, axis=1)
+    weights = np.where(lengths > 0.0, weights, 0.0)
+    if not weights.any():
+        return np.inf
+    directions = z / np.where(lengths > 0.0, lengths, 1.0)[:, None]
+    mean = (directions * weights[:, None]).T @ directions / weights.sum()
+    largest = float(np.linalg.eigvalsh(mean)[-1])
+    return np.inf if largest >= 0.5 else 1.0 / (1.0 - 2.0 * largest)
+
+
+def _sample_rows(n_items: int, width: int) -> NDArray[np.intp]:
+    """Enough rows to detect merged clusters: a matrix of them this wide takes at most 8 MiB."""
+    return even_rows(n_items, max(100, min(10_000, (1 << 20) // width)))
 
 
 def _off_the_items(problem: Problem, seeds: Floats) -> Floats:

@@ -1,7 +1,6 @@
-"""Judging a clustering against a reference, up to one permutation of the clusters.
+"""A clustering compared with a reference, up to a permutation of the clusters.
 
-Under similarity queries the names of the clusters are arbitrary (paper note
-N10), so every figure here is the best over all ways to pair them.
+Clusters have no order (paper note N10), so each error is the smallest over all permutations.
 """
 
 from typing import Literal
@@ -10,17 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linear_sum_assignment
 
-from askmeans._util.checks import (
-    Matrix,
-    as_matrix,
-    as_memberships,
-    check_choice,
-    check_columns,
-    check_number,
-)
-from askmeans._util.floats import default_float_errors
+from askmeans._util.checks import Matrix, as_matrix, check_choice, check_number
+from askmeans._util.guards import default_float_errors
 from askmeans.exceptions import DataError
-from askmeans.fuzzy.model import squared_distances
+from askmeans.fuzzy.model import as_memberships, check_columns, squared_distances
 
 __all__ = ["center_error", "is_solution", "match_clusters", "matched_accuracy", "membership_error"]
 
@@ -40,11 +32,6 @@ def match_clusters(reference: ArrayLike, estimate: ArrayLike) -> NDArray[np.intp
     -------
     ndarray of shape (n_clusters,)
         Permutation p such that ``estimate[:, p]`` is matched to `reference`.
-
-    Raises
-    ------
-    DataError
-        If the shapes differ or either is not a finite matrix in [0, 1].
 
     Examples
     --------
@@ -69,11 +56,6 @@ def center_error(reference: ArrayLike, estimate: ArrayLike) -> float:
     -------
     float
         The first error of the paper's definition 4.
-
-    Raises
-    ------
-    DataError
-        If the shapes differ or an entry is not finite.
 
     Examples
     --------
@@ -104,13 +86,6 @@ def membership_error(
     float
         The error, between 0 and 1.
 
-    Raises
-    ------
-    ParameterError
-        If `how` is unknown.
-    DataError
-        If the shapes differ or either is not a finite matrix in [0, 1].
-
     Examples
     --------
     >>> membership_error([[1.0, 0.0], [0.0, 1.0]], [[0.0, 1.0], [0.75, 0.25]])
@@ -129,28 +104,20 @@ def membership_error(
 def matched_accuracy(y_true: ArrayLike, labels: ArrayLike) -> float:
     """Share of items whose cluster is the one matched to their class.
 
-    Every class is matched to one cluster at most, so that the share is
-    largest. Clusters in excess of the classes stay unmatched and their items
-    count as wrong, and so do those of classes in excess of the clusters.
+    Each class is matched to one cluster at most, so that the share is largest. Items of unmatched
+    clusters or classes count as wrong.
 
     Parameters
     ----------
     y_true : array-like of shape (n_items,)
         Classes: numbers or strings.
     labels : array-like of shape (n_items,) or (n_items, n_clusters)
-        The cluster of each item; or memberships, whose largest in the row is
-        taken (the first of several).
+        The cluster of each item, or memberships, of which the largest counts.
 
     Returns
     -------
     float
         The accuracy, above 0 and at most 1.
-
-    Raises
-    ------
-    DataError
-        If the lengths differ, a label is missing, or memberships are not a
-        finite matrix in [0, 1].
 
     Examples
     --------
@@ -191,9 +158,8 @@ def is_solution(
 ) -> bool:
     """Whether an estimate is a solution in the sense of the paper's definition 4.
 
-    There must be one permutation of the clusters under which every centre is
-    within its tolerance and every membership within its own. This asks more
-    than two small errors, each of which may need a permutation of its own.
+    One permutation of the clusters must bring every centre and every membership within its
+    tolerance. Two small errors may need two permutations.
 
     Parameters
     ----------
@@ -214,14 +180,6 @@ def is_solution(
     -------
     bool
         True if such a permutation exists.
-
-    Raises
-    ------
-    ParameterError
-        If a tolerance is negative or not a number.
-    DataError
-        If the shapes do not fit, an entry is not finite or a membership lies
-        outside [0, 1].
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""The quantities and conditions that the paper's theorems speak of.
+"""The quantities of the paper's theorems.
 
-They describe a target clustering: none of them can be known before the
-questions are answered, and none of them gates an algorithm (paper note N7).
+They describe a target clustering. None can be known before the questions are answered, and no
+algorithm waits for one (paper note N7).
 """
 
 from typing import Literal
@@ -9,26 +9,18 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from askmeans._util.checks import (
+from askmeans._util.checks import check_choice, check_number
+from askmeans._util.guards import default_float_errors
+from askmeans.fuzzy.model import (
     as_clustering,
     as_items_and_centers,
     as_memberships,
-    check_choice,
     check_fuzzifier,
-    check_number,
+    closed_form_memberships,
+    squared_distances,
 )
-from askmeans._util.floats import default_float_errors
-from askmeans.fuzzy.model import closed_form_memberships, squared_distances, weighted_centers
 
-__all__ = [
-    "are_centers_consistent",
-    "beta",
-    "gamma",
-    "is_monotone",
-    "largest_inversion",
-    "rho_pure",
-    "rho_weight",
-]
+__all__ = ["beta", "gamma", "largest_inversion", "rho_pure", "rho_weight"]
 
 
 @default_float_errors()
@@ -45,11 +37,6 @@ def beta(memberships: ArrayLike) -> float:
     float
         Beta of the paper, from 0 to 1: it is 1 when all clusters have the
         same size (paper note N8).
-
-    Raises
-    ------
-    DataError
-        If memberships are not a finite matrix in [0, 1].
 
     Examples
     --------
@@ -78,13 +65,6 @@ def rho_weight(memberships: ArrayLike, fuzzifier: float = 2.0) -> float:
     float
         Between 0 and 1.
 
-    Raises
-    ------
-    ParameterError
-        If the fuzzifier is below 1.
-    DataError
-        If memberships are not a finite matrix in [0, 1].
-
     Examples
     --------
     >>> rho_weight([[1.0, 0.0], [0.5, 0.5]])
@@ -112,13 +92,6 @@ def rho_pure(memberships: ArrayLike, *, tolerance: float = 0.0) -> float:
     -------
     float
         Between 0, some cluster has no pure item, and 1.
-
-    Raises
-    ------
-    ParameterError
-        If the tolerance is negative or not a number.
-    DataError
-        If memberships are not a finite matrix in [0, 1].
 
     Examples
     --------
@@ -155,11 +128,6 @@ def gamma(X: ArrayLike, centers: ArrayLike) -> float:
         Gamma of the paper: 0 when two different items are equally far from a
         centre, infinite when no two items differ.
 
-    Raises
-    ------
-    DataError
-        If the shapes do not fit or an entry is not finite.
-
     Examples
     --------
     >>> gamma([[0.0], [1.0], [4.0]], [[1.75]])
@@ -187,11 +155,11 @@ def largest_inversion(
     order: Literal["distance", "relative"] = "distance",
     fuzzifier: float = 2.0,
 ) -> float:
-    """The most by which an item that ranks no nearer belongs more to a cluster.
+    """Largest amount by which an item that ranks no nearer belongs more to a cluster.
 
-    Memberships that only fall along the order, as a search assumes, miss a
-    true one by half of this at least. Fuzzy k-means optima have large
-    inversions by distance and none by relative order (paper note N1).
+    The paper assumes 0 by distance: the nearer item has the larger membership. A monotone fit
+    misses some membership by at least half of this. Fuzzy k-means optima have large inversions
+    by distance and none by relative order (paper note N1).
 
     Parameters
     ----------
@@ -214,14 +182,6 @@ def largest_inversion(
         Largest inversion over all clusters and pairs of items, 0 if there is
         none. Items of equal rank are compared both ways.
 
-    Raises
-    ------
-    ParameterError
-        If the order is unknown or the fuzzifier is out of range.
-    DataError
-        If the shapes do not fit, an entry is not finite or a membership lies
-        outside [0, 1].
-
     Examples
     --------
     >>> X, centers = [[5.0], [-10.0]], [[0.0], [10.0]]
@@ -239,111 +199,6 @@ def largest_inversion(
     else:
         ranks = -closed_form_memberships(items, mu, fuzzifier)
     return max(_inversion(rank, column) for rank, column in zip(ranks.T, U.T, strict=True))
-
-
-@default_float_errors()
-def are_centers_consistent(
-    X: ArrayLike,
-    centers: ArrayLike,
-    memberships: ArrayLike,
-    fuzzifier: float = 2.0,
-    *,
-    tolerance: float = 1e-6,
-) -> bool:
-    """Whether the centres are those that the memberships imply.
-
-    The first of the paper's two conditions on a consistent center-based
-    clustering.
-
-    Parameters
-    ----------
-    X : array-like of shape (n_items, n_features)
-        The items.
-    centers : array-like of shape (n_clusters, n_features)
-        The centres.
-    memberships : array-like of shape (n_items, n_clusters)
-        Memberships in [0, 1].
-    fuzzifier : float, default=2.0
-        Alpha of the paper, at least 1.
-    tolerance : float, default=1e-6
-        Largest distance allowed between a centre and the weighted mean of the
-        items, as a multiple of their spread: the root of the mean squared
-        distance of the items to their mean.
-
-    Returns
-    -------
-    bool
-        True if every centre is; False if a cluster has no member at all.
-
-    Raises
-    ------
-    ParameterError
-        If the fuzzifier is below 1, or the tolerance negative or not a number.
-    DataError
-        If the shapes do not fit, an entry is not finite or a membership lies
-        outside [0, 1].
-
-    Examples
-    --------
-    >>> X, U = [[0.0], [4.0], [10.0]], [[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]
-    >>> are_centers_consistent(X, [[2.0], [10.0]], U)
-    True
-    >>> are_centers_consistent(X, [[2.1], [10.0]], U)
-    False
-    """
-    check_fuzzifier(fuzzifier, "are_centers_consistent", strict=False)
-    check_number(tolerance, "tolerance", "are_centers_consistent")
-    items, mu, U = as_clustering(X, centers, memberships)
-    spread = np.sqrt(np.square(items - items.mean(axis=0)).sum(axis=1).mean())
-    # Where the spread is nothing beside the data's size, a centre is exact only up to rounding.
-    rounding = 8.0 * np.finfo(np.float64).eps * np.linalg.norm(np.abs(items).max(axis=0))
-    off = np.linalg.norm(weighted_centers(items, U, fuzzifier) - mu, axis=1)
-    return bool((off <= tolerance * spread + rounding).all())
-
-
-@default_float_errors()
-def is_monotone(
-    X: ArrayLike, centers: ArrayLike, memberships: ArrayLike, *, tolerance: float = 1e-9
-) -> bool:
-    """Whether the nearer item always has the larger membership.
-
-    The second of the paper's two conditions on a consistent center-based
-    clustering. Contrary to the paper's lemma, fuzzy k-means optima break it
-    (paper note N1).
-
-    Parameters
-    ----------
-    X : array-like of shape (n_items, n_features)
-        The items.
-    centers : array-like of shape (n_clusters, n_features)
-        The centres.
-    memberships : array-like of shape (n_items, n_clusters)
-        Memberships in [0, 1].
-    tolerance : float, default=1e-9
-        Largest inversion that still passes.
-
-    Returns
-    -------
-    bool
-        True if `largest_inversion` by distance is within the tolerance.
-
-    Raises
-    ------
-    ParameterError
-        If the tolerance is negative or not a number.
-    DataError
-        If the shapes do not fit, an entry is not finite or a membership lies
-        outside [0, 1].
-
-    Examples
-    --------
-    >>> is_monotone([[0.0], [5.0], [10.0]], [[0.0], [10.0]], [[1.0, 0.0], [0.5, 0.5], [0.0, 1.0]])
-    True
-    >>> is_monotone([[5.0], [-10.0]], [[0.0], [10.0]], [[0.5, 0.5], [0.8, 0.2]])
-    False
-    """
-    check_number(tolerance, "tolerance", "is_monotone")
-    return largest_inversion(X, centers, memberships) <= tolerance
 
 
 def _inversion(rank: NDArray[np.float64], memberships: NDArray[np.float64]) -> float:

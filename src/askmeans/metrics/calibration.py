@@ -1,4 +1,4 @@
-"""Whether probabilities can be believed: the strongest of each item beside how often it is right.
+"""Calibration of probabilities: the largest of each item compared with its accuracy.
 
 C. Guo, G. Pleiss, Y. Sun and K. Q. Weinberger, On Calibration of Modern Neural Networks, ICML 2017.
 """
@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from askmeans._util.checks import as_memberships, as_weights, check_number
-from askmeans._util.floats import default_float_errors
+from askmeans._util.checks import as_weights, check_number
+from askmeans._util.guards import default_float_errors
 from askmeans.exceptions import DataError
+from askmeans.fuzzy.model import as_memberships
 
 __all__ = ["ConfidenceBins", "confidence_bins", "expected_calibration_error"]
 
@@ -45,11 +46,10 @@ def expected_calibration_error(
     n_bins: int = 15,
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    """How far the largest probability of an item is from the share of items that it gets right.
+    """Mean difference of the largest probability and its accuracy, in bins of equal width.
 
-    Items are put into bins of equal width by their largest probability. The error is the mean
-    absolute difference of each bin's mean probability and its accuracy, weighted by the items.
-    With few items it is above 0 by chance, even for true probabilities.
+    The absolute difference of each bin's mean probability and accuracy, weighted by its items. With
+    few items it is above 0 by chance, even for true probabilities.
 
     Parameters
     ----------
@@ -68,14 +68,6 @@ def expected_calibration_error(
     -------
     float
         The error, from 0 to 1.
-
-    Raises
-    ------
-    ParameterError
-        If `n_bins` is not a whole number above 0.
-    DataError
-        If the lengths differ, a label is missing or has no column, or probabilities are not a
-        finite matrix in [0, 1] whose rows sum to at most one.
 
     Examples
     --------

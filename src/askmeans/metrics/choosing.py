@@ -1,7 +1,7 @@
-"""How many clusters: several indices over a range, and how stable each number is.
+"""The number of clusters: validity indices and stability over a range of numbers.
 
-No index knows. Each prefers something (compact, crisp, far apart, stable), so where they disagree
-the answer is that the data does not say, and a person decides by what the clusters are for.
+Each index prefers something else: compact, crisp, separated or stable clusters. Where the indices
+disagree, the data do not determine the number, and the purpose of the clusters decides.
 """
 
 from collections.abc import Iterable
@@ -11,12 +11,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from askmeans._util.checks import as_matrix, check_enough_items, check_fuzzifier, check_number
-from askmeans._util.floats import default_float_errors
+from askmeans._util.checks import as_matrix, check_number
+from askmeans._util.guards import default_float_errors
 from askmeans.exceptions import DataError, ParameterError
+from askmeans.fuzzy.model import check_enough_items, check_fuzzifier
 from askmeans.metrics.agreement import membership_error
-from askmeans.metrics.silhouettes import fuzzy_silhouette, simplified_silhouette
-from askmeans.metrics.validity import partition_coefficient, partition_entropy, xie_beni
+from askmeans.metrics.validity import (
+    fuzzy_silhouette,
+    mean_by_clarity,
+    partition_coefficient,
+    partition_entropy,
+    xie_beni,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,7 +33,7 @@ __all__ = ["INDICES", "ClusterNumbers", "choose_n_clusters"]
 
 Floats = NDArray[np.float64]
 
-# Which end of each is the better one.
+# Whether low or high values are better.
 INDICES = {
     "xie_beni": "low",
     "partition_coefficient": "high",
@@ -37,31 +43,22 @@ INDICES = {
     "stability": "high",
 }
 _OWNER = "choose_n_clusters"
-_SILHOUETTE = 2000  # items, of which the exact silhouette is taken
-_MEASURED = 20_000  # items that indices and stability are measured on
-_MOST = 0.5  # of the indices that give one number must give the same for it to be suggested
+_SILHOUETTE = 2000  # items of the exact silhouette, whose time grows with their square
+_MEASURED = 20_000  # items of the other indices and of the stability
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterNumbers:
-    """What indices say of several numbers of clusters.
+    """Validity indices of several numbers of clusters.
 
     Parameters
     ----------
     n_clusters : tuple of int
-        The numbers tried.
+        The numbers of clusters.
     indices : dict of str to ndarray
-        The value of each index at each number; NaN where it says nothing.
+        The value of each index at each number; NaN where it is undefined.
     merged : tuple of bool
-        Whether clusters merged at each number, so that there are fewer in fact.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> X = np.random.default_rng(0).normal(size=(150, 2)) + 9.0 * (np.arange(150) % 3)[:, None]
-    >>> found = choose_n_clusters(X, range(2, 6), random_state=0)
-    >>> found.suggested
-    3
+        Whether clusters merged at each number, which leaves fewer.
     """
 
     n_clusters: tuple[int, ...]
@@ -73,7 +70,7 @@ class ClusterNumbers:
 
     @property
     def votes(self) -> dict[str, int | None]:
-        """The number each index prefers; None where it says nothing."""
+        """The number each index prefers; None where it is undefined."""
         usable = ~np.asarray(self.merged)
         votes: dict[str, int | None] = {}
         for name, values in self.indices.items():
@@ -87,36 +84,30 @@ class ClusterNumbers:
         """The number that more than half of the indices prefer; None where they disagree."""
         votes = [vote for vote in self.votes.values() if vote is not None]
         for number in self.n_clusters:
-            if votes.count(number) > _MOST * len(votes):
+            if votes.count(number) > len(votes) / 2:
                 return number
         return None
 
     @property
     def summary(self) -> str:
-        """The verdict in a sentence or two."""
+        """The suggestion in a sentence or two."""
         listed = ", ".join(f"{name} {vote or 'nothing'}" for name, vote in self.votes.items())
         if self.suggested is None:
             return (
-                f"The indices disagree ({listed}): the data does not say how many clusters there "
-                "are. Look at several, and choose by what they are for."
+                f"The indices disagree ({listed}): the data do not determine the number of "
+                "clusters. Compare several, and choose by their purpose."
             )
         against = sum(vote != self.suggested for vote in self.votes.values())
-        agree = "All indices say so" if against == 0 else f"Not all agree: {listed}"
+        agree = "All indices agree" if against == 0 else f"Not all agree: {listed}"
         return f"{self.suggested} clusters. {agree}."
 
     def to_frame(self) -> "pd.DataFrame":
-        """The indices as a pandas data frame.
+        """The indices as a data frame, one row per number of clusters.
 
         Returns
         -------
         pandas.DataFrame
-            One row per number of clusters, one column per index, and `merged`.
-
-        Examples
-        --------
-        >>> found = choose_n_clusters([[0.0], [1.0], [9.0], [10.0]], [2, 3], n_resamples=0)
-        >>> found.to_frame().shape
-        (2, 6)
+            A column per index, and `merged`.
         """
         import pandas as pd
 
@@ -134,13 +125,12 @@ def choose_n_clusters(
     n_resamples: int = 5,
     random_state: int | np.random.Generator | None = None,
 ) -> ClusterNumbers:
-    """Fit fuzzy k-means with several numbers of clusters and measure each.
+    """Fit fuzzy k-means with several numbers of clusters and compare their validity.
 
     The partition coefficient and entropy are corrected for the number of clusters: 0 for even
     memberships and 1 for hard ones (Dave, 1996), and 0 for hard ones and 1 for even ones. Stability
-    compares memberships of all items by fits to two random halves: 1 when they agree, 0 when they
-    agree as by chance. Of more than 20,000 items a random part is measured; the exact silhouette is
-    of 2,000 at most.
+    compares the memberships of fits to two random halves: 1 for equal ones, 0 for agreement by
+    chance. Indices use at most 20,000 random items, the exact silhouette 2,000.
 
     Parameters
     ----------
@@ -149,33 +139,26 @@ def choose_n_clusters(
     n_clusters : iterable of int, default=range(2, 11)
         The numbers to try, from 2.
     fuzzifier : float, default=2.0
-        How soft the clusters are, above 1.
+        Softness of the clusters, above 1.
     n_init : int, default=5
         Starts of each fit.
     n_resamples : int, default=5
         Pairs of halves for the stability; 0 leaves it out.
     random_state : int, numpy Generator or None, default=None
-        Where starts and halves come from.
+        Source of starts and halves.
 
     Returns
     -------
     ClusterNumbers
-        Values of all indices, what each prefers, and a suggestion where they agree.
-
-    Raises
-    ------
-    ParameterError
-        If a parameter breaks its rule.
-    DataError
-        If X is not a finite matrix.
+        All indices, the number each prefers, and a suggestion where more than half agree.
 
     Examples
     --------
     >>> import numpy as np
     >>> X = np.random.default_rng(0).normal(size=(150, 2)) + 9.0 * (np.arange(150) % 3)[:, None]
-    >>> found = choose_n_clusters(X, range(2, 6), random_state=0)
-    >>> found.votes["xie_beni"], found.summary
-    (3, '3 clusters. All indices say so.')
+    >>> numbers = choose_n_clusters(X, range(2, 6), random_state=0)
+    >>> numbers.votes["xie_beni"], numbers.summary
+    (3, '3 clusters. All indices agree.')
     """
     items = as_matrix(X, "X")
     numbers = _checked(n_clusters, len(items))
@@ -184,11 +167,11 @@ def choose_n_clusters(
     check_number(n_resamples, "n_resamples", _OWNER, integer=True)
     rng = np.random.default_rng(random_state)
     measured = items[np.sort(rng.permutation(len(items))[:_MEASURED])]
-    few = np.sort(rng.permutation(len(measured))[:_SILHOUETTE])
+    sample = np.sort(rng.permutation(len(measured))[:_SILHOUETTE])
     rows, merged = [], []
     for k in numbers:
         fit = _fit(items, k, fuzzifier, n_init, rng)
-        row = _measures(measured, fit, few)
+        row = _indices(measured, fit, sample)
         if n_resamples:
             row["stability"] = _stability(measured, k, fuzzifier, n_resamples, rng)
         rows.append(row)
@@ -224,29 +207,43 @@ def _fit(X: Floats, k: int, fuzzifier: float, n_init: int, rng: np.random.Genera
     )  # fmt: skip
 
 
-def _measures(X: Floats, fit: "Fit", few: NDArray[np.intp]) -> dict[str, float]:
-    """All indices of one fit; NaN for one that says nothing of it."""
+def _indices(X: Floats, fit: "Fit", sample: NDArray[np.intp]) -> dict[str, float]:
+    """The indices of one fit; NaN for an undefined one."""
     from askmeans.fuzzy import lloyd
 
     centers, alpha = fit.centers, fit.fuzzifier
     k, U = len(centers), lloyd.memberships(X, centers, alpha)
     try:
-        silhouette = fuzzy_silhouette(X[few], U[few])
-    except DataError:  # clusters that nobody is in
+        silhouette = fuzzy_silhouette(X[sample], U[sample])
+    except DataError:  # no item, or no two, in most clusters
         silhouette = float("nan")
     return {
         "xie_beni": xie_beni(X, centers, U, alpha),
         "partition_coefficient": 1.0 - k / (k - 1.0) * (1.0 - partition_coefficient(U)),
         "partition_entropy": partition_entropy(U) / float(np.log(k)),
         "fuzzy_silhouette": silhouette,
-        "simplified_silhouette": simplified_silhouette(X, centers, U),
+        "simplified_silhouette": _simplified_silhouette(X, centers, U),
     }
+
+
+def _simplified_silhouette(X: Floats, centers: Floats, U: NDArray[np.floating]) -> float:
+    """The fuzzy silhouette by distances to centres instead of items."""
+    from scipy.spatial.distance import cdist
+
+    D = cdist(X, centers)
+    strongest = U.argmax(axis=1)[:, None]
+    own = np.take_along_axis(D, strongest, axis=1)[:, 0]
+    np.put_along_axis(D, strongest, np.inf, axis=1)
+    next_nearest = D.min(axis=1)
+    larger = np.maximum(own, next_nearest)
+    widths = np.divide(next_nearest - own, larger, out=np.zeros_like(own), where=larger > 0.0)
+    return mean_by_clarity(widths, U)
 
 
 def _stability(
     X: Floats, k: int, fuzzifier: float, n_resamples: int, rng: np.random.Generator
 ) -> float:
-    """How far fits to two halves agree on all items, beyond chance; NaN for too few items."""
+    """Agreement of fits to two halves beyond chance; NaN for too few items."""
     from askmeans.fuzzy import lloyd
 
     half = len(X) // 2

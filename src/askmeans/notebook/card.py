@@ -69,13 +69,13 @@ class CardDocument:
             raise HTTPException(409, "This card shows another session. Run the cell again.")
         if path == "/rename":
             self.session.groups.rename(
-                form.whole("cluster"), form.group_name(), annotator=self.annotator
+                form.integer("cluster"), form.group_name(), annotator=self.annotator
             )
             return f"The group is called {form.group_name()} now."
         key = form.text("key")
         if path == "/undo":
             return self._assignments.undo(self.annotator, key, None, None)
-        question = form.whole("question")
+        question = form.integer("question")
         if form.get("value") == "new":
             name = form.group_name()
             return self._assignments.into_new_group(question, self.annotator, key, name)

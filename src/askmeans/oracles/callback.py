@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from askmeans.exceptions import AnswerError, QueryError, StopAsking
 from askmeans.queries import GroupQueries, MembershipQueries, Queries
-from askmeans.queries.shares import as_row
+from askmeans.queries.values import as_row
 
 __all__ = ["CallbackOracle"]
 

@@ -12,8 +12,7 @@ from askmeans._util.checks import check_number
 from askmeans._util.text import printable
 from askmeans.exceptions import DataError, QueryError, StopAsking
 from askmeans.queries import GroupQueries, MembershipQueries, Queries, RelativeQueries
-from askmeans.queries.levels import on_scale, scale_text
-from askmeans.queries.shares import parse_row
+from askmeans.queries.values import on_scale, parse_row, scale_text
 
 __all__ = ["ConsoleOracle", "help_text", "leads", "parse_reply", "parse_side",
            "replies_text", "show_values", "wording"]  # fmt: skip

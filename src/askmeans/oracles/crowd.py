@@ -11,7 +11,7 @@ from askmeans.driver import Oracle
 from askmeans.exceptions import AnswerError, ParameterError, StopAsking
 from askmeans.oracles.noisy import WrappingOracle, uniform_of, uniform_of_entries
 from askmeans.queries import Answer, Queries, RelativeQueries, batches_of
-from askmeans.queries.levels import to_scale
+from askmeans.queries.values import to_scale
 
 __all__ = ["CrowdOracle", "HostileOracle"]
 

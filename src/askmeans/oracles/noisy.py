@@ -11,7 +11,7 @@ from askmeans._util.checks import check_choice, check_number, check_seed
 from askmeans.driver import Oracle, annotators_of
 from askmeans.exceptions import StopAsking
 from askmeans.queries import GroupQueries, MembershipQueries, Queries, RelativeQueries
-from askmeans.queries.levels import to_scale
+from askmeans.queries.values import to_scale
 
 __all__ = ["NoisyOracle", "QuantizedOracle", "WrappingOracle", "uniform_of", "uniform_of_entries"]
 

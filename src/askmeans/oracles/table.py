@@ -5,10 +5,10 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from askmeans._util.checks import as_memberships
-from askmeans.contradictions import expected_answers
 from askmeans.exceptions import DataError, QueryError
+from askmeans.fuzzy.model import as_memberships
 from askmeans.queries import GroupQueries, MembershipQueries, Queries
+from askmeans.queries.questions import expected_answers
 
 __all__ = ["TableOracle"]
 

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans._util.checks import check_choice, check_number
-from askmeans.contradictions import rounding_noise
 from askmeans.exceptions import ParameterError, StopAsking
 from askmeans.paper.geometry import (
     extreme_rows,
@@ -33,6 +32,7 @@ from askmeans.paper.pool_sizes import (
 )
 from askmeans.paper.similarities import Similarities
 from askmeans.queries import MembershipQueries, Queries
+from askmeans.queries.values import rounding_noise
 from askmeans.results import Clustering
 
 __all__ = ["by_similarity", "drive"]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.linalg import expm, null_space
 from scipy.optimize import nnls
 
-from askmeans.fuzzy.ties import without_last_bits
+from askmeans.fuzzy.arrays import without_last_bits
 
 __all__ = [
     "believable",

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.linalg import eig
 
 from askmeans.exceptions import LittleInformationWarning, RankError
-from askmeans.fuzzy.simplex import onto_simplex
+from askmeans.fuzzy.arrays import onto_simplex
 from askmeans.paper.plan import Asking
 from askmeans.paper.similarities import Similarities
 from askmeans.results import warn

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans.exceptions import StopAsking
-from askmeans.fuzzy.simplex import ROUNDING
+from askmeans.fuzzy.arrays import ROUNDING
 from askmeans.paper.plan import Asking
 from askmeans.queries import MembershipQueries
 

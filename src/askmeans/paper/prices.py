@@ -6,13 +6,8 @@ Where a printed form is wrong (paper note N22), `form` chooses.
 import math
 from typing import Literal
 
-from askmeans._util.checks import (
-    check_choice,
-    check_fuzzifier,
-    check_number,
-    check_positive,
-    check_share,
-)
+from askmeans._util.checks import check_choice, check_number, check_positive, check_share
+from askmeans.fuzzy.model import check_fuzzifier
 from askmeans.paper.theorems import Form
 
 __all__ = ["noisy_repetitions", "purity_bound", "similarity_price", "xie_beni_bound"]

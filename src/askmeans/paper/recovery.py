@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
-from askmeans.fuzzy.simplex import onto_simplex
+from askmeans.fuzzy.arrays import onto_simplex
 from askmeans.paper.geometry import (
     constrained_rotation,
     extreme_rows,

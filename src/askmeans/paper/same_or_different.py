@@ -22,7 +22,7 @@ from askmeans.exceptions import (
     MoreClustersWarning,
     StopAsking,
 )
-from askmeans.fuzzy.simplex import ROUNDING
+from askmeans.fuzzy.arrays import ROUNDING
 from askmeans.paper.by_similarity import drive
 from askmeans.paper.plan import Asking, Plan
 from askmeans.paper.similarities import Similarities

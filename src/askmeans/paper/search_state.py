@@ -5,11 +5,10 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from askmeans.exceptions import MissingClusterWarning
+from askmeans.fuzzy.arrays import keep_answers, mean_power, onto_simplex
 from askmeans.fuzzy.items import ItemSet, Ranking
-from askmeans.fuzzy.links import largest_inversion, learn_link
 from askmeans.fuzzy.model import closed_form_memberships
-from askmeans.fuzzy.scores import Order, Scorer, fit_fuzzifier
-from askmeans.fuzzy.simplex import keep_answers, mean_power, onto_simplex
+from askmeans.fuzzy.scores import Order, Scorer, fit_fuzzifier, largest_inversion, learn_link
 from askmeans.paper.known_memberships import KnownMemberships
 from askmeans.paper.plan import Asking
 from askmeans.paper.sampling import CenterEstimate, estimate_center

@@ -5,15 +5,10 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from askmeans._util.checks import (
-    as_matrix,
-    as_memberships,
-    check_fuzzifier,
-    check_number,
-    check_rows,
-)
-from askmeans._util.floats import default_float_errors
+from askmeans._util.checks import as_matrix, check_number
+from askmeans._util.guards import default_float_errors
 from askmeans.exceptions import ParameterError
+from askmeans.fuzzy.model import as_memberships, check_fuzzifier, check_rows
 from askmeans.paper.sampling import estimate_center
 
 __all__ = ["center_radii", "is_enough"]

@@ -19,10 +19,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linear_sum_assignment
 
-from askmeans._util.checks import as_matrix, check_fuzzifier, check_number
+from askmeans._util.checks import as_matrix, check_number
 from askmeans.exceptions import ParameterError, StopAsking
-from askmeans.fuzzy.model import weighted_centers
-from askmeans.fuzzy.simplex import onto_simplex
+from askmeans.fuzzy.arrays import onto_simplex
+from askmeans.fuzzy.model import check_fuzzifier, weighted_centers
 from askmeans.paper.plan import Asking, Plan, run_inside
 from askmeans.paper.repeated import median_of_means
 from askmeans.queries import Queries

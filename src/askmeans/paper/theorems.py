@@ -14,14 +14,9 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from askmeans._util.checks import (
-    check_choice,
-    check_fuzzifier,
-    check_number,
-    check_positive,
-    check_share,
-)
+from askmeans._util.checks import check_choice, check_number, check_positive, check_share
 from askmeans.exceptions import ParameterError
+from askmeans.fuzzy.model import check_fuzzifier
 from askmeans.paper.search import n_thresholds
 from askmeans.paper.search_state import REDRAWS
 

@@ -1,8 +1,8 @@
-"""Pictures of a soft clustering, in scikit-learn's Display manner.
+"""Plots of a soft clustering, as scikit-learn's Display classes.
 
-Each class takes arrays, or an estimator through ``from_estimator``, draws with
-``plot(ax=None)`` and keeps what it drew as attributes that end in ``_``.
-Nothing is shown or saved: that is the caller's choice.
+Each class takes arrays, or an estimator through ``from_estimator``, draws with ``plot(ax=None)``
+and keeps the artists as attributes that end in ``_``. The caller shows or saves the figure. A
+parameter that breaks its rule raises a ParameterError, arrays that do a DataError.
 """
 
 from askmeans.exceptions import MissingExtraError
@@ -16,16 +16,12 @@ except ModuleNotFoundError as error:
     ) from error
 
 from askmeans.plotting.choosing import ClusterNumbersDisplay
-from askmeans.plotting.convergence import ConvergenceDisplay
-from askmeans.plotting.curves import CurveDisplay
 from askmeans.plotting.heatmap import MembershipHeatmapDisplay
 from askmeans.plotting.reliability import ReliabilityDisplay
 from askmeans.plotting.scatter import SoftScatterDisplay
 
 __all__ = [
     "ClusterNumbersDisplay",
-    "ConvergenceDisplay",
-    "CurveDisplay",
     "MembershipHeatmapDisplay",
     "ReliabilityDisplay",
     "SoftScatterDisplay",

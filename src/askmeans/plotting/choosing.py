@@ -9,7 +9,7 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from askmeans.metrics.choosing import INDICES
-from askmeans.plotting._display import Display
+from askmeans.plotting.display import Display
 
 if TYPE_CHECKING:
     from askmeans.metrics.choosing import ClusterNumbers
@@ -57,20 +57,12 @@ class ClusterNumbersDisplay(Display):
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Where to draw; None makes a new figure.
+            Axes; None makes a new figure.
 
         Returns
         -------
         ClusterNumbersDisplay
             This display, with `ax_`, `figure_` and `lines_` set.
-
-        Examples
-        --------
-        >>> from askmeans import metrics
-        >>> from askmeans.plotting import ClusterNumbersDisplay
-        >>> found = metrics.choose_n_clusters([[0.0], [1.0], [9.0], [10.0]], [2, 3], n_resamples=0)
-        >>> ClusterNumbersDisplay(found).plot().ax_.get_xlabel()
-        'Number of clusters'
         """
         ax, self.lines_ = self._begin(ax), {}
         x = np.asarray(self.numbers.n_clusters)

@@ -9,8 +9,8 @@ from matplotlib.colorbar import Colorbar
 from matplotlib.image import AxesImage
 from numpy.typing import ArrayLike, NDArray
 
-from askmeans._util.checks import as_memberships
-from askmeans.plotting._display import Display, as_names, fitted_attribute
+from askmeans.fuzzy.model import as_memberships
+from askmeans.plotting.display import Display, as_names, fitted_attribute
 
 __all__ = ["MembershipHeatmapDisplay"]
 
@@ -35,7 +35,7 @@ class MembershipHeatmapDisplay(Display):
     memberships : array-like of shape (n_items, n_clusters)
         Memberships in [0, 1].
     cluster_names : list of str of length n_clusters, default=None
-        What to call the clusters; None calls them by their number.
+        Names of the clusters; None for their numbers.
 
     Attributes
     ----------
@@ -87,19 +87,14 @@ class MembershipHeatmapDisplay(Display):
             The items to show, through `predict_proba`; None shows those that
             the estimator was fitted on, through `memberships_`.
         cluster_names : list of str of length n_clusters, default=None
-            What to call the clusters; None calls them by their number.
+            Names of the clusters; None for their numbers.
         ax : matplotlib Axes, default=None
-            Where to draw; None makes a new figure.
+            Axes; None makes a new figure.
 
         Returns
         -------
         MembershipHeatmapDisplay
             The display, drawn.
-
-        Raises
-        ------
-        ParameterError
-            If the estimator is not fitted.
 
         Examples
         --------
@@ -122,21 +117,13 @@ class MembershipHeatmapDisplay(Display):
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Where to draw; None makes a new figure.
+            Axes; None makes a new figure.
 
         Returns
         -------
         MembershipHeatmapDisplay
             This display, with `ax_`, `figure_`, `image_`, `colorbar_` and
             `order_` set.
-
-        Examples
-        --------
-        >>> from askmeans.plotting import MembershipHeatmapDisplay
-        >>> display = MembershipHeatmapDisplay([[0.25, 0.75], [1.0, 0.0]]).plot()
-        >>> print(display.image_.get_array())
-        [[1.   0.  ]
-         [0.25 0.75]]
         """
         n, k = self.memberships.shape
         strongest = self.memberships.argmax(axis=1)

@@ -9,7 +9,7 @@ from matplotlib.lines import Line2D
 from numpy.typing import ArrayLike
 
 from askmeans.metrics.calibration import confidence_bins
-from askmeans.plotting._display import Display, fitted_attribute
+from askmeans.plotting.display import Display, fitted_attribute
 
 __all__ = ["ReliabilityDisplay"]
 
@@ -98,7 +98,7 @@ class ReliabilityDisplay(Display):
         label : str, default=None
             The line's name in the legend; None takes the estimator's class.
         ax : matplotlib Axes, default=None
-            Where to draw; None makes a new figure.
+            Axes; None makes a new figure.
         **line : Any
             Further arguments of matplotlib's `plot`: color, linestyle, marker.
 
@@ -106,13 +106,6 @@ class ReliabilityDisplay(Display):
         -------
         ReliabilityDisplay
             The display, drawn.
-
-        Raises
-        ------
-        ParameterError
-            If the estimator is not fitted, or `n_bins` is not a whole number above 0.
-        DataError
-            If `y` does not fit the items or the clusters.
 
         Examples
         --------
@@ -156,7 +149,7 @@ class ReliabilityDisplay(Display):
         label : str, default=None
             The line's name in the legend.
         ax : matplotlib Axes, default=None
-            Where to draw; None makes a new figure.
+            Axes; None makes a new figure.
         **line : Any
             Further arguments of matplotlib's `plot`: color, linestyle, marker.
 
@@ -164,13 +157,6 @@ class ReliabilityDisplay(Display):
         -------
         ReliabilityDisplay
             The display, drawn.
-
-        Raises
-        ------
-        ParameterError
-            If `n_bins` is not a whole number above 0.
-        DataError
-            If `y_true` does not fit the items or the clusters, or probabilities are none.
 
         Examples
         --------
@@ -188,7 +174,7 @@ class ReliabilityDisplay(Display):
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Where to draw; None makes a new figure. Several diagrams share one.
+            Axes; None makes a new figure. Several diagrams share one.
         label : str, default=None
             The line's name in the legend.
         **line : Any
@@ -198,13 +184,6 @@ class ReliabilityDisplay(Display):
         -------
         ReliabilityDisplay
             This display, with `ax_`, `figure_`, `line_` and `bars_` set.
-
-        Examples
-        --------
-        >>> from askmeans.plotting import ReliabilityDisplay
-        >>> display = ReliabilityDisplay([0, 1], [[0.7, 0.3], [0.4, 0.6]], n_bins=2).plot()
-        >>> [float(bar.get_height()) for bar in display.bars_]
-        [0.0, 1.0]
         """
         ax, bins = self._begin(ax), self.bins
         if _DIAGONAL not in [other.get_label() for other in ax.lines]:

@@ -11,11 +11,12 @@ from matplotlib.lines import Line2D
 from matplotlib.patheffects import withStroke
 from numpy.typing import ArrayLike, NDArray
 
-from askmeans._util.checks import as_matrix, as_memberships
+from askmeans._util.checks import as_matrix
+from askmeans._util.colors import blend
 from askmeans.exceptions import DataError, ParameterError
-from askmeans.fuzzy.even_rows import GOLDEN, even_rows
-from askmeans.plotting._colors import blend, cluster_palette
-from askmeans.plotting._display import Display, as_names, fitted_attribute
+from askmeans.fuzzy.arrays import GOLDEN, even_rows
+from askmeans.fuzzy.model import as_memberships
+from askmeans.plotting.display import Display, as_names, cluster_palette, fitted_attribute
 
 __all__ = ["SoftScatterDisplay"]
 
@@ -28,24 +29,21 @@ _MAX_LEGEND_ROWS = 16
 class SoftScatterDisplay(Display):
     """Items in the plane, each in the mixture of its clusters' colours.
 
-    An item that belongs to one cluster alone has that cluster's colour and is
-    opaque; the more it is shared, the more it lies in between and the fainter
-    it is. Of more than 20,000 items, 20,000 are drawn that are spread evenly
-    over the rows, always the same ones.
+    An item of one cluster has that cluster's colour and is opaque; a shared one has a mixed and
+    fainter colour. Of more than 20,000 items, 20,000 evenly spaced rows are drawn.
 
     Parameters
     ----------
     points : array-like of shape (n_items, 2) or (n_items, 1)
-        Where the items lie; a single column is spread out vertically by a
-        small, fixed jitter that means nothing.
+        Coordinates of the items; a single column gets a small, fixed vertical jitter.
     memberships : array-like of shape (n_items, n_clusters)
         Memberships in [0, 1].
     centers : array-like of shape (n_clusters, 2) or (n_clusters, 1), default=None
-        Where the centres lie, in the same coordinates; None draws none.
+        Coordinates of the centres; None draws none.
     cluster_names : list of str of length n_clusters, default=None
-        What to call the clusters; None calls them by their number.
+        Names of the clusters; None for their numbers.
     axis_labels : list of str, one per column of points, default=None
-        What to write along the axes; None writes nothing.
+        Labels of the axes.
 
     Attributes
     ----------
@@ -58,8 +56,7 @@ class SoftScatterDisplay(Display):
     centers_artist_ : matplotlib PathCollection or None
         The centres, if any were given.
     legend_ : matplotlib Legend
-        The colours of the clusters; beside the axes when the figure has a
-        layout engine that makes room for it, otherwise inside.
+        The colours of the clusters; beside the axes if a layout engine makes room, else inside.
     shown_ : ndarray of shape (n_shown,)
         The items drawn, by their row in `points`.
 
@@ -128,9 +125,8 @@ class SoftScatterDisplay(Display):
     ) -> Self:
         """Draw items and centres as a fitted estimator sees them.
 
-        One feature is drawn along a line and two are drawn as they are. Of
-        more, items and centres are projected on the first two principal
-        components of X, whose share of the variance stands at the axes.
+        Of more than two features, the first two principal components of X are drawn; the labels
+        of the axes have their shares of the variance.
 
         Parameters
         ----------
@@ -139,24 +135,17 @@ class SoftScatterDisplay(Display):
         X : array-like of shape (n_items, n_features)
             The items to draw; their memberships come from `predict_proba`.
         features : tuple of two int or str, default=None
-            The two features to draw, by position or, if the estimator was
-            fitted on a data frame, by name. None shows all, as above.
+            The features to draw, by position or, if the estimator was fitted on a data frame, by
+            name.
         cluster_names : list of str of length n_clusters, default=None
-            What to call the clusters; None calls them by their number.
+            Names of the clusters; None for their numbers.
         ax : matplotlib Axes, default=None
-            Where to draw; None makes a new figure.
+            Axes; None makes a new figure.
 
         Returns
         -------
         SoftScatterDisplay
             The display, drawn.
-
-        Raises
-        ------
-        ParameterError
-            If the estimator is not fitted or has no such features.
-        DataError
-            If X cannot be used.
 
         Examples
         --------
@@ -196,20 +185,13 @@ class SoftScatterDisplay(Display):
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Where to draw; None makes a new figure.
+            Axes; None makes a new figure.
 
         Returns
         -------
         SoftScatterDisplay
             This display, with `ax_`, `figure_`, `scatter_`, `centers_artist_`,
             `legend_` and `shown_` set.
-
-        Examples
-        --------
-        >>> from askmeans.plotting import SoftScatterDisplay
-        >>> display = SoftScatterDisplay([[0.0, 5.0], [1.0, 6.0]], [[1.0, 0.0], [0.0, 1.0]])
-        >>> display.plot().scatter_.get_offsets().tolist()
-        [[0.0, 5.0], [1.0, 6.0]]
         """
         ax = self._begin(ax)
         self.shown_ = even_rows(len(self.points), _MAX_POINTS)

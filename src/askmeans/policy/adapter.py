@@ -17,7 +17,7 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
-from askmeans._util.floats import default_float_errors
+from askmeans._util.guards import default_float_errors
 from askmeans.exceptions import AskmeansError, PlanError, StopAsking
 from askmeans.paper.plan import Plan
 from askmeans.policy.asked import digest

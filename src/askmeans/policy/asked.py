@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans.queries import ME, Answers, MembershipQueries, Question
-from askmeans.queries.batches import KINDS
+from askmeans.queries.questions import KINDS
 
 __all__ = ["Asked", "digest"]
 

@@ -9,8 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from askmeans.contradictions import rounding_noise
-from askmeans.fuzzy.simplex import keep_answers, within_bounds
+from askmeans.fuzzy.arrays import keep_answers, within_bounds
 from askmeans.policy.consulting import consulted
 from askmeans.policy.elsewhere import WithoutRest, is_elsewhere, n_hidden_groups, with_elsewhere
 from askmeans.policy.ensemble import FEW, Ensemble, one_thread
@@ -22,6 +21,7 @@ from askmeans.policy.pool import Pool
 from askmeans.policy.proximity import Proximity
 from askmeans.policy.stacking import Stack, sharpened, stack_models
 from askmeans.policy.strata import Strata
+from askmeans.queries.values import rounding_noise
 
 __all__ = ["ENOUGH", "EXACT", "Belief", "Scale"]
 

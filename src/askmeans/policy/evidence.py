@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from askmeans.fuzzy.simplex import ROUNDING
+from askmeans.fuzzy.arrays import ROUNDING
 from askmeans.policy.annotators import Annotator, Opinions, calibrated, combined, described
 from askmeans.policy.scales import IDENTITY
 from askmeans.queries import Answers, GroupQueries, MembershipQueries

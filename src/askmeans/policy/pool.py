@@ -10,9 +10,9 @@ from scipy.linalg import eigh
 from scipy.spatial import cKDTree
 
 from askmeans.fuzzy import lloyd
+from askmeans.fuzzy.arrays import without_last_bits
 from askmeans.fuzzy.items import ItemSet
 from askmeans.fuzzy.model import memberships_from_distances
-from askmeans.fuzzy.ties import without_last_bits
 
 __all__ = ["Pool", "Standard", "quadratic", "quick_distances"]
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from askmeans.queries import Answer, Question
-from askmeans.queries.shares import Row
+from askmeans.queries.values import Row
 
 __all__ = ["filled", "renumbered", "to_ask_again", "without_replaced"]
 

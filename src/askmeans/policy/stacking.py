@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
-from askmeans._util.floats import default_float_errors
+from askmeans._util.guards import default_float_errors
 from askmeans.fuzzy.items import ItemSet
 from askmeans.policy.expected_errors import error_by_uncertainty
 from askmeans.policy.models.training import ALL_OR_NOTHING, MANY, Fitted, Predict, Training

@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from askmeans.fuzzy.ties import without_last_bits
+from askmeans.fuzzy.arrays import without_last_bits
 
 __all__ = ["Strata"]
 

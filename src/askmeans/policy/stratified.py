@@ -17,11 +17,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from askmeans._util.floats import default_float_errors
+from askmeans._util.guards import default_float_errors
 from askmeans.exceptions import MissingClusterWarning, MoreClustersWarning
+from askmeans.fuzzy.arrays import ROUNDING, without_last_bits
 from askmeans.fuzzy.items import ItemSet
-from askmeans.fuzzy.simplex import ROUNDING
-from askmeans.fuzzy.ties import without_last_bits
 from askmeans.policy.annotators import drift_notes
 from askmeans.policy.asked import Asked, digest
 from askmeans.policy.belief import ENOUGH, EXACT, Belief, Scale

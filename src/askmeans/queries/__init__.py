@@ -11,18 +11,18 @@ Rules:
 
 from askmeans.queries.answers import Answer, Answers
 from askmeans.queries.answers import Ledger as Ledger
-from askmeans.queries.batches import (
+from askmeans.queries.questions import ME as ME
+from askmeans.queries.questions import MODEL as MODEL
+from askmeans.queries.questions import (
     GroupQueries,
     MembershipQueries,
     PairQueries,
+    Question,
     RelativeQueries,
     TripletQueries,
 )
-from askmeans.queries.batches import Queries as Queries
-from askmeans.queries.batches import batches_of as batches_of
-from askmeans.queries.questions import ME as ME
-from askmeans.queries.questions import MODEL as MODEL
-from askmeans.queries.questions import Question
+from askmeans.queries.questions import Queries as Queries
+from askmeans.queries.questions import batches_of as batches_of
 from askmeans.queries.questions import is_model as is_model
 
 __all__ = [

@@ -9,8 +9,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from askmeans.exceptions import AnswerError
-from askmeans.queries.batches import GroupQueries, MembershipQueries, Queries, batches_of
-from askmeans.queries.questions import ME, Question, ordered
+from askmeans.queries.questions import (
+    ME,
+    GroupQueries,
+    MembershipQueries,
+    Queries,
+    Question,
+    batches_of,
+    ordered,
+)
 
 __all__ = ["Answer", "AnswerBatch", "Answers", "Ledger"]
 
@@ -38,11 +45,6 @@ class Answer:
         The answer, a row for a group question. NaN is "cannot say".
     annotator : str, default="me"
         The annotator's name.
-
-    Examples
-    --------
-    >>> Answer(round=1, kind="pair", items=(3, 8), cluster=None, repeat=0, value=0.5).items
-    (3, 8)
     """
 
     round: int
@@ -128,6 +130,7 @@ class Answers(Sequence[Answer]):
 
     Examples
     --------
+    >>> from askmeans.queries import PairQueries
     >>> answers = Answers([(1, PairQueries([[0, 1], [0, 2]]), np.array([0.5, np.nan]))])
     >>> len(answers), answers[0].value, answers[-1].items
     (2, 0.5, (0, 2))
@@ -157,12 +160,6 @@ class Answers(Sequence[Answer]):
         -------
         Answers
             The table.
-
-        Examples
-        --------
-        >>> one = Answer(round=0, kind="pair", items=(3, 8), cluster=None, repeat=0, value=0.5)
-        >>> Answers.of([one])[0] == one
-        True
         """
         listed = list(records)
         batches, start = [], 0
@@ -219,13 +216,6 @@ class Answers(Sequence[Answer]):
         -------
         Answers
             The table of all answers.
-
-        Examples
-        --------
-        >>> one, two = (Answer(round=0, kind="pair", items=(3, item), cluster=None, repeat=0,
-        ...                    value=0.5) for item in (8, 9))
-        >>> Answers.of([one]).extended([two])
-        <Answers: 2 answers in 1 batches>
         """
         batches = list(self.batches)
         for new in Answers.of(records, n_clusters).batches:
@@ -245,11 +235,6 @@ class Answers(Sequence[Answer]):
         -------
         Answers
             The table of these.
-
-        Examples
-        --------
-        >>> len(Answers([(1, PairQueries([[0, 1], [0, 2]]), np.array([0.5, 1.0]))]).first(1))
-        1
         """
         kept: list[AnswerBatch] = []
         for batch in self.batches:
@@ -266,11 +251,6 @@ class Answers(Sequence[Answer]):
         -------
         Ledger
             A new ledger.
-
-        Examples
-        --------
-        >>> Answers([(1, PairQueries([[0, 1]]), np.array([0.5]))]).ledger().counts
-        {'pair': 1}
         """
         ledger = Ledger()
         for batch in self.batches:
@@ -283,6 +263,7 @@ class Ledger:
 
     Examples
     --------
+    >>> from askmeans.queries import PairQueries
     >>> ledger = Ledger()
     >>> queries = PairQueries([[0, 1], [1, 0], [0, 2]])
     >>> new = ledger.unanswered(queries)
@@ -319,23 +300,7 @@ class Ledger:
         return Answers(self._batches)
 
     def unanswered(self, queries: Queries) -> Queries:
-        """Return the different questions of a batch without an answer, in their order.
-
-        Parameters
-        ----------
-        queries : MembershipQueries, GroupQueries, PairQueries, TripletQueries or RelativeQueries
-            A batch.
-
-        Returns
-        -------
-        MembershipQueries, GroupQueries, PairQueries or TripletQueries
-            The new questions; they are not counted yet.
-
-        Examples
-        --------
-        >>> len(Ledger().unanswered(MembershipQueries([0, 0], [1, 1])))
-        1
-        """
+        """Return the different questions of a batch without an answer, in their order."""
         return queries.take(self._new_rows(queries, queries.identities()))
 
     def record(
@@ -345,28 +310,10 @@ class Ledger:
         *,
         annotators: Sequence[str] | None = None,
     ) -> None:
-        """Store answers; further answers to a question are ignored.
+        """Store answers, NaN for "cannot say"; further answers to a question are ignored.
 
-        Parameters
-        ----------
-        queries : MembershipQueries, GroupQueries, PairQueries, TripletQueries or RelativeQueries
-            Questions, usually those without an answer (see `unanswered`).
-        answers : array-like of float of shape (n_questions,)
-            Their answers, a row for each group question; NaN for "cannot say".
-        annotators : sequence of str or None, default=None
-            The annotator of each answer; None for "me".
-
-        Raises
-        ------
-        AnswerError
-            If the number of answers is not that of the questions; nothing is stored then.
-
-        Examples
-        --------
-        >>> ledger = Ledger()
-        >>> ledger.record(MembershipQueries([0], [1]), [0.5])
-        >>> ledger.counts
-        {'membership': 1}
+        `annotators` names the annotator of each answer; None is "me". If the number of answers is
+        not that of the questions, an AnswerError is raised and nothing is stored.
         """
         values = np.array(answers, dtype=np.float64)
         if values.shape != queries.shape:
@@ -391,44 +338,12 @@ class Ledger:
         self._batches.append(batch)
 
     def is_answered(self, queries: Queries) -> NDArray[np.bool_]:
-        """Return which questions of a batch were asked.
-
-        Parameters
-        ----------
-        queries : MembershipQueries, GroupQueries, PairQueries, TripletQueries or RelativeQueries
-            A batch.
-
-        Returns
-        -------
-        ndarray of bool of shape (n_questions,)
-            True for questions with an answer, including "cannot say".
-
-        Examples
-        --------
-        >>> Ledger().is_answered(MembershipQueries([0], [1]))
-        array([False])
-        """
+        """Return which questions of a batch have an answer, "cannot say" included."""
         known = self._values.get(queries.kind, {})
         return np.array([key in known for key in queries.identities()], dtype=bool)
 
     def answers(self, queries: Queries) -> Floats:
-        """Return the answers to a batch.
-
-        Parameters
-        ----------
-        queries : MembershipQueries, GroupQueries, PairQueries, TripletQueries or RelativeQueries
-            A batch.
-
-        Returns
-        -------
-        ndarray of shape (n_questions,)
-            The answers, a row for each group question; NaN for missing ones and "cannot say".
-
-        Examples
-        --------
-        >>> Ledger().answers(MembershipQueries([0], [1]))
-        array([nan])
-        """
+        """Return the answers to a batch; NaN for missing ones and "cannot say"."""
         known = self._values.get(queries.kind, {})
         nothing: Any = np.full(queries.shape[1:], np.nan).tolist()
         values = [known.get(key, nothing) for key in queries.identities()]
@@ -437,25 +352,7 @@ class Ledger:
         return np.array(values, dtype=np.float64).reshape(queries.shape)
 
     def annotators(self, queries: Queries) -> list[str]:
-        """Return the annotators of a batch.
-
-        Parameters
-        ----------
-        queries : MembershipQueries, GroupQueries, PairQueries, TripletQueries or RelativeQueries
-            A batch.
-
-        Returns
-        -------
-        list of str
-            A name for each question; "me" by default.
-
-        Examples
-        --------
-        >>> ledger = Ledger()
-        >>> ledger.record(PairQueries([[0, 1]]), [0.5], annotators=["Ada"])
-        >>> ledger.annotators(PairQueries([[1, 0], [1, 2]]))
-        ['Ada', 'me']
-        """
+        """Return the annotators of a batch; "me" by default."""
         named = self._who.get(queries.kind, {})
         return [named.get(key, ME) for key in queries.identities()]
 

@@ -21,7 +21,7 @@ from askmeans.exceptions import AnswerError, ParameterError, SessionError
 from askmeans.policy.belief import Belief
 from askmeans.policy.panel import Weighed, audit_order
 from askmeans.queries import MODEL
-from askmeans.queries.shares import Row
+from askmeans.queries.values import Row
 from askmeans.sessions.assignment import Assignment
 from askmeans.sessions.log import EventKind, NewEvent
 from askmeans.sessions.results import Results

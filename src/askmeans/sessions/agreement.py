@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from askmeans.metrics import annotator_alphas, krippendorff_alpha
-from askmeans.queries.shares import difference, largest_difference
+from askmeans.metrics.reliability import annotator_alphas, krippendorff_alpha
+from askmeans.queries.values import difference, largest_difference
 from askmeans.sessions.log import KNOWN, Value
 from askmeans.sessions.runtime import Runtime
 

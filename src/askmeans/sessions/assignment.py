@@ -26,7 +26,7 @@ import numpy as np
 
 from askmeans.exceptions import BudgetError, KeyConflictError, SessionError
 from askmeans.queries import Question as Asked
-from askmeans.queries.shares import numbered_text
+from askmeans.queries.values import numbered_text
 from askmeans.sessions.group_numbers import as_number, as_shares
 from askmeans.sessions.log import (
     ANSWERS,

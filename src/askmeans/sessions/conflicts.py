@@ -8,9 +8,9 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from askmeans.contradictions import find_contradictions, rounding_noise
+from askmeans.contradictions import find_contradictions
 from askmeans.queries import Answer
-from askmeans.queries.shares import row_text
+from askmeans.queries.values import rounding_noise, row_text
 from askmeans.sessions.reports import Question, Receipt
 
 __all__ = ["Conflict", "describe", "find_conflicts"]

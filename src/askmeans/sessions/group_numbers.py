@@ -21,7 +21,7 @@ from askmeans.exceptions import AnswerError
 from askmeans.policy.regrouped import filled, without_replaced
 from askmeans.queries import Answer, Answers, GroupQueries, Question
 from askmeans.queries.answers import AnswerBatch
-from askmeans.queries.shares import SHARES_EXCEED_1, Row, as_row
+from askmeans.queries.values import SHARES_EXCEED_1, Row, as_row, to_scale
 from askmeans.sessions.display import RESERVED
 from askmeans.sessions.log import Event, Value
 
@@ -204,7 +204,7 @@ def as_number(value: Any, levels: int | None) -> float:
         )
     if levels is None:
         return float(value) + 0.0  # -0.0 is 0.0
-    point = round(float(value) * (levels - 1)) / (levels - 1)
+    point = float(to_scale(value, levels))
     if abs(point - float(value)) > _ROUNDED:
         raise AnswerError(
             f"An answer must be one of the {levels} points of the session's scale, 0, "

@@ -11,8 +11,9 @@ from contextlib import suppress
 from numbers import Integral
 from typing import Any, overload
 
-from askmeans._util.checks import check_enough_items, check_name, check_number
+from askmeans._util.checks import check_name, check_number
 from askmeans.exceptions import KeyConflictError, ParameterError, SessionError
+from askmeans.fuzzy.model import check_enough_items
 from askmeans.queries import ME
 from askmeans.queries import Question as AskedQuestion
 from askmeans.sessions.assignment import Assignment

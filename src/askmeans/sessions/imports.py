@@ -8,9 +8,8 @@ from collections.abc import Iterable
 
 from askmeans.exceptions import AnswerError, KeyConflictError, QueryError, SessionError
 from askmeans.queries import Answer, Question
-from askmeans.queries.batches import KINDS
-from askmeans.queries.questions import ordered
-from askmeans.queries.shares import as_row
+from askmeans.queries.questions import KINDS, ordered
+from askmeans.queries.values import as_row
 from askmeans.sessions.log import GOLD, IMPORTED, EventKind, NewEvent, Value
 from askmeans.sessions.reports import ImportReport
 from askmeans.sessions.runtime import Runtime

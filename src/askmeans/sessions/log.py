@@ -13,7 +13,6 @@ Rules of this file:
 """
 
 import json
-import math
 import uuid
 from collections import Counter
 from collections.abc import Iterable
@@ -21,13 +20,11 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-import numpy as np
-
 from askmeans._util.checks import check_name
 from askmeans._util.text import is_clean
 from askmeans.exceptions import ParameterError
 from askmeans.queries import MODEL, is_model
-from askmeans.queries.shares import largest_difference, mean_row
+from askmeans.queries.values import combined, largest_difference
 from askmeans.sessions.clients import current_client
 
 __all__ = ["ANSWERS", "CHANGES", "GOLD", "IMPORTED", "ITSELF", "KNOWN", "MOVES",
@@ -358,13 +355,7 @@ class State:
 
     def value(self, question: int) -> Value:
         """The answer to a settled question; NaN where nobody could say, of rows the mean."""
-        told = [event.value for event in self.answers(question) if event.value is not None]
-        if len(told) == 1:  # as most are, and it is asked for often
-            return told[0]
-        rows = [value for value in told if isinstance(value, tuple)]
-        if rows:
-            return mean_row(rows, max(map(len, rows)))
-        return float(np.median(told)) if told else math.nan
+        return combined(event.value for event in self.answers(question) if event.value is not None)
 
     def group_made_with(self, answer: Event) -> Event | None:
         """The group that was added for this answer, if nothing but the answer is in it."""

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from askmeans import __version__
-from askmeans._util.checks import check_enough_items, check_name, check_text
+from askmeans._util.checks import check_name, check_text
 from askmeans.exceptions import NoSessionError, OtherDataError, ParameterError
+from askmeans.fuzzy.model import check_enough_items
 from askmeans.sessions.config import Config
 from askmeans.sessions.display import strongest_items
 from askmeans.sessions.rows import chunks_at_rest, fingerprint, make_part, prepare_matrix

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from askmeans._util.html import html_table
+from askmeans._util.text import html_table
 from askmeans.queries import Answers
 from askmeans.results import Clustering, expected_wrong_text, sizes_of, wrong_of
 from askmeans.sessions.log import GOLD, IMPORTED

@@ -33,7 +33,7 @@ from askmeans.policy.regrouped import renumbered, to_ask_again
 from askmeans.policy.stratified import Settings, StratifiedPolicy
 from askmeans.queries import Answers, Question
 from askmeans.queries.answers import AnswerBatch
-from askmeans.queries.shares import difference
+from askmeans.queries.values import difference
 from askmeans.results import ErrorEstimate, Result
 from askmeans.sessions.config import Config
 from askmeans.sessions.group_numbers import GroupNumbers, as_evidence, with_models

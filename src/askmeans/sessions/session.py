@@ -6,12 +6,11 @@ from dataclasses import replace
 from typing import Any, Self
 
 from askmeans._util.checks import check_number, check_positive
-from askmeans._util.html import html_table
+from askmeans._util.text import html_table
 from askmeans.exceptions import ParameterError, SessionError
 from askmeans.queries import ME, Answer
 from askmeans.queries import Question as AskedQuestion
-from askmeans.queries.batches import KINDS
-from askmeans.queries.questions import ordered
+from askmeans.queries.questions import KINDS, ordered
 from askmeans.results import ErrorEstimate
 from askmeans.sessions.advisers import Advisers
 from askmeans.sessions.assignment import Assignment

@@ -12,7 +12,7 @@ from typing import Any
 
 from askmeans.exceptions import AskmeansError, StoreDamagedError
 from askmeans.queries import Question
-from askmeans.queries.batches import KINDS
+from askmeans.queries.questions import KINDS
 from askmeans.sessions.log import Event, EventKind
 
 __all__ = ["as_written", "check", "check_event", "check_question", "is_number", "is_whole"]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from askmeans._util.text import as_csv
 from askmeans.llm.names import GroupSample, typical_words
 from askmeans.queries import is_model
-from askmeans.queries.shares import numbered_text, row_text
+from askmeans.queries.values import numbered_text, row_text
 from askmeans.results import strongest_clusters, without_traces
 from askmeans.sessions.display import Item
 from askmeans.sessions.reports import Group, SessionResult

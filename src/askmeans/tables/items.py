@@ -146,13 +146,6 @@ def read_items(
     Items
         Features, shown columns, ids, and the recipe.
 
-    Raises
-    ------
-    DataError
-        If the data cannot be read, or has no usable feature.
-    ParameterError
-        If a parameter breaks its rule.
-
     Examples
     --------
     >>> from askmeans.tables import read_items
@@ -235,11 +228,6 @@ def apply_recipe(
     -------
     Items
         The new items, with the same recipe.
-
-    Raises
-    ------
-    DataError
-        If the data cannot be read, or lacks a column.
 
     Examples
     --------

@@ -132,11 +132,6 @@ class Recipe:
         Recipe
             An equal recipe.
 
-        Raises
-        ------
-        DataError
-            If the values are of another version or no recipe.
-
         Examples
         --------
         >>> from askmeans.tables import Recipe, read_items

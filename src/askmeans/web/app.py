@@ -1,5 +1,6 @@
 """The application: routes, guard, and errors that tell a client no more than it needs."""
 
+import ipaddress
 import logging
 import re
 from collections.abc import AsyncIterator, Sequence
@@ -12,6 +13,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException as StarletteHTTPException
 from starlette.responses import JSONResponse, Response
 from starlette.staticfiles import StaticFiles
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from askmeans import __version__
 from askmeans._util.checks import check_number
@@ -25,7 +27,7 @@ from askmeans.exceptions import (
 from askmeans.sessions import open as open_session
 from askmeans.web.api import make_api
 from askmeans.web.context import STATIC, AppContext
-from askmeans.web.guard import HEADERS, Forwarded, Guard, as_networks
+from askmeans.web.guard import HEADERS, Guard
 from askmeans.web.logs import RequestLog
 from askmeans.web.pages import make_router
 from askmeans.web.signin import SignIn, ended
@@ -34,7 +36,7 @@ __all__ = ["create_app"]
 
 _log = logging.getLogger("askmeans.web")
 _HOST = re.compile(r"[A-Za-z0-9_.-]+")
-_PATIENCE = 2.0  # seconds to wait for a lost database before people are told that we try again
+_RETRY_SECONDS = 2.0  # to wait for a lost database before people read that we try again
 _NO_PAGE = "There is no page at this address. Follow a link of the page, or start at the questions."
 _CRASHED = "Something went wrong here; no answer that was confirmed is lost. The log says more."
 
@@ -64,8 +66,8 @@ def create_app(
         certificate. Without any, only clients on this machine are let in, under its own names, and
         nobody whom a proxy forwards.
     proxies : sequence of str, default=()
-        Addresses or networks of the proxies in front of it, through which all must come then, and
-        whose X-Forwarded-For and X-Forwarded-Proto are believed.
+        Addresses or networks of the proxies in front of it, whose X-Forwarded-For and
+        X-Forwarded-Proto count. They must replace both headers of a request.
 
     Returns
     -------
@@ -88,14 +90,14 @@ def create_app(
     'askmeans: main'
     """
     check_number(settle_seconds, "settle_seconds", "web.create_app", minimum=0)
-    hosts, networks = _as_hosts(public_hosts), as_networks(proxies)
-    if networks and not hosts:
+    hosts, trusted = _check_hosts(public_hosts), _check_proxies(proxies)
+    if trusted and not hosts:
         raise ParameterError(
             "The 'proxies' parameter of web.create_app must come with 'public_hosts', the names by "
             f"which people call the proxy. Got {proxies!r} and none."
         )
     context = AppContext(open_session(url, name), float(settle_seconds))
-    context.session.retry_timeout = _PATIENCE
+    context.session.retry_timeout = _RETRY_SECONDS
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -123,15 +125,16 @@ def create_app(
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     _add_health(app, context)
     app.add_middleware(SignIn, context=context)
-    app.add_middleware(Guard, public_hosts=hosts)
+    app.add_middleware(Guard, public_hosts=hosts, is_proxied=bool(trusted))
     app.add_middleware(RequestLog)
-    app.add_middleware(Forwarded, proxies=networks)
+    if trusted:
+        app.add_middleware(ProxyHeadersMiddleware, trusted_hosts=trusted)
     _add_handlers(app, context)
     return app
 
 
-def _as_hosts(public_hosts: Sequence[str]) -> frozenset[str]:
-    """Names of hosts, as they are compared."""
+def _check_hosts(public_hosts: Sequence[str]) -> frozenset[str]:
+    """Names of hosts, in lower case."""
     names = [None] if isinstance(public_hosts, str) else list(public_hosts)
     if not all(isinstance(name, str) and _HOST.fullmatch(name) for name in names):
         raise ParameterError(
@@ -139,6 +142,20 @@ def _as_hosts(public_hosts: Sequence[str]) -> frozenset[str]:
             f"such as ['questions.example.org']. Got {public_hosts!r} instead."
         )
     return frozenset(str(name).lower() for name in names)
+
+
+def _check_proxies(proxies: Sequence[str]) -> list[str]:
+    """Addresses or networks of proxies, as uvicorn reads them."""
+    try:
+        if isinstance(proxies, str):
+            raise ValueError
+        networks = [ipaddress.ip_network(proxy) for proxy in proxies]
+    except ValueError:
+        raise ParameterError(
+            "The 'proxies' parameter of web.create_app must be a list of addresses or networks, "
+            f"such as ['127.0.0.1', '172.16.0.0/12']. Got {proxies!r} instead."
+        ) from None
+    return [str(network) for network in networks]
 
 
 def _add_health(app: FastAPI, context: AppContext) -> None:

@@ -147,14 +147,16 @@ class AppContext:
         return scale_of(self.session)
 
     def check_mark(self, form: Form) -> None:
-        """Refuse a form of another session, which may have had this address before."""
+        """Refuse a form of another session, which may have had this address, or person."""
         if form.text("session") != self.assignments.mark:
             raise HTTPException(409, "This page shows another session than the server. Reload it.")
+        if form.get("annotator") not in (None, form.sender):
+            raise HTTPException(409, "This page is another person's. Reload it to see yours.")
 
     def annotator_in(self, form: Form) -> str:
         """Who sent a form, which must be of this session, and drawn up for the same person."""
         self.check_mark(form)
-        if form.sender is None or form.get("annotator") not in (None, form.sender):
+        if form.sender is None:
             raise HTTPException(409, "This page is another person's. Reload it to see yours.")
         return form.sender
 

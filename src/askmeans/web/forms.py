@@ -1,4 +1,4 @@
-"""Forms as browsers send them, and who sent them."""
+"""Forms as browsers send them, and who sent them: what a field must be, and what it says if not."""
 
 from typing import Annotated, Any
 from urllib.parse import parse_qs
@@ -10,7 +10,7 @@ from askmeans.web.guard import check_token
 
 __all__ = ["INCOMPLETE", "Form", "SentForm", "annotator_of", "is_script"]
 
-_FIELDS = 250  # of a form: a share for each group among them
+_MOST_FIELDS = 250  # of a form: a share for each group among them
 _LONGEST_NAME = 80
 INCOMPLETE = "This form came incomplete, so nothing was changed. Reload the page, and try again."
 _TYPED = {  # fields that people fill in
@@ -40,7 +40,7 @@ class Form:
             raise HTTPException(422, f"Type {typed} first." if typed else INCOMPLETE)
         return value
 
-    def whole(self, name: str) -> int:
+    def integer(self, name: str) -> int:
         """A whole number that must be there."""
         value = self.text(name)
         if not (value.isascii() and value.isdigit()) or len(value) > 15:
@@ -55,15 +55,16 @@ class Form:
             raise HTTPException(422, "Type a number: 25, or 12.5.") from None
 
     def shares(self) -> dict[int, float]:
-        """Shares of groups, in percent: fields "share-2" that are filled in."""
-        told = self.numbered("share-")
-        return {number: self.number(f"share-{number}") / 100.0 for number in told}
+        """Shares of groups, from percent: fields "share-2" that are filled in."""
+        return {group: self.number(f"share-{group}") / 100.0 for group in self.numbered("share-")}
 
     def numbered(self, prefix: str) -> dict[int, str]:
-        """Fields that begin so and end in a number, by that, as far as they are filled in."""
-        named = [name for name in self._fields if name.startswith(prefix)]
-        filled = [name for name in named if self._fields[name].strip()]
-        return {Form({"n": n.removeprefix(prefix)}).whole("n"): self.text(n) for n in filled}
+        """Fields of a prefix and a number, by that number, where they are filled in."""
+        return {
+            Form({"number": name.removeprefix(prefix)}).integer("number"): value.strip()
+            for name, value in self._fields.items()
+            if name.startswith(prefix) and value.strip()
+        }
 
     def group_name(self) -> str:
         """A group's name, not too long for its button."""
@@ -74,30 +75,31 @@ class Form:
         return name
 
     def value(self) -> Any:
-        """What was pressed: a point, the slider's button, a group, cannot say or skip."""
-        told = self.text("value")
-        if told in ("unsure", "skip"):
-            return told
-        if told == "none":
+        """The answer of the button: a point, the slider, a group, shares, cannot say or skip."""
+        button = self.text("value")
+        if button in ("unsure", "skip"):
+            return button
+        if button == "none":
             return ()
-        if told.startswith("group-"):
-            return Form({"group": told.removeprefix("group-")}).whole("group")
-        if told == "shares":
+        if button.startswith("group-"):
+            return Form({"group": button.removeprefix("group-")}).integer("group")
+        if button == "shares":
             return self.shares()
-        return self.number("fine") if told == "fine" else self.number("value")
+        return self.number("fine") if button == "fine" else self.number("value")
 
 
 async def _read(request: Request) -> Form:
-    """The form, once its token was checked."""
+    """The form of a request, whose token is checked."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/x-www-form-urlencoded":
         raise HTTPException(415, "A form must be sent as application/x-www-form-urlencoded.")
     body = await request.body()
     try:
-        fields = parse_qs(body.decode(), keep_blank_values=True, max_num_fields=_FIELDS)
+        fields = parse_qs(body.decode(), keep_blank_values=True, max_num_fields=_MOST_FIELDS)
     except ValueError:
         raise HTTPException(
-            422, f"The form must be UTF-8, with at most {_FIELDS} fields. Choose fewer at once."
+            422,
+            f"The form must be UTF-8, with at most {_MOST_FIELDS} fields. Choose fewer at once.",
         ) from None
     form = Form({name: values[-1] for name, values in fields.items()}, annotator_of(request))
     check_token(request, form.get("token"))
@@ -108,11 +110,11 @@ SentForm = Annotated[Form, Depends(_read)]
 
 
 def annotator_of(request: Request) -> str | None:
-    """Who answers here: the person whom the token was made for; None where nobody signed in."""
+    """The name of the person who is signed in; None where nobody is."""
     person = getattr(request.state, "person", None)
     return None if person is None else str(person.name)
 
 
 def is_script(request: Request) -> bool:
-    """Whether our script sent it, and wants the part that changes."""
+    """Whether the page's script sent it: it wants only the part of the page that changes."""
     return request.headers.get("x-askmeans") == "part"

@@ -1,17 +1,17 @@
-"""What every request passes first: host, origin, size, rate; and what every response carries.
+"""What every request passes first: address, host, origin, size, rate; and headers of responses.
 
 Rules of this file:
-- The names by which the page may be called are those of this machine: another name that leads
-  here (DNS rebinding) is refused.
-- Who calls is on this machine, too, by the address that the server tells and without the headers
-  by which a proxy forwards others.
-- Both do not hold where `public_hosts` are named: then the names are those, all is encrypted, and
-  cookies are `Secure` and of this host alone (`__Host-`).
-- A request that changes something must come from the page itself, by its Origin where the browser
+- By default clients are on this machine and not forwarded by a proxy, and they call the page by one
+  of this machine's names: another name that leads here (DNS rebinding) is refused.
+- With `public_hosts` the names are those, every request is encrypted, and cookies are `Secure` and
+  of this host alone (`__Host-`).
+- With `proxies`, uvicorn's ProxyHeadersMiddleware has put the client that a trusted proxy names in
+  place of the proxy before a request comes here. Without a trusted proxy a request stays
+  unencrypted, so it is refused.
+- A request that changes something must come from the page itself: by its Origin, where the browser
   sends one, and by a token that is in a cookie and in the form. The token lives in the browser, so
-  that a form filled in before the server was started anew is still taken.
-- Behind a proxy, who calls and how is what the proxy tells; nobody else is believed.
-Who somebody is comes after: `signin.py`.
+  a form that was filled in before the server restarted is accepted.
+Who the client is comes after: `signin.py`.
 """
 
 import asyncio
@@ -19,7 +19,6 @@ import ipaddress
 import logging
 import re
 import secrets
-from collections.abc import Sequence
 from urllib.parse import urlsplit
 
 from fastapi import HTTPException, Request
@@ -28,11 +27,10 @@ from starlette.requests import cookie_parser
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from askmeans.exceptions import ParameterError
-from askmeans.web.limits import BODY_SECONDS, MOST_HEADER_BYTES, RateLimit, neighbourhood
+from askmeans.web.limits import BODY_SECONDS, MOST_HEADER_BYTES, RateLimit, rate_limit_key
 
-__all__ = ["HEADERS", "LOOPBACK", "MOST_BYTES", "Forwarded", "Guard", "as_networks", "check_token",
-           "cookie_name", "is_loopback", "set_cookie"]  # fmt: skip
+__all__ = ["HEADERS", "LOOPBACK", "MOST_BYTES", "Guard", "check_token", "cookie_name",
+           "is_loopback", "set_cookie"]  # fmt: skip
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 MOST_BYTES = 64 * 1024
@@ -65,15 +63,18 @@ _DIGITS = re.compile(r"[0-9]{1,10}")
 
 
 class Guard:
-    """The middleware around the whole application."""
+    """The middleware around the application."""
 
-    def __init__(self, app: ASGIApp, public_hosts: frozenset[str] = frozenset()) -> None:
+    def __init__(
+        self, app: ASGIApp, public_hosts: frozenset[str] = frozenset(), *, is_proxied: bool = False
+    ) -> None:
         self._app = app
-        self._public = public_hosts
+        self._public_hosts = public_hosts
+        self._is_proxied = is_proxied
         self._addresses = RateLimit(ADDRESS_RATE, ADDRESS_BURST)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Refuse, or pass on with a token; add the headers."""
+        """Refuse a request, or pass it on with a token; add headers to the response."""
         if scope["type"] == "websocket":  # there are none
             await send({"type": "websocket.close", "code": 1008})
             return
@@ -81,75 +82,80 @@ class Guard:
             await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)
-        state = scope.setdefault("state", {})
-        state["secure"] = bool(self._public)
-        name = cookie_name(TOKEN_COOKIE, secure=state["secure"])
-        # Whatever other pages of this machine have set.
+        is_secure = bool(self._public_hosts)
+        name = cookie_name(TOKEN_COOKIE, secure=is_secure)
+        # The header may hold anything that other pages of this machine have set.
         token = cookie_parser(headers.get("cookie", "")).get(name, "")
-        fresh = not _TOKEN.fullmatch(token)
-        if fresh:
+        is_new = not _TOKEN.fullmatch(token)
+        if is_new:
             token = secrets.token_urlsafe(32)
-        state["token"] = token
-        state["cookie_token"] = None if fresh else token
+        scope.setdefault("state", {}).update(
+            secure=is_secure, token=token, cookie_token=None if is_new else token
+        )
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                answer = MutableHeaders(scope=message)
+                response = MutableHeaders(scope=message)
                 for header, value in HEADERS.items():
-                    answer.setdefault(header, value)
-                answer.setdefault("cache-control", "no-store")
-                if self._encrypts(scope, headers):
-                    answer.setdefault(*TRANSPORT)
-                if fresh:
-                    own = set_cookie(TOKEN_COOKIE, token, secure=state["secure"])
-                    answer.append("set-cookie", own)
-                if state["secure"]:
+                    response.setdefault(header, value)
+                response.setdefault("cache-control", "no-store")
+                if self._has_certificate(scope, headers):
+                    response.setdefault(*TRANSPORT)
+                if is_new:
+                    response.append("set-cookie", set_cookie(TOKEN_COOKIE, token, secure=is_secure))
+                if is_secure:
                     message["headers"] = [_secured(*header) for header in message["headers"]]
             await send(message)
 
         refusal = (
-            _too_long(scope)
-            or self._stranger(scope, headers)
-            or self._misnamed(headers)
-            or _refusal(scope["method"], headers)
+            _refuse_long_head(scope)
+            or self._refuse_client(scope, headers)
+            or self._refuse_host(headers)
+            or _refuse_foreign_form(scope["method"], headers)
         )
         if refusal is not None:
             await refusal(scope, receive, send_with_headers)
             return
         await self._app(scope, _limited(receive), send_with_headers)
 
-    def _encrypts(self, scope: Scope, headers: Headers) -> bool:
-        """Whether a request came encrypted to this server itself, by a name of its own."""
-        direct = scope["scheme"] == "https" and "proxy_trouble" not in scope["state"]
-        return direct and _hostname(headers.get("host", "")) in self._public
+    def _has_certificate(self, scope: Scope, headers: Headers) -> bool:
+        """Whether a request came encrypted to this server itself, by one of its names."""
+        direct = scope["scheme"] == "https" and not self._is_proxied
+        return direct and _hostname(headers.get("host", "")) in self._public_hosts
 
-    def _stranger(self, scope: Scope, headers: Headers) -> PlainTextResponse | None:
-        """Refuse who may not call at all, by address, way and number of calls."""
+    def _refuse_client(self, scope: Scope, headers: Headers) -> PlainTextResponse | None:
+        """Refuse a client by its address, encryption or number of requests."""
         address = (scope.get("client") or ("",))[0]
-        if not self._public:
-            return _elsewhere(address, headers)
-        if scope["path"] == HEALTH and is_loopback(address):
-            return None  # whoever watches over the server asks from beside it
-        if trouble := scope["state"].get("proxy_trouble"):
-            _log.warning("%s", trouble)
-            return PlainTextResponse("This page must be called through its proxy.", 403)
+        if not self._public_hosts:
+            return _refuse_remote(address, headers)
+        if scope["path"] == HEALTH and is_loopback(address) and scope["scheme"] != "https":
+            return None  # a monitor beside the server, past the proxy
         if scope["scheme"] != "https":
+            if self._is_proxied:
+                _log.warning(
+                    "A request must come from the address --proxy-address, with X-Forwarded-For "
+                    "and X-Forwarded-Proto: https. Got one from %s; see docs/security.md.", address,
+                )  # fmt: skip
             return PlainTextResponse("This page is encrypted: use https://.", 403)
-        if not self._addresses.allows(neighbourhood(address)):
+        forwarded_for = headers.get("x-forwarded-for", "").strip()
+        if self._is_proxied and not (forwarded_for and _is_address(address)):
+            _log.warning("The proxy must send X-Forwarded-For with the client's address.")
+            return PlainTextResponse("This page must be called through its proxy.", 403)
+        if not self._addresses.allows(rate_limit_key(address)):
             return PlainTextResponse(
                 "Too many requests from your address. Try again in a moment.", 429,
                 headers={"retry-after": "1"},
             )  # fmt: skip
         return None
 
-    def _misnamed(self, headers: Headers) -> PlainTextResponse | None:
-        """Refuse a name that is none of the page's."""
-        if _hostname(headers.get("host", "")) in LOOPBACK | self._public:
+    def _refuse_host(self, headers: Headers) -> PlainTextResponse | None:
+        """Refuse a name that is not the page's."""
+        if _hostname(headers.get("host", "")) in LOOPBACK | self._public_hosts:
             return None
-        told = "This page is for this machine only: use http://127.0.0.1."
-        if self._public:
-            told = "This page has another name. Use the address that you were given."
-        return PlainTextResponse(told, 400)
+        text = "This page is for this machine only: use http://127.0.0.1."
+        if self._public_hosts:
+            text = "This page has another name. Use the address that you were given."
+        return PlainTextResponse(text, 400)
 
 
 def cookie_name(name: str, *, secure: bool) -> str:
@@ -160,8 +166,8 @@ def cookie_name(name: str, *, secure: bool) -> str:
 def set_cookie(name: str, value: str, *, secure: bool, seconds: int | None = None) -> str:
     """The header that sets a cookie, which scripts do not see; 0 seconds removes it."""
     age = "" if seconds is None else f"; Max-Age={seconds}"
-    named = cookie_name(name, secure=secure)
-    return f"{named}={value}; Path=/; HttpOnly; SameSite=Lax{age}{'; Secure' if secure else ''}"
+    full_name = cookie_name(name, secure=secure)
+    return f"{full_name}={value}; Path=/; HttpOnly; SameSite=Lax{age}{'; Secure' if secure else ''}"
 
 
 def _secured(name: bytes, value: bytes) -> tuple[bytes, bytes]:
@@ -171,19 +177,23 @@ def _secured(name: bytes, value: bytes) -> tuple[bytes, bytes]:
     return name, value
 
 
-def check_token(request: Request, told: str | None) -> None:
-    """Refuse what does not carry the token of its own cookie.
+def check_token(request: Request, token: str | None) -> None:
+    """Refuse a request without the token of its own cookie.
 
     A program that signs in by a header needs none: no other site can send that.
     """
     if getattr(request.state, "by_header", False):
         return
-    kept = request.state.cookie_token
-    if kept is None or told is None or not secrets.compare_digest(kept.encode(), told.encode()):
+    cookie = request.state.cookie_token
+    if (
+        cookie is None
+        or token is None
+        or not secrets.compare_digest(cookie.encode(), token.encode())
+    ):
         raise HTTPException(403, "This form is not of this page any more. Reload, and try again.")
 
 
-def _too_long(scope: Scope) -> PlainTextResponse | None:
+def _refuse_long_head(scope: Scope) -> PlainTextResponse | None:
     """Refuse a long head; the server's own limit is for one that comes in pieces."""
     size = len(scope.get("raw_path") or b"") + len(scope.get("query_string", b""))
     size += sum(len(name) + len(value) + 4 for name, value in scope["headers"])
@@ -192,8 +202,8 @@ def _too_long(scope: Scope) -> PlainTextResponse | None:
     return PlainTextResponse(f"A request's head must have at most {MOST_HEADER_BYTES} bytes.", 431)
 
 
-def _elsewhere(address: str, headers: Headers) -> PlainTextResponse | None:
-    """Refuse who is not on this machine, or speaks for somebody else."""
+def _refuse_remote(address: str, headers: Headers) -> PlainTextResponse | None:
+    """Refuse a client that is not on this machine, or is forwarded."""
     forwarded = [name for name in FORWARDED if name in headers]
     if is_loopback(address) and not forwarded:
         return None
@@ -206,24 +216,31 @@ def _elsewhere(address: str, headers: Headers) -> PlainTextResponse | None:
 
 
 def is_loopback(address: str) -> bool:
-    """Whether an address is of this machine itself; what is none (a socket's path) is not."""
+    """Whether an address is of this machine; the path of a Unix socket is not."""
+    if not _is_address(address):
+        return False
+    parsed = ipaddress.ip_address(address)
+    return (getattr(parsed, "ipv4_mapped", None) or parsed).is_loopback
+
+
+def _is_address(text: str) -> bool:
     try:
-        told = ipaddress.ip_address(address)
+        ipaddress.ip_address(text)
     except ValueError:
         return False
-    return (getattr(told, "ipv4_mapped", None) or told).is_loopback
+    return True
 
 
-def _refusal(method: str, headers: Headers) -> PlainTextResponse | None:
-    """Why a request is not let in."""
+def _refuse_foreign_form(method: str, headers: Headers) -> PlainTextResponse | None:
+    """Refuse a change that another page sends, or that is too long."""
     if method in _SAFE:
         return None
     host, origin = headers.get("host", ""), headers.get("origin")
     try:
-        foreign = origin is not None and urlsplit(origin).netloc.lower() != host.lower()
+        is_foreign = origin is not None and urlsplit(origin).netloc.lower() != host.lower()
     except ValueError:  # such as http://[
         return PlainTextResponse("The header Origin must be an address.", 400)
-    if foreign or headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
+    if is_foreign or headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
         return PlainTextResponse("Only this page itself may send this.", 403)
     length = headers.get("content-length", "0")
     if not _DIGITS.fullmatch(length) or int(length) > MOST_BYTES:
@@ -233,22 +250,22 @@ def _refusal(method: str, headers: Headers) -> PlainTextResponse | None:
 
 def _limited(receive: Receive) -> Receive:
     """Receive no more bytes than allowed, whatever was announced, and in time."""
-    seen, complete = 0, False
+    n_bytes, is_complete = 0, False
     end = asyncio.get_running_loop().time() + BODY_SECONDS
 
     async def limited() -> Message:
-        nonlocal seen, complete
-        if complete:  # what comes now is that the client has gone, whenever that is
+        nonlocal n_bytes, is_complete
+        if is_complete:  # the next message is that the client has gone, whenever that is
             return await receive()
         try:
             async with asyncio.timeout_at(end):
                 message = await receive()
         except TimeoutError:
             raise HTTPException(408, "Sending took too long. Try again.") from None
-        seen += len(message.get("body", b""))
-        if seen > MOST_BYTES:
+        n_bytes += len(message.get("body", b""))
+        if n_bytes > MOST_BYTES:
             raise HTTPException(413, _TOO_LARGE)
-        complete = not message.get("more_body", False)
+        is_complete = not message.get("more_body", False)
         return message
 
     return limited
@@ -256,65 +273,5 @@ def _limited(receive: Receive) -> Receive:
 
 def _hostname(host: str) -> str:
     """The name in a Host header, without the port; none where there is more, such as a path."""
-    found = _HOST.fullmatch(host)
-    return found[1].strip("[]").lower() if found else ""
-
-
-Networks = tuple[ipaddress.IPv4Network | ipaddress.IPv6Network, ...]
-
-
-class Forwarded:
-    """The outermost middleware: puts the client that a trusted proxy names into its place.
-
-    Of X-Forwarded-For the last address counts: the proxy added it, what is before may be invented.
-    """
-
-    def __init__(self, app: ASGIApp, proxies: Networks = ()) -> None:
-        self._app = app
-        self._proxies = proxies
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, with its client, or with what the guard shall say of it."""
-        if scope["type"] == "http" and self._proxies:
-            scope.setdefault("state", {})["proxy_trouble"] = self._believe(scope)
-        await self._app(scope, receive, send)
-
-    def _believe(self, scope: Scope) -> str | None:
-        """Take what a proxy says; why not, where it is none or says too little."""
-        peer = _address((scope.get("client") or ("",))[0])
-        if peer is None or not any(peer in network for network in self._proxies):
-            return f"A request must come from the proxy. Got one from {peer}; see --proxy-address."
-        headers = Headers(scope=scope)
-        told = ",".join(headers.getlist("x-forwarded-for")).rpartition(",")[2].strip()
-        client = _address(told)
-        if client is None or "x-forwarded-proto" not in headers:
-            return (
-                "The proxy must send X-Forwarded-For with the client's address and "
-                f"X-Forwarded-Proto. Got a request from {peer} without; see docs/security.md."
-            )
-        ways = ",".join(headers.getlist("x-forwarded-proto")).rpartition(",")[2].strip().lower()
-        scope["scheme"] = "https" if ways == "https" else "http"
-        scope["client"] = (str(client), 0)
-        return None
-
-
-def as_networks(proxies: Sequence[str]) -> Networks:
-    """Addresses of proxies, as they are compared."""
-    try:
-        if isinstance(proxies, str):
-            raise ValueError
-        return tuple(ipaddress.ip_network(proxy) for proxy in proxies)
-    except ValueError:
-        raise ParameterError(
-            "The 'proxies' parameter of web.create_app must be a list of addresses or networks, "
-            f"such as ['127.0.0.1', '172.16.0.0/12']. Got {proxies!r} instead."
-        ) from None
-
-
-def _address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
-    """An address; None where it is none."""
-    try:
-        found = ipaddress.ip_address(text)
-    except ValueError:
-        return None
-    return getattr(found, "ipv4_mapped", None) or found
+    match = _HOST.fullmatch(host)
+    return match[1].strip("[]").lower() if match else ""

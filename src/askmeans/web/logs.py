@@ -1,8 +1,8 @@
-"""What operators see: a line for every request, as JSON; no answer, no token, nobody's name.
+"""Logs for operators: a line of JSON for every request and error; no answer, token or name.
 
 Rules of this file:
-- A request is told by its method and path, never by its query, headers, cookies or body.
-- Of an exception its type and its place in the code are told, not its message: that may quote.
+- Of a request its method and path are logged, never its query, headers, cookies or body.
+- Of an exception its type and place in the code are logged, not its message: that may quote.
 """
 
 import json
@@ -20,24 +20,24 @@ from askmeans.sessions.clients import from_client
 __all__ = ["RequestLog", "log_as_json"]
 
 _log = logging.getLogger("askmeans.requests")
-_TOLD = ("method", "path", "status", "ms", "address")
+_FIELDS = ("method", "path", "status", "ms", "address")
 
 
 class RequestLog:
-    """The outermost middleware: tells of each request, and tells events where they come from."""
+    """The middleware that logs each request, and names the client in the session's log."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, and tell how it went."""
+        """Pass a request on, and log it."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
         began, status = time.perf_counter(), 500
         address = (scope.get("client") or ("here",))[0]
 
-        async def noting(message: Message) -> None:
+        async def note_status(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
@@ -45,14 +45,14 @@ class RequestLog:
 
         try:
             with from_client(f"page from {address}"):
-                await self._app(scope, receive, noting)
+                await self._app(scope, receive, note_status)
         finally:
-            told = (scope["method"], scope["path"], status,
-                    round(1000.0 * (time.perf_counter() - began), 1), address)  # fmt: skip
-            _log.info("request", extra=dict(zip(_TOLD, told, strict=True)))
+            ms = round(1000.0 * (time.perf_counter() - began), 1)
+            values = (scope["method"], scope["path"], status, ms, address)
+            _log.info("request", extra=dict(zip(_FIELDS, values, strict=True)))
 
 
-class _Lines(logging.Formatter):
+class _JsonFormatter(logging.Formatter):
     """A record as one line of JSON."""
 
     def format(self, record: logging.LogRecord) -> str:
@@ -63,7 +63,7 @@ class _Lines(logging.Formatter):
             "logger": record.name,
             "message": record.getMessage(),
         }
-        line |= {name: getattr(record, name) for name in _TOLD if hasattr(record, name)}
+        line |= {name: getattr(record, name) for name in _FIELDS if hasattr(record, name)}
         if record.exc_info and record.exc_info[0] is not None:
             line["error"] = record.exc_info[0].__name__
             frames = traceback.extract_tb(record.exc_info[2])
@@ -72,8 +72,8 @@ class _Lines(logging.Formatter):
 
 
 def log_as_json() -> None:
-    """Write all that is logged, requests among it, to standard error as lines of JSON."""
+    """Write requests and whatever else is logged to standard error, as lines of JSON."""
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(_Lines())
+    handler.setFormatter(_JsonFormatter())
     logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
     _log.setLevel(logging.INFO)

@@ -63,7 +63,7 @@ def _add_groups(router: APIRouter, context: AppContext, does: Does) -> None:
 
     @does("/rename")
     def renamed(form: Form, who: str) -> str:
-        group, name, about = form.whole("cluster"), form.group_name(), form.get("about")
+        group, name, about = form.integer("cluster"), form.group_name(), form.get("about")
         before = next((each for each in session.groups if each.number == group), None)
         told = f"The group is called {name} now."
         if before is None or before.name != name or about is None:
@@ -89,13 +89,13 @@ def _add_groups(router: APIRouter, context: AppContext, does: Does) -> None:
 
     @does("/merge")
     def merged(form: Form, who: str) -> str:
-        session.groups.merge(form.whole("into"), form.whole("group"), annotator=who)
+        session.groups.merge(form.integer("into"), form.integer("group"), annotator=who)
         return "The two groups are one now."
 
     @does("/remove")
     def removed(form: Form, who: str) -> str:
         """A group is there no more."""
-        group = form.whole("group")
+        group = form.integer("group")
         name = next((each.name for each in session.groups if each.number == group), "")
         session.groups.remove(group, annotator=who)
         return (
@@ -110,13 +110,13 @@ def _add_groups(router: APIRouter, context: AppContext, does: Does) -> None:
         for row in rows:
             context.check_row(row)
         name = form.group_name()
-        session.groups.split(form.whole("group"), rows, name, annotator=who)
+        session.groups.split(form.integer("group"), rows, name, annotator=who)
         moved = "1 item is" if len(rows) == 1 else f"{len(rows)} items are"
         return f"{moved} in the new group {name} now."
 
     @does("/take-back")
     def taken(form: Form, who: str) -> str:
-        session.history.take_back(form.whole("event"), annotator=who)
+        session.history.take_back(form.integer("event"), annotator=who)
         return "Taken back."
 
 
@@ -126,15 +126,15 @@ def _add_items(context: AppContext, does: Does) -> None:
 
     @does("/pin")
     def pinned(form: Form, who: str) -> str:
-        row, on = form.whole("row"), not form.get("off")
+        row, on = form.integer("row"), not form.get("off")
         context.check_row(row)
         pin = session.groups.pin if on else session.groups.unpin
-        pin(form.whole("group"), row, annotator=who)
+        pin(form.integer("group"), row, annotator=who)
         return f"{session.item(row).label} is {'an' if on else 'no longer a pinned'} example."
 
     @does("/review")
     def reviewed(form: Form, who: str) -> str:
-        row, value = form.whole("row"), form.value()
+        row, value = form.integer("row"), form.value()
         context.check_row(row)
         question = session.add_question("group", (row,), annotator=who)
         return context.assignments.decide(question, who, value)
@@ -143,7 +143,7 @@ def _add_items(context: AppContext, does: Does) -> None:
     def decided(form: Form, who: str) -> str:
         back = form.get("value") == "back"
         value = None if back else form.value()
-        session.people.adjudicate(form.whole("question"), value, annotator=who)
+        session.people.adjudicate(form.integer("question"), value, annotator=who)
         return "Taken back." if back else "Decided."
 
 
@@ -173,7 +173,7 @@ def _add_options(router: APIRouter, context: AppContext, does: Does) -> None:
 
     @does("/budget", back="/")
     def budget(form: Form, who: str) -> str:
-        number = form.whole("n")
+        number = form.integer("n")
         session.settings.set_budget(number, annotator=who)
         return f"The budget is {number} questions now."
 
@@ -218,7 +218,7 @@ def _add_invitations(router: APIRouter, context: AppContext, does: Does) -> None
 
     @does("/revoke", back="/invites")
     def revoked(form: Form, who: str) -> str:
-        (ended,) = session.people.revoke(form.whole("number"), annotator=who)
+        (ended,) = session.people.revoke(form.integer("number"), annotator=who)
         return f"{ended.name} cannot come in by this link any more."
 
 

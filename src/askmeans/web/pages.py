@@ -59,7 +59,7 @@ def _add_answering(router: APIRouter, context: AppContext) -> None:
             return context.go_on(request, annotator, _TOO_QUICK)
 
         def give() -> str:
-            question, key = form.whole("question"), form.text("key")
+            question, key = form.integer("question"), form.text("key")
             context.check_asked(request, question)
             if is_new:
                 return assignments.into_new_group(question, annotator, key, form.group_name())
@@ -72,8 +72,8 @@ def _add_answering(router: APIRouter, context: AppContext) -> None:
     @context.in_turn
     def undo(request: Request, form: SentForm) -> Response:
         annotator = context.annotator_in(form)
-        question = form.whole("question") if form.get("question") else None
-        event = form.whole("event") if form.get("event") else None
+        question = form.integer("question") if form.get("question") else None
+        event = form.integer("event") if form.get("event") else None
         if question is None and event is not None and not context.is_owner(request):
             raise HTTPException(403, "Only owners of the session take groups back. Ask one.")
         key = form.text("key")
@@ -126,7 +126,7 @@ def _add_person(router: APIRouter, context: AppContext) -> None:
     def practised(request: Request, form: SentForm) -> Response:
         """Feedback; nothing is kept."""
         context.check_mark(form)
-        return _practice_page(context, request, form.whole("card"), form.value())
+        return _practice_page(context, request, form.integer("card"), form.value())
 
     @router.get("/history")
     def history(request: Request) -> Response:

@@ -24,7 +24,7 @@ from askmeans.sessions import Person, Session
 from askmeans.web.context import AppContext
 from askmeans.web.forms import SentForm
 from askmeans.web.guard import cookie_name, set_cookie
-from askmeans.web.limits import RateLimit, neighbourhood
+from askmeans.web.limits import RateLimit, rate_limit_key
 
 __all__ = ["SignIn", "add_signin", "cookie_of", "ended"]
 
@@ -218,4 +218,4 @@ def _is_api(request: Request) -> bool:
 
 def _address(request: Request) -> str:
     """Where a request comes from, for limits."""
-    return neighbourhood(request.client.host if request.client else "")
+    return rate_limit_key(request.client.host if request.client else "")

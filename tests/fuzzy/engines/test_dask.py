@@ -17,8 +17,8 @@ from numpy.testing import assert_allclose
 from askmeans import ActiveFuzzyKMeans, FuzzyKMeans, oracles
 from askmeans.exceptions import DataError, ParameterError
 from askmeans.fuzzy import kernels
-from askmeans.fuzzy.engines import watching
 from askmeans.fuzzy.engines.dask import DaskEngine, connected, moves
+from askmeans.fuzzy.passes import reporting_progress
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +59,7 @@ def test_a_worker_killed_in_the_middle_does_not_fail_the_fit(blobs, cluster):
             if len(calls) == 20:
                 os.kill(pids[0], signal.SIGKILL)
 
-        with watching(kill):
+        with reporting_progress(kill):
             found = FuzzyKMeans(3, random_state=1, tol=1e-8).fit(X)
     assert len(calls) > 25  # it went on after it
     assert_allclose(found.cluster_centers_, expected.cluster_centers_, atol=1e-6)
@@ -170,7 +170,7 @@ def test_a_large_fit_on_a_cluster_survives_both_workers_killed_in_turn(cluster):
                 client.wait_for_workers(2)  # the one that was killed may not be back
                 os.kill(list(client.run(os.getpid).values())[len(calls) > 30], signal.SIGKILL)
 
-        with watching(kill):
+        with reporting_progress(kill):
             found = FuzzyKMeans(5, random_state=1, tol=1e-8).fit(D)
     assert_allclose(found.cluster_centers_, expected.cluster_centers_, atol=1e-6)
 

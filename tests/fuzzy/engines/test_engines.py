@@ -5,10 +5,16 @@ import pytest
 from numpy.testing import assert_allclose
 
 from askmeans.fuzzy import lloyd
-from askmeans.fuzzy.engines import ArrayEngine, pick, watcher, watching
+from askmeans.fuzzy.engines import centers_are_close, clusters_are_small
 from askmeans.fuzzy.engines.disk import DiskEngine, MappedRows
-from askmeans.fuzzy.problem import Problem
-from askmeans.fuzzy.threads import RowThreads
+from askmeans.fuzzy.passes import (
+    ArrayEngine,
+    Problem,
+    RowThreads,
+    pick,
+    progress_callback,
+    reporting_progress,
+)
 
 
 def rows_of(X, weights, start):
@@ -66,11 +72,11 @@ def test_who_watches_is_told_how_far_a_pass_is_and_nobody_else():
         [MappedRows(X[:5], 5), MappedRows(X[5:], 15)], X.shape, X.dtype, memory=2**30
     )
     seen = []
-    with watching(seen.append):
+    with reporting_progress(seen.append):
         engine.map_numbered(rows_of)
     assert max(seen) == 1.0
     assert len(seen) == 2
-    assert watcher() is None
+    assert progress_callback() is None
 
 
 @pytest.mark.parametrize("fuzzifier", [1.7, 2.0])
@@ -86,3 +92,17 @@ def test_memberships_labels_and_objective_in_one_pass_are_those_of_three(fuzzifi
     assert (assigned.memberships == lloyd.memberships(X, centers, fuzzifier)).all()
     assert (assigned.labels == lloyd.nearest_centers(X, centers)).all()
     assert objective == pytest.approx(lloyd.objective(X, centers, fuzzifier, weights))
+
+
+CENTERS = np.array([[10.0, 0.0], [-10.0, 0.0]])
+
+
+def test_items_much_nearer_to_their_centers_than_these_to_the_origin_are_small():
+    totals = np.array([50.0, 50.0])  # items of squared norm 100, so 10,000 in all
+    assert clusters_are_small(CENTERS, totals, 10.0)
+    assert not clusters_are_small(CENTERS, totals, 1_000.0)
+
+
+@pytest.mark.parametrize(("away", "expected"), [(0.1, True), (5.0, False), (0.0, False)])
+def test_two_centers_near_to_each_other_are_close_unless_they_are_one(away, expected):
+    assert centers_are_close(np.vstack([CENTERS, CENTERS[:1] + away])) is expected

@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 
 from askmeans.exceptions import DataError, MissingExtraError
 from askmeans.fuzzy import kernels, lloyd
-from askmeans.fuzzy.engines import FEW_FEATURES
-from askmeans.fuzzy.engines.tight import are_tight, crowd
-from askmeans.fuzzy.problem import Frame
+from askmeans.fuzzy.engines import FEW_FEATURES, centers_are_close, clusters_are_small
+from askmeans.fuzzy.passes import Frame
 
 __all__ = ["ArrayApiEngine", "RowsOf", "to_numpy"]
 
@@ -243,9 +242,9 @@ def _accumulate(
     inner = _counted(engine.xp, inner, weights)
     arguments = (engine, inner, weights, centers - away, fuzzifier)
     single = engine.dtype == np.float32
-    exact = single and crowd(centers)
+    exact = single and centers_are_close(centers)
     moments, totals, objective = _sums(*arguments, exact=exact)
-    if single and not exact and are_tight(centers, totals, objective):
+    if single and not exact and clusters_are_small(centers, totals, objective):
         moments, totals, objective = _sums(*arguments, exact=True)
     return moments + away * totals[:, None], totals, objective
 

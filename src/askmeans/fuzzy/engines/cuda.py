@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from askmeans.exceptions import DeviceError, MissingExtraError
 from askmeans.fuzzy import kernels
-from askmeans.fuzzy.engines import FEW_FEATURES, watcher
-from askmeans.fuzzy.engines.tight import are_tight, crowd
+from askmeans.fuzzy.engines import FEW_FEATURES, centers_are_close, clusters_are_small
+from askmeans.fuzzy.passes import progress_callback
 
 __all__ = ["CardEngine", "accumulate", "blocks_on_card", "check_card", "on_card"]
 
@@ -69,10 +69,10 @@ def accumulate(
     double = X.dtype == np.float64 or fuzzifier * math.log10(k) > _SMALLEST
     differences = k > _CROWDED * d and d <= FEW_FEATURES  # these lose nothing
     exact = double or tensor_float or differences
-    if not exact and crowd(centers):
+    if not exact and centers_are_close(centers):
         exact = double = True
     sums = _sums(X, weights, centers, frame, fuzzifier, products, double)
-    if not exact and are_tight(centers, sums[1], sums[2]):
+    if not exact and clusters_are_small(centers, sums[1], sums[2]):
         return _sums(X, weights, centers, frame, fuzzifier, products, double=True)
     return sums
 
@@ -456,7 +456,7 @@ class CardEngine:
             return results
         centers, shift, scale, fuzzifier = shared
         blocks = self._sent() if self.kept is None else [(0, self.kept)]
-        watch, sums = watcher(), []
+        watch, sums = progress_callback(), []
         for start, block in blocks:
             weights = self._weights(start, block)
             sums.append(accumulate(block, weights, centers, (shift, scale), fuzzifier))

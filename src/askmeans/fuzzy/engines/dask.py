@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans.exceptions import DataError, ParameterError
-from askmeans.fuzzy.engines import pick, read_only, watcher
+from askmeans.fuzzy.passes import pick, progress_callback, read_only
 
 __all__ = ["DaskEngine", "DaskTable", "as_dask_array", "connected", "open_with_dask"]
 
@@ -159,7 +159,7 @@ class DaskEngine:
         if client is None:
             return list(dask.compute(*tasks))
         futures = client.compute(tasks, retries=_RETRIES)
-        watch = watcher()
+        watch = progress_callback()
         if watch is not None:
             from distributed import as_completed
 

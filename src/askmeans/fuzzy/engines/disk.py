@@ -22,8 +22,7 @@ from numpy.typing import NDArray
 from askmeans._util.checks import check_file
 from askmeans._util.files import broken_as_value_errors
 from askmeans.exceptions import DataError, ParameterError
-from askmeans.fuzzy.engines import pick, read_only, watcher
-from askmeans.fuzzy.threads import thread_limit
+from askmeans.fuzzy.passes import pick, progress_callback, read_only, thread_limit
 
 __all__ = [
     "DiskEngine",
@@ -187,7 +186,7 @@ class DiskEngine:
         self, call: Callable[[Items, Floats, int], Part], only: NDArray[np.bool_] | None = None
     ) -> list[Part]:
         """Call with every block: sources are shared among threads, each read in order."""
-        done, watch = 0, watcher()
+        done, watch = 0, progress_callback()
 
         def one(source: Source, first: int) -> list[Part]:
             nonlocal done

@@ -9,7 +9,7 @@ from scipy.sparse import csr_array, diags_array
 from scipy.sparse.linalg import SuperLU, splu
 from scipy.spatial import cKDTree
 
-from askmeans.fuzzy.simplex import onto_simplex
+from askmeans.fuzzy.arrays import onto_simplex
 from askmeans.policy.models.kernel import MOST, best_process, prior_mean
 from askmeans.policy.models.training import Fitted, Training
 from askmeans.policy.pool import Pool, Standard

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
-from askmeans.fuzzy.simplex import onto_simplex
+from askmeans.fuzzy.arrays import onto_simplex
 from askmeans.policy.models.training import MANY, Fitted, Training
 from askmeans.policy.pool import Pool, Standard, quick_distances
 

@@ -7,8 +7,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from askmeans.fuzzy.arrays import without_last_bits
 from askmeans.fuzzy.items import ItemSet
-from askmeans.fuzzy.ties import without_last_bits
 from askmeans.policy.pool import Pool
 
 __all__ = [

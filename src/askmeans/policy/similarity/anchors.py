@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components
 
-from askmeans.fuzzy.simplex import keep_answers
+from askmeans.fuzzy.arrays import keep_answers
 from askmeans.policy.similarity.comparisons import Comparisons
 
 __all__ = [

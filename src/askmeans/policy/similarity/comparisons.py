@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from askmeans.contradictions import rounding_noise
-from askmeans.fuzzy.simplex import onto_simplex
+from askmeans.fuzzy.arrays import onto_simplex
 from askmeans.queries import Answers, PairQueries, RelativeQueries, TripletQueries
+from askmeans.queries.values import rounding_noise
 
 __all__ = ["Comparisons", "Expected", "compared_by", "fit_rows"]
 

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans.exceptions import MoreClustersWarning, RankError
-from askmeans.fuzzy.simplex import keep_answers
+from askmeans.fuzzy.arrays import keep_answers
 from askmeans.policy.belief import EXACT, Belief
 from askmeans.policy.evidence import NOTHING, Told, told_by
 from askmeans.policy.models.closed_form import name_clusters

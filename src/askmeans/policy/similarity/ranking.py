@@ -8,7 +8,7 @@ from itertools import combinations, islice, product
 import numpy as np
 from numpy.typing import NDArray
 
-from askmeans.fuzzy.ties import without_last_bits
+from askmeans.fuzzy.arrays import without_last_bits
 from askmeans.policy.similarity.anchors import Compared, in_order, of_one_kind, parts_of
 from askmeans.policy.similarity.belief import MISFIT, SimilarBelief
 from askmeans.policy.similarity.exact import Core

@@ -1,15 +1,33 @@
-"""Rows made to lie in [0, 1] and sum to one."""
+"""Small functions of arrays: rows on the simplex, ties but for rounding, evenly spread rows."""
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["ROUNDING", "keep_answers", "mean_power", "onto_simplex", "within_bounds"]
+__all__ = [
+    "GOLDEN",
+    "ROUNDING",
+    "even_rows",
+    "first_lowest",
+    "keep_answers",
+    "mean_power",
+    "onto_simplex",
+    "within_bounds",
+    "without_last_bits",
+]
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
-_BLOCK = 1 << 14  # rows
 ROUNDING = 1e-12  # a row that sums to one but for this does sum to one
+_BLOCK = 1 << 14  # rows
+# Relative. Sums of a million items are rounded to about 1e-12, differences that matter are larger.
+_TIE = 1e-9
+_BITS = 20  # binary digits that are kept: six decimal ones
+GOLDEN = (np.sqrt(5.0) - 1.0) / 2.0
+_SEVERAL = 4  # from so many times as many rows on, no two multiples fall on one row
+
+
+# ---- rows in [0, 1] that sum to one -------------------------------------------------------------
 
 
 def onto_simplex(rows: Floats) -> Floats:
@@ -23,6 +41,15 @@ def onto_simplex(rows: Floats) -> Floats:
     if len(outside):
         rows[outside] = _project(rows[outside])
     return rows
+
+
+def _project(rows: Floats) -> Floats:
+    """Nearest points of the simplex: subtract what leaves the positive parts summing to one."""
+    descending = -np.sort(-rows, axis=1)
+    excess = (np.cumsum(descending, axis=1) - 1.0) / np.arange(1, rows.shape[1] + 1)
+    last = np.count_nonzero(descending > excess, axis=1) - 1
+    projected: Floats = np.maximum(rows - excess[np.arange(len(rows)), last][:, None], 0.0)
+    return projected
 
 
 def within_bounds(rows: Floats, low: Floats, high: Floats) -> Floats:
@@ -43,7 +70,7 @@ def within_bounds(rows: Floats, low: Floats, high: Floats) -> Floats:
 
 
 def keep_answers(memberships: Floats, rows: Rows, answers: Floats) -> None:
-    """Let every answer stand as given, in place; the rest of its row shares what is left.
+    """Write answers into these rows, in place; the unanswered entries share the rest of their row.
 
     Noisy answers are cut to [0, 1], and answers that contradict each other are made to fit.
     """
@@ -76,10 +103,37 @@ def mean_power(memberships: Floats, exponent: float) -> Floats:
     return sums / len(memberships)
 
 
-def _project(rows: Floats) -> Floats:
-    """Nearest points of the simplex: subtract what leaves the positive parts summing to one."""
-    descending = -np.sort(-rows, axis=1)
-    excess = (np.cumsum(descending, axis=1) - 1.0) / np.arange(1, rows.shape[1] + 1)
-    last = np.count_nonzero(descending > excess, axis=1) - 1
-    projected: Floats = np.maximum(rows - excess[np.arange(len(rows)), last][:, None], 0.0)
-    return projected
+# ---- choices that rounding does not change: last bits differ between processors -----------------
+
+
+def first_lowest(values: ArrayLike) -> int:
+    """Index of the first value that is the lowest but for rounding; 0 if none is a number."""
+    array = np.asarray(values, dtype=np.float64)
+    if np.isnan(array).all():
+        return 0
+    lowest = float(np.nanmin(array))
+    return int(np.argmax(array <= lowest + _TIE * abs(lowest)))
+
+
+def without_last_bits(values: ArrayLike) -> Floats:
+    """Values rounded to 20 binary digits, so that those equal but for rounding are equal."""
+    mantissa, exponent = np.frexp(np.asarray(values, dtype=np.float64))
+    rounded: Floats = np.ldexp(np.rint(np.ldexp(mantissa, _BITS)), exponent - _BITS)
+    return rounded
+
+
+# ---- a few rows that represent all --------------------------------------------------------------
+
+
+def even_rows(n_rows: int, size: int) -> Rows:
+    """All row numbers, or `size` of them where there are more; ascending, always the same ones.
+
+    Multiples of the golden ratio, modulo 1, fall evenly over the rows and over every residue class
+    of them. A fixed stride would not: in data that alternates between the clusters, it could meet
+    one cluster only.
+    """
+    if n_rows <= size:
+        return np.arange(n_rows)
+    if n_rows >= _SEVERAL * size:
+        return np.sort((np.arange(size) * GOLDEN % 1.0 * n_rows).astype(np.intp))
+    return np.sort(np.argpartition(np.arange(n_rows) * GOLDEN % 1.0, size)[:size])

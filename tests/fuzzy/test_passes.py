@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 from threadpoolctl import threadpool_limits
 
 from askmeans.fuzzy import lloyd
-from askmeans.fuzzy.threads import RowThreads, thread_limit
+from askmeans.fuzzy.passes import RowThreads, thread_limit
 
 
 def test_small_work_stays_on_one_thread():

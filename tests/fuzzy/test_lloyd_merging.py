@@ -3,10 +3,8 @@
 import numpy as np
 import pytest
 
-from askmeans.fuzzy.collapse import fuzzifier_bound, merged_clusters
-from askmeans.fuzzy.engines import ArrayEngine
-from askmeans.fuzzy.problem import Problem
-from askmeans.fuzzy.threads import RowThreads
+from askmeans.fuzzy.lloyd import fuzzifier_bound, merged_clusters
+from askmeans.fuzzy.passes import ArrayEngine, Problem, RowThreads
 
 
 def bound(X, weights=()):

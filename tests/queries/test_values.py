@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from askmeans.exceptions import AnswerError
-from askmeans.queries.shares import as_row, difference, largest_difference, parse_row, row_text
+from askmeans.queries.values import as_row, difference, largest_difference, parse_row, row_text
 
 NAMES = ["Group A", "Group B", "2", "a, b: c"]
 

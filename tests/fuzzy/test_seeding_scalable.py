@@ -5,11 +5,9 @@ import pytest
 from numpy.testing import assert_allclose
 
 from askmeans.fuzzy import lloyd
-from askmeans.fuzzy.engines import ArrayEngine
 from askmeans.fuzzy.engines.disk import DiskEngine, MappedRows
-from askmeans.fuzzy.problem import Problem
+from askmeans.fuzzy.passes import ArrayEngine, Problem, RowThreads
 from askmeans.fuzzy.seeding import draw_far_rows, scalable_seeds, seeding_rows
-from askmeans.fuzzy.threads import RowThreads
 
 
 def in_blocks(X, size):

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from askmeans.fuzzy import sorting
-from askmeans.fuzzy.sorting import LazyOrder
+from askmeans.fuzzy import items
+from askmeans.fuzzy.items import LazyOrder
 
 # Few different values, so that there are ties; both zeros and both infinities.
 TIED = st.sampled_from([0.0, -0.0, 1.0, -1.0, 1.5, np.inf, -np.inf, 1e-300, -1e300])
@@ -17,7 +17,7 @@ TIED = st.sampled_from([0.0, -0.0, 1.0, -1.0, 1.5, np.inf, -np.inf, 1e-300, -1e3
 def few():
     """Let short lists be put into buckets, too."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sorting, "_FEW", 1)
+        patch.setattr(items, "_FEW", 1)
         yield
 
 

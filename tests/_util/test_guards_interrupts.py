@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from askmeans import TwoPhase, oracles, run
-from askmeans._util.interrupts import Interrupts
+from askmeans._util.guards import Interrupts
 
 # As under a parent that ignores Ctrl-C (a background job, some CI runners): tests set the handler.
 pytestmark = pytest.mark.usefixtures("background_job", "ctrl_c")
@@ -25,15 +25,15 @@ def press_ctrl_c():
     os.kill(os.getpid(), signal.SIGINT)
 
 
-def test_ctrl_c_waits_until_it_is_welcome():
+def test_ctrl_c_waits_until_it_is_allowed():
     with Interrupts() as interrupts:
         press_ctrl_c()  # nothing happens
-        with pytest.raises(KeyboardInterrupt), interrupts.welcome():
+        with pytest.raises(KeyboardInterrupt), interrupts.allowed():
             pytest.fail("the one waiting comes before anything is asked")
 
 
 def test_ctrl_c_passes_while_somebody_is_asked():
-    with Interrupts() as interrupts, pytest.raises(KeyboardInterrupt), interrupts.welcome():
+    with Interrupts() as interrupts, pytest.raises(KeyboardInterrupt), interrupts.allowed():
         press_ctrl_c()
 
 

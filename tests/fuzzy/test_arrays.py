@@ -1,14 +1,21 @@
-"""Rows made to sum to one: the even shift of Algorithm 1, and the nearest point of the simplex."""
+"""Rows on the simplex, choices among values equal but for rounding, evenly spread rows."""
 
 import itertools
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_allclose
 
-from askmeans.fuzzy.simplex import onto_simplex, within_bounds
+from askmeans.fuzzy.arrays import (
+    even_rows,
+    first_lowest,
+    onto_simplex,
+    within_bounds,
+    without_last_bits,
+)
 
 tables = hnp.arrays(
     np.float64, st.tuples(st.integers(1, 5), st.integers(1, 5)), elements=st.floats(-3.0, 3.0)
@@ -83,3 +90,55 @@ def test_rows_within_bounds_are_the_nearest_that_sum_to_one(seed):
 def test_bounds_that_leave_no_row_give_the_nearest_of_the_simplex():
     found = within_bounds(np.array([[0.5, 0.5]]), np.array([[0.9, 0.9]]), np.array([[1.0, 1.0]]))
     assert_allclose(found, [[0.5, 0.5]])
+
+
+finite = st.floats(-1e300, 1e300)
+
+
+def test_of_values_equal_but_for_rounding_the_first_is_lowest():
+    assert first_lowest([2.0, 0.3, 0.1 + 0.2 - 1e-16, 0.3 - 1e-13]) == 1
+    assert first_lowest([-1.0, -1.0 - 1e-12]) == 0
+
+
+def test_what_is_lower_by_more_than_rounding_is_lowest():
+    assert first_lowest([1.0, 1.0 - 1e-6, 3.0]) == 1
+    assert first_lowest([np.nan, 5.0, 4.0]) == 2
+    assert first_lowest([0.0, 1e-300]) == 0
+    assert first_lowest([np.inf, np.inf]) == first_lowest([np.nan, np.nan]) == 0
+
+
+@given(finite)
+def test_last_bits_are_a_millionth_at_most(value):
+    assert without_last_bits(value) == pytest.approx(value, rel=1e-6, abs=1e-300)
+
+
+@given(finite, finite)
+def test_without_last_bits_no_order_is_turned_round(a, b):
+    low, high = sorted([a, b])
+    assert without_last_bits(low) <= without_last_bits(high)
+
+
+@given(st.integers(-(2**19), 2**19), st.integers(-60, 60), st.floats(-1e-13, 1e-13))
+def test_numbers_of_few_digits_stay_what_they_are_also_with_noise(digits, exponent, noise):
+    value = digits * 2.0**exponent
+    assert without_last_bits(value * (1.0 + noise)) == value
+
+
+@pytest.mark.parametrize("n", [10_001, 25_000, 39_999, 40_000, 1_000_000, 1_000_000_000])
+def test_rows_are_bounded_ascending_and_spread_over_all(n):
+    rows = even_rows(n, 10_000)
+    assert len(rows) == 10_000
+    assert (np.diff(rows) > 0).all()
+    assert rows[-1] < n
+    in_tenths = np.histogram(rows, bins=10, range=(0, n))[0]
+    assert in_tenths.min() > 0.95 * in_tenths.mean()
+
+
+@pytest.mark.parametrize("period", [2, 3, 4, 7, 10, 100])
+def test_clusters_that_take_turns_are_all_met_alike(period):
+    counts = np.bincount(even_rows(1_000_000, 10_000) % period, minlength=period)
+    assert counts.min() > 0.7 * counts.mean()
+
+
+def test_few_rows_are_all_taken():
+    assert even_rows(7, 10).tolist() == list(range(7))

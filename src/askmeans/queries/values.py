@@ -1,7 +1,8 @@
-"""Answers to group questions as rows of shares: parsing, formatting and means.
+"""Values of answers: rows of shares of groups, points of a scale, several values combined.
 
 A row has one share for each group, with a sum of at most 1. The rest belongs to none of the groups.
-A row of zeros is "none of these", a row of NaN is "cannot say".
+A row of zeros is "none of these", a row of NaN is "cannot say". A scale has evenly spaced points
+from 0 to 1.
 """
 
 import itertools
@@ -11,12 +12,30 @@ from collections.abc import Iterable, Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from askmeans._util.checks import whole_number
 from askmeans.exceptions import AnswerError
 
-__all__ = ["NONE", "SHARES_EXCEED_1", "Row", "as_row", "difference", "group_of",
-           "largest_difference", "mean_row", "numbered_text", "parse_numbered", "parse_row",
-           "row_text"]  # fmt: skip
+__all__ = [
+    "NONE",
+    "SHARES_EXCEED_1",
+    "Row",
+    "as_row",
+    "combined",
+    "difference",
+    "group_of",
+    "largest_difference",
+    "numbered_text",
+    "on_scale",
+    "parse_numbered",
+    "parse_row",
+    "rounding_noise",
+    "row_text",
+    "scale_text",
+    "to_scale",
+]
 
 NONE = "none"  # of these
 SHARES_EXCEED_1 = (
@@ -24,6 +43,7 @@ SHARES_EXCEED_1 = (
     "none of these."
 )
 Row = tuple[float, ...]
+Value = float | Row
 
 # Tolerances for a sum of shares above 1.
 _SLACK = 1e-6  # shares that were written with six digits
@@ -34,6 +54,8 @@ _QUOTED = r'"(?:[^"]|"")*"'
 _PART = re.compile(
     rf"\s*({_QUOTED}|.+?)\s*[:=]\s*({_NUMBER})\s*(%?)\s*(?:,|;|$)", re.DOTALL
 )  # fmt: skip
+_LISTED = 11  # points of a scale that are all listed, at most
+_TYPED = 0.005  # by which an answer may be off a point: 33% of 1/3
 _NUMBERED = re.compile(rf"(\d+):({_NUMBER})", re.ASCII)
 
 
@@ -162,19 +184,26 @@ def numbered_text(row: Sequence[float]) -> str:
     return ",".join(parts) or NONE
 
 
-def mean_row(rows: Sequence[Sequence[float]], n_clusters: int) -> Row:
-    """Return the mean of the known shares of each group; NaN for a group without any.
+def combined(values: Iterable[Value], n_clusters: int = 0) -> Value:
+    """The median of several annotators' answers, of rows the mean of each group's known shares.
 
-    Groups missing in a shorter row, from before they were added, are unknown.
+    NaN ("cannot say") counts for nothing. Rows from before a group was added are shorter: its
+    share is unknown there. With `n_clusters` a row has as many shares at least.
 
-    >>> mean_row([(1.0, 0.0), (0.5, 0.5), (math.nan, math.nan)], 2)
-    (0.75, 0.25)
+    >>> combined([0.2, 0.9, 0.3, math.nan]), combined([(1.0, 0.0), (0.5, 0.5), (math.nan,) * 2])
+    (0.3, (0.75, 0.25))
     """
-    means = []
-    for group in range(n_clusters):
-        shares = [row[group] for row in rows if group < len(row) and not math.isnan(row[group])]
-        means.append(math.fsum(shares) / len(shares) if shares else math.nan)
-    return tuple(means)
+    values = list(values)
+    if len(values) == 1 and not n_clusters:  # as most are
+        return values[0]
+    rows = [value for value in values if isinstance(value, tuple)]
+    if rows:
+        width = max(n_clusters, *map(len, rows))
+        columns = ([row[j] for row in rows if j < len(row)] for j in range(width))
+        known = ([share for share in column if not math.isnan(share)] for column in columns)
+        return tuple(math.fsum(shares) / len(shares) if shares else math.nan for shares in known)
+    numbers = [v for v in values if not isinstance(v, tuple) and not math.isnan(v)]
+    return float(np.median(numbers)) if numbers else math.nan
 
 
 def _scaled(shares: Sequence[float]) -> Row:
@@ -244,7 +273,7 @@ def group_of(text: str, names: Sequence[str], first: int = 0) -> int | None:
     return matches[0] if matches else None
 
 
-def difference(one: float | Row, other: float | Row) -> float:
+def difference(one: Value, other: Value) -> float:
     """The difference of two answers, from 0 to 1; of rows the total variation, with "none"."""
     if not isinstance(one, tuple) or not isinstance(other, tuple):
         assert not isinstance(one, tuple)
@@ -254,6 +283,54 @@ def difference(one: float | Row, other: float | Row) -> float:
     return 0.5 * float(sum(map(abs, gaps)) + abs(sum(gaps)))
 
 
-def largest_difference(answers: Iterable[float | Row]) -> float:
+def largest_difference(answers: Iterable[Value]) -> float:
     """The largest difference between two of the answers; 0 for one answer."""
     return max((difference(a, b) for a, b in itertools.combinations(answers, 2)), default=0.0)
+
+
+# ---- scales -------------------------------------------------------------------------------------
+
+
+def to_scale(values: Any, levels: int) -> NDArray[np.float64]:
+    """The nearest points of a scale; NaN stays.
+
+    >>> to_scale([0.3, 0.375, 1.2], 5)
+    array([0.25, 0.5 , 1.  ])
+    """
+    inside = np.clip(np.asarray(values, np.float64), 0.0, 1.0)
+    # Half a step rounds up, always: numpy would round it to even.
+    points: NDArray[np.float64] = np.floor(inside * (levels - 1) + 0.5 + _LAST_BITS) / (levels - 1)
+    return points
+
+
+def on_scale(value: float, levels: int) -> float | None:
+    """The point of a scale that was typed; None between two of them.
+
+    >>> on_scale(0.33, 4), on_scale(0.4, 4)
+    (0.3333333333333333, None)
+    """
+    point = float(to_scale(value, levels))
+    tolerance = min(_TYPED, 0.25 / (levels - 1))
+    return point if abs(point - value) <= tolerance + _LAST_BITS else None
+
+
+def scale_text(levels: int) -> str:
+    """The points of a scale in words: all of a few, or the first and the last.
+
+    >>> scale_text(3), scale_text(21)
+    ('0, 0.5 or 1', '0, 0.05, 0.1, and so on in steps of 0.05 to 1')
+    """
+    points = [f"{point / (levels - 1):.3g}" for point in range(levels)]
+    if levels > _LISTED:
+        points = [*points[:3], f"and so on in steps of {points[1]}"]
+        return f"{', '.join(points)} to 1"
+    return f"{', '.join(points[:-1])} or {points[-1]}"
+
+
+def rounding_noise(levels: int | None) -> float:
+    """The standard deviation of the error of rounding to a scale: a uniform error of one step.
+
+    >>> round(rounding_noise(11), 4), rounding_noise(None)
+    (0.0289, 0.0)
+    """
+    return 0.0 if levels is None else 1.0 / (levels - 1) / math.sqrt(12.0)

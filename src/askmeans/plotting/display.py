@@ -1,18 +1,24 @@
-"""What displays share: where they draw, and what they ask of their arguments."""
+"""What displays share: their axes, cluster colours, names and the fitted attribute they draw."""
 
 from collections.abc import Sequence
 from typing import Any
 
 import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
+from numpy.typing import NDArray
 
+from askmeans._util.colors import PALETTE
 from askmeans.exceptions import ParameterError
+
+__all__ = ["Display", "as_names", "cluster_palette", "fitted_attribute"]
 
 
 class Display:
-    """A picture that keeps where it was drawn."""
+    """A plot that keeps its axes and figure."""
 
     ax_: Axes
     figure_: Figure | SubFigure
@@ -25,8 +31,20 @@ class Display:
         return ax
 
 
+def cluster_palette(n_clusters: int) -> NDArray[np.float64]:
+    """Colours (n_clusters, 3) in RGB; a cluster keeps its colour however many follow it."""
+    colors = PALETTE
+    # Past eight, each next colour is the one of inferno farthest from all before it: inferno's
+    # lightness is monotone, so it stays legible without hue; its ends are too pale, too dark.
+    candidates = colormaps["inferno"](np.linspace(0.1, 0.9, 256))[:, :3]
+    while len(colors) < n_clusters:
+        gaps = np.linalg.norm(candidates[:, None] - colors, axis=2).min(axis=1)
+        colors = np.vstack([colors, candidates[gaps.argmax()]])
+    return colors[:n_clusters]
+
+
 def as_names(names: Sequence[str] | None, n_clusters: int) -> list[str]:
-    """Return one name per cluster; their numbers when none are given."""
+    """One name per cluster; their numbers by default."""
     if names is None:
         return [str(cluster) for cluster in range(n_clusters)]
     if isinstance(names, str) or len(names) != n_clusters:
@@ -38,7 +56,7 @@ def as_names(names: Sequence[str] | None, n_clusters: int) -> list[str]:
 
 
 def fitted_attribute(estimator: Any, attribute: str) -> Any:
-    """Return what a fitted estimator learned under this name."""
+    """An attribute of a fitted estimator."""
     kind = type(estimator).__name__
     if not hasattr(estimator, "cluster_centers_"):
         raise ParameterError(f"This {kind} instance is not fitted yet; call fit first.")

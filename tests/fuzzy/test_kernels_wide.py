@@ -5,9 +5,9 @@ import pytest
 from numpy.testing import assert_allclose
 
 from askmeans.fuzzy import kernels, lloyd
-from askmeans.fuzzy.engines import read_only
+from askmeans.fuzzy.kernels import WIDE
 from askmeans.fuzzy.model import closed_form_memberships, objective, weighted_centers
-from askmeans.fuzzy.wide import WIDE
+from askmeans.fuzzy.passes import read_only
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
