@@ -216,7 +216,7 @@ def test_items_of_no_group_are_exported_as_none_of_these(groups, askmeans, tmp_p
 
 
 def test_a_group_may_be_called_like_a_column(groups, askmeans, tmp_path):
-    groups.rename(0, "share")
+    groups.groups.rename(0, "share")
     put(groups, 0, 0)
     put(groups, 12, 1)
     _, table = written(askmeans, tmp_path)
