@@ -114,12 +114,11 @@ def undo(
     ] = None,
     annotator: Annotator = "me",
 ) -> None:
-    """Take back the annotator's last answer, and list the questions that makes void."""
+    """Take back the annotator's last answer."""
     from askmeans.cli.questions import after_undo
 
     with options.open() as session:
         undone = session.undo(question, annotator=annotator)
-        void = [later.id for later in undone.void]
         if options.as_json:
             show_json(
                 session,
@@ -127,15 +126,12 @@ def undo(
                     "question": None if undone.question is None else undone.question.id,
                     "kind": undone.kind,
                     "value": undone.value,
-                    "void": void,
                     "reopened": undone.reopened,
                     "value_now": undone.value_now,
                 },
             )
             return
         say(after_undo(undone, session.groups.all_names))
-        if void:
-            say(f"Questions that followed from it: {', '.join(map(str, void))}. They may not come.")
 
 
 @command

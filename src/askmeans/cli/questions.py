@@ -15,7 +15,6 @@ from askmeans._util.checks import whole_number
 from askmeans.cli.output import complain
 from askmeans.exceptions import (
     AnswerError,
-    AskmeansError,
     ParameterError,
     SessionError,
     StoreError,
@@ -30,7 +29,7 @@ from askmeans.oracles.console import (
     wording,
 )
 from askmeans.queries.values import group_of, parse_row, row_text
-from askmeans.sessions import Group, Question, Session, SessionState, Undone
+from askmeans.sessions import Group, Question, Session, Undone
 
 __all__ = ["Conversation", "after_undo", "answer_text", "describe", "group_number", "is_unsure",
            "listed_groups", "numbered", "parse_value", "question_values", "required_value",
@@ -193,13 +192,7 @@ class Conversation:
         self.write(help_text(self.session.config.ask, _ENDING) + "\n")
         try:
             while not (until_settled and self.session.status().settled):
-                try:
-                    questions = self.session.ask(annotator=self.annotator)
-                except AskmeansError as error:
-                    if self.session.status().state is not SessionState.STUCK:
-                        raise
-                    self._explain(error)
-                    continue
+                questions = self.session.ask(annotator=self.annotator)
                 if not questions:
                     break
                 self._put(questions[0])
@@ -242,12 +235,6 @@ class Conversation:
             raise EOFError
         return line.strip()
 
-    def _explain(self, error: AskmeansError) -> None:
-        """Why there is no question; the last answer can be undone."""
-        reply = self._reply(f"\nStuck: {error}\nu to undo the last answer, q to stop. [u, q] ")
-        if reply.lower() == "u":
-            self._undo()
-
     def _undo(self) -> None:
         """Take back the last answer, and print what follows from that."""
         try:
@@ -257,7 +244,3 @@ class Conversation:
             return
         if not undone.reopened:
             self.write(f"{after_undo(undone, self.session.groups.all_names)}\n")
-        if undone.void:
-            self.write(
-                f"{len(undone.void)} later questions followed from it and may not come again.\n"
-            )

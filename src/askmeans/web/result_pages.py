@@ -30,7 +30,7 @@ _FOUND = 50  # items that a search lists
 def add_results(router: APIRouter, context: AppContext) -> None:
     """The result, and why an item is where it is."""
     session = context.session
-    can_decide = session.config.ask == "group" and not session.config.has_plan
+    can_decide = session.config.ask == "group"
 
     @router.get("/results")
     async def results(request: Request, stopped: bool = False) -> Response:
