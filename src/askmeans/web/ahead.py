@@ -8,7 +8,7 @@ from askmeans.exceptions import AskmeansError
 from askmeans.queries import ME
 from askmeans.sessions import Session
 from askmeans.sessions.store import thumbnails_of
-from askmeans.tables.thumbnails import thumbnail
+from askmeans.tables.pictures import thumbnail
 
 __all__ = ["Ahead"]
 

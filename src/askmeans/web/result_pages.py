@@ -8,7 +8,7 @@ from starlette.responses import FileResponse, RedirectResponse, Response, Stream
 from askmeans._util.checks import whole_number
 from askmeans.sessions.display import IMAGE_TYPES
 from askmeans.sessions.store import thumbnails_of
-from askmeans.tables.thumbnails import thumbnail
+from askmeans.tables.pictures import thumbnail
 from askmeans.web.context import AppContext
 from askmeans.web.explaining import explain_item
 from askmeans.web.exporting import EXPORTS, export, pieces
