@@ -22,8 +22,8 @@ def test_answers_held_already_are_not_asked_and_cost_nothing(make, kit):
         for row in range(7)
     ]
     session = make(budget=4)
-    assert session.import_answers(history) == 7
-    assert session.import_answers(history) == 0  # twice is harmless
+    assert session.import_answers(history).new == 7
+    assert session.import_answers(history).new == 0  # twice is harmless
     assert (session.status().held, session.status().answered) == (7, 0)
     asked = kit.answer(session)
     assert len(asked) == 4
