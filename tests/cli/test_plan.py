@@ -31,7 +31,7 @@ def test_a_budget_too_small_names_the_minimum_on_standard_error(askmeans, tmp_pa
     done = askmeans("plan", "-n", 500, "-k", 3, "--budget", 5, cwd=tmp_path, ok=False)
     assert done.returncode == 1
     assert done.stdout == ""
-    assert f"at least {budgets.minimum_budget(500, 3)} questions" in done.stderr
+    assert "at least 20 questions" in done.stderr
     assert done.stderr.count("\n") == 1
 
 
