@@ -185,7 +185,7 @@ def test_who_asks_while_all_answers_are_being_learnt_waits_for_them(monkeypatch)
     late.learn(told)
     asked = []
     other = threading.Thread(target=lambda: asked.extend(late.propose(1)))
-    is_spent = type(late)._is_spent
+    is_spent = type(late).is_spent
 
     def slowly(policy, ranking):
         if other.ident is None:
@@ -193,7 +193,7 @@ def test_who_asks_while_all_answers_are_being_learnt_waits_for_them(monkeypatch)
             other.join(0.3)  # long enough to be asked something, if that were possible by now
         return is_spent(policy, ranking)
 
-    monkeypatch.setattr(type(late), "_is_spent", slowly)
+    monkeypatch.setattr(type(late), "is_spent", slowly)
     late.propose(1)
     other.join()
     assert asked == alone.propose(1)
