@@ -18,7 +18,7 @@ from PIL import Image
 
 from askmeans import sessions
 from askmeans.cli import main
-from askmeans.cli.questions import describe
+from askmeans.cli.questions import card_of
 from askmeans.queries import Answer
 
 COMMAND = Path(sys.executable).parent / "askmeans"
@@ -144,7 +144,7 @@ def test_a_question_shows_exemplars_of_its_group_and_never_the_item_itself(run, 
             )
         question = sessions.Question(id=1, kind="membership", items=(shown[0],), cluster=0)
         first, second = (session.item(row).id for row in shown)
-        text = describe(session, question).splitlines()[-1]
+        text = card_of(session, question, session.groups).text.splitlines()[-1]
     assert "Group A" in text
     assert second in text
     assert first not in text.replace(second, "")
@@ -206,7 +206,7 @@ def test_answers_are_given_in_the_terminal_one_after_the_other(run, made):
     code, out, _ = run("answer", "s.db", text_in="1\n0\nu\n50%\nrubbish\n?\ns\nq\n")
     assert code == 3
     assert out.count("How much does it belong to") == 8
-    assert "'rubbish' is no answer" in out
+    assert "'rubbish' is not an answer" in out
     assert "Stopped; your answers are kept." in out
     with sessions.open(made) as session:
         told = [(receipt.kind, receipt.value) for receipt in session.history()]
@@ -222,7 +222,7 @@ def test_an_answer_off_the_scale_is_refused_in_the_terminal_and_asked_again(run,
     code, out, _ = run("answer", "s.db", text_in=".3\n.25\nq\n")
     assert code == 3
     assert "one of the 5 points of the session's scale" in out
-    assert "Group A (with " in out
+    assert "Group A (items like: " in out
     with sessions.open(folder / "s.db") as session:
         assert [receipt.value for receipt in session.history()] == [0.25]
 
@@ -352,7 +352,7 @@ def test_a_stuck_session_offers_undo_in_the_terminal(run, folder):
     run("init", "s.db", "iris.csv", "-k", 3, "--ask", "similarity", "--strategy", "two-phase")
     code, out, _ = run("answer", "s.db", text_in="0.5\n" * 600 + "u\nq\n")
     assert code == 3
-    assert "Stuck: " in out
+    assert "No question: " in out
     assert "[u, q]" in out
     assert out.rstrip().endswith("answered; asking.")
     assert (folder / "s.db").exists()
@@ -376,7 +376,7 @@ def test_rows_are_added_and_clusters_renamed(run, made):
     code, out, errors = run("add", "s.db", "new.csv", "--id", "flower")
     assert (code, "4 rows added; 154 items" in out) == (0, True), errors
     assert run("add", "s.db", "new.csv", "--id", "flower")[0] == 1  # the same ids again
-    assert "clusters: good; versicolor" in run("rename", "s.db", 1, "good")[1]
+    assert "  1  good" in run("groups", "s.db", "--rename", 1, "good")[1]
     run("export", "s.db")
     memberships = pd.read_csv(made.parent / "s.memberships.csv")
     assert memberships["id"].tolist()[-1] == "n3"
@@ -385,7 +385,7 @@ def test_rows_are_added_and_clusters_renamed(run, made):
 
 @pytest.mark.parametrize("name", ["virginica", " virginica ", "id"])
 def test_a_name_that_would_double_a_column_of_the_export_is_refused(run, made, name):
-    code, _, errors = run("rename", "s.db", 1, name)
+    code, _, errors = run("groups", "s.db", "--rename", 1, name)
     assert (code, errors.count("\n"), name.strip() in errors) == (1, 1, True), errors
     run("export", "s.db")
     columns = pd.read_csv(made.parent / "s.memberships.csv").columns

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from askmeans._util.files import whole_file
 from askmeans.cli.options import SessionOptions
-from askmeans.cli.output import say, show_json
 from askmeans.cli.tables import check_unused, write_text
 from askmeans.exceptions import ParameterError
 from askmeans.results import expected_wrong_text, without_traces
@@ -51,26 +50,23 @@ def run(options: SessionOptions, out: Path | None, format: str, *, force: bool) 
         else:
             for name, table in result_tables(session, result).items():
                 _write(table, files[name])
-        _say(session, result, files, as_json=options.as_json)
-
-
-def _say(session: Session, result: SessionResult, files: dict[str, Path], *, as_json: bool) -> None:
-    """What was written, and how far the session is."""
-    if as_json:
         paths = {key: str(path.absolute()) for key, path in files.items()}
-        show_json(session, {"complete": result.complete, "basis": result.basis, "files": paths})
-        return
-    say(
-        f"{len(result.memberships)} items, {result.n_queries} answers; {result.state}, "
-        f"{result.missing.low} to {result.missing.high} questions left."
-    )
+        values = {"complete": result.complete, "basis": result.basis, "files": paths}
+        written = [f"{key}: {path}" for key, path in paths.items()]
+        options.show(session, values, *_result_lines(result), *written)
+
+
+def _result_lines(result: SessionResult) -> list[str]:
+    """How far the session is."""
+    n_items = len(result.memberships)
+    lines = [f"{n_items} items, {result.n_queries} answers; {result.state}, "
+             f"{result.missing.low} to {result.missing.high} questions left."]  # fmt: skip
     if result.expected_wrong is not None:
-        n_items, band = len(result.memberships), result.expected_wrong_band
-        say(expected_wrong_text(result.expected_wrong, n_items, band))
+        band = result.expected_wrong_band
+        lines.append(expected_wrong_text(result.expected_wrong, n_items, band))
     if result.without_answers:
-        say(result.without_answers)
-    for key, path in files.items():
-        say(f"{key}: {path.absolute()}")
+        lines.append(result.without_answers)
+    return lines
 
 
 def _files(stem: Path, format: str) -> dict[str, Path]:  # noqa: A002 - the option's name

@@ -11,6 +11,7 @@ Rules of this file:
 import math
 import threading
 from collections.abc import Callable, Set
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 
@@ -122,8 +123,7 @@ class PlanPolicy:
             clustering, stopped = replay.clustering, False
         assert clustering is not None
         return Result(
-            clustering=clustering,
-            complete=clustering.complete and not stopped,
+            clustering=replace(clustering, complete=clustering.complete and not stopped),
             n_queries=replay.ledger.n_distinct,
             n_queries_raw=replay.ledger.n_raw,
             n_rounds=replay.ledger.n_rounds,

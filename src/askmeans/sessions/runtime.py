@@ -696,7 +696,6 @@ def _result(policy: PlanPolicy | StratifiedPolicy, answers: Answers) -> Result:
     asked = {question for batch in answers.batches for question in batch.queries.questions()}
     return Result(
         clustering=clustering,
-        complete=clustering.complete,
         n_queries=len(asked),
         n_queries_raw=len(answers),
         n_rounds=policy.round,
