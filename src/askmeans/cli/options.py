@@ -9,7 +9,7 @@ import functools
 import inspect
 import os
 import platform
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import MISSING, asdict, dataclass, fields, is_dataclass
 from inspect import Parameter
@@ -19,10 +19,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 from typer.core import TyperCommand
 
+from askmeans.exceptions import ParameterError
+
 if TYPE_CHECKING:
     from askmeans.sessions import Session
 
-__all__ = ["QuestionOptions", "SessionOptions", "TableOptions", "app", "comma_list", "command"]
+__all__ = ["QuestionOptions", "SessionOptions", "TableOptions", "app", "changed_options",
+           "comma_list", "command", "refuse_options"]  # fmt: skip
 
 STOPPED = 3  # exit code of a run that was interrupted, or had nothing to ask
 VARIABLE = "ASKMEANS_DB"
@@ -255,6 +258,25 @@ def _value(kind: Any, name: str, values: dict[str, Any]) -> Any:
         return values[name]
     parts = {field.name: _value(field.type, field.name, values) for field in fields(kind)}
     return kind(**parts)  # type: ignore[operator]  # a class
+
+
+def changed_options(record: Any) -> list[str]:
+    """The options of a record that differ from their defaults, by the names of their fields."""
+    names = []
+    for field in fields(record):
+        value = getattr(record, field.name)
+        if is_dataclass(value):
+            names += changed_options(value)
+        elif field.default is not MISSING and value != field.default:
+            names.append(field.name)
+    return names
+
+
+def refuse_options(names: Sequence[str], why: str) -> None:
+    """Refuse options that have no effect, if there are any."""
+    if names:
+        typed = ", ".join(f"--{name.replace('_', '-')}" for name in names)
+        raise ParameterError(f"{typed} must be left out {why}. Got {typed}; leave it out.")
 
 
 def comma_list(text: str | None) -> list[str] | None:
