@@ -68,20 +68,19 @@ Value = Annotated[
 # Options.
 Name = Annotated[str | None, typer.Option(help="The session's name, where DB has several.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]
-Annotator = Annotated[str, typer.Option(help="Who answers or decides.")]
+Annotator = Annotated[str, typer.Option(help="Name of the annotator.")]
 Clusters = Annotated[int, typer.Option("-k", "--clusters", help="Number of clusters.")]
 AskName = Literal["group", "membership", "similarity", "pairwise", "relative"]
 Ask = Annotated[
     AskName | None,
     typer.Option(
-        help="The kind of question: to which group an item belongs (the default, except with the "
-        "paper's strategies), how much it belongs to one cluster, or how similar items are; "
-        "'pairwise' compares two at a time only, 'relative' asks which of two an item is more like."
+        help="The kind of question. group: to which group does an item belong (the default, but "
+        "with the paper's strategies); membership: how much does it belong to one cluster; "
+        "similarity: how similar are two or three items; pairwise: two only; relative: which of "
+        "two is an item more like."
     ),
 ]
-Budget = Annotated[
-    int | None, typer.Option(help="Most different questions to answer; default: no limit.")
-]
+Budget = Annotated[int | None, typer.Option(help="Most questions to answer; default: no limit.")]
 Id = Annotated[
     str | None, typer.Option(help="Column that names the items; default: the row number.")
 ]
@@ -102,15 +101,13 @@ Embed = Annotated[
     list[str] | None,
     typer.Option(
         metavar="FUNCTION",
-        help="The encoder of texts or images: package.module:function, wordllama, or "
+        help="Encoder of texts or images: package.module:function, wordllama, or "
         "COLUMN=FUNCTION for each.",
     ),
 ]
 Reader = Annotated[
     Literal["disk", "dask"],
-    typer.Option(
-        "--engine", help="Who reads DATA: this machine, or 'dask': a cluster reads Parquet."
-    ),
+    typer.Option("--engine", help="disk: this machine reads DATA; dask: a cluster reads Parquet."),
 ]
 Scheduler = Annotated[
     str | None, typer.Option(help="Address of a Dask scheduler; default: workers here.")
@@ -118,10 +115,10 @@ Scheduler = Annotated[
 Seconds = Annotated[float, typer.Option(help="Time per answer, for the forecast in minutes.")]
 Out = Annotated[
     Path | None,
-    typer.Option(help="Where results are written, without ending; default: beside DATA or DB."),
+    typer.Option(help="Path of the results without ending; default: beside DATA or DB."),
 ]
-Top = Annotated[int | None, typer.Option(help="Write only so many strongest groups per item.")]
-Force = Annotated[bool, typer.Option("--force", help="Overwrite results.")]
+Top = Annotated[int | None, typer.Option(help="Write only this many strongest groups per item.")]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite existing results.")]
 Port = Annotated[int, typer.Option(help="The page's port; 0 for any that is free.")]
 NoBrowser = Annotated[bool, typer.Option("--no-browser", help="Do not open the page in a browser.")]
 
@@ -165,12 +162,12 @@ class TableOptions:
     show: Annotated[
         str | None, typer.Option(help="Columns that people see, a,b,c; default: all.")
     ] = None
-    text: Annotated[
-        list[str] | None, typer.Option(help="Column of running text; may be given several times.")
-    ] = None
+    text: Annotated[list[str] | None, typer.Option(help="Column of running text; repeatable.")] = (
+        None
+    )
     image: Annotated[
         list[str] | None,
-        typer.Option(help="Column with paths of images; may be given several times."),
+        typer.Option(help="Column with paths of images; repeatable."),
     ] = None
     vectors: Vectors = None
     embed: Embed = None
