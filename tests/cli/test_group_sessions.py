@@ -124,17 +124,6 @@ def test_groups_are_answered_in_the_terminal_exported_and_imported(askmeans, mad
     assert rows[0] == rows[1] == [(1.0, 0.0, 0.0), (0.5, 0.5, 0.0), (0.0, 0.0, 0.0), None]
 
 
-def test_the_papers_strategies_ask_for_memberships(askmeans, folder):
-    askmeans("init", "p.db", "iris.csv", "-k", 3, "--strategy", "two-phase", cwd=folder)
-    with sessions.open(folder / "p.db") as session:
-        assert session.config.ask == "membership"
-    done = askmeans(
-        "init", "q.db", "iris.csv", "-k", 3, "--strategy", "two-phase", "--ask", "group",
-        cwd=folder, ok=False,
-    )  # fmt: skip
-    assert "must not be 'group' with TwoPhase" in done.stderr
-
-
 def test_groups_are_listed_added_merged_renamed_and_taken_back(askmeans, made):
     def groups(*words):
         told = json.loads(askmeans("groups", "s.db", *words, "--json", cwd=made).stdout)

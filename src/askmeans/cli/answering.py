@@ -112,25 +112,19 @@ def undo(
     ] = None,
     annotator: Annotator = "me",
 ) -> None:
-    """Take back the annotator's last answer; list the questions that become void."""
+    """Take back the annotator's last answer."""
     from askmeans.cli.questions import undo_text
 
     with options.open() as session:
         undone = session.undo(question, annotator=annotator)
-        void = [later.id for later in undone.void]
-        lines = [undo_text(undone, session.group_names)]
-        if void:
-            numbers = ", ".join(map(str, void))
-            lines.append(f"Questions that followed from it: {numbers}. They may not come.")
         values = {
             "question": None if undone.question is None else undone.question.id,
             "kind": undone.kind,
             "value": undone.value,
-            "void": void,
             "reopened": undone.reopened,
             "value_now": undone.value_now,
         }
-        options.show(session, values, *lines)
+        options.show(session, values, undo_text(undone, session.group_names))
 
 
 @command

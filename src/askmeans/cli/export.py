@@ -4,14 +4,15 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from askmeans._util.files import whole_file
+from askmeans._util.files import atomic_file
 from askmeans.cli.options import SessionOptions
+from askmeans.cli.output import complain, say
 from askmeans.cli.tables import check_unused, write_text
-from askmeans.exceptions import ParameterError
+from askmeans.exceptions import ParameterError, StoreVersionError
 from askmeans.results import expected_wrong_text, without_traces
 from askmeans.sessions import Session, SessionResult
 from askmeans.sessions.store import stem_of
-from askmeans.sessions.tables import Table, result_tables, tables_as_json
+from askmeans.sessions.tables import Table, result_tables, stored_answers, tables_as_json
 from askmeans.tables.exchange import (
     LabelledItem,
     argilla_records,
@@ -29,18 +30,41 @@ _TOOLS = ("label-studio", "argilla", "huggingface")  # formats of other tools
 
 
 def run(options: SessionOptions, out: Path | None, format: str, *, force: bool) -> None:  # noqa: A002 - the option's name
+    """Write the result so far; of a session that this version cannot open, the answers."""
+    try:
+        _write_result(options, out, format, force=force)
+    except StoreVersionError as error:
+        if format in _TOOLS:
+            raise
+        table = stored_answers(options.database, options.name)  # refuses another schema, too
+        complain(f"warning: {error}")
+        file = Path(f"{_stem(options, out)}.answers.{format}")
+        check_unused([file], force=force)
+        if format == "json":
+            write_text(json.dumps({"answers": table.records()}, indent=1) + "\n", file)
+        else:
+            _write(table, file)
+        path = str(file.absolute())
+        say(json.dumps({"files": {"answers": path}}) if options.as_json else f"answers: {path}")
+
+
+def _stem(options: SessionOptions, out: Path | None) -> Path:
+    """What the files' names begin with."""
+    name, stem = options.name, out or stem_of(options.database)
+    if name is None or out is not None:
+        return stem
+    if Path(name).name != name:
+        raise ParameterError(
+            "The files are named after the session, so its name must be a file's. "
+            f"Got {name!r}; name the files with --out."
+        )
+    return stem.with_name(f"{stem.name}-{name}")
+
+
+def _write_result(options: SessionOptions, out: Path | None, format: str, *, force: bool) -> None:  # noqa: A002 - the option's name
     """Write the result so far."""
-    name = options.name
     with options.open() as session:
-        stem = out or stem_of(options.database)
-        if name is not None and out is None:
-            if Path(name).name != name:
-                raise ParameterError(
-                    "The files are named after the session, so its name must be a file's. "
-                    f"Got {name!r}; name the files with --out."
-                )
-            stem = stem.with_name(f"{stem.name}-{name}")
-        files = _files(stem, format)
+        files = _files(_stem(options, out), format)
         check_unused(list(files.values()), force=force)
         result = session.result()
         if format in _TOOLS:
@@ -94,7 +118,7 @@ def _write(table: Table, path: Path) -> None:
     if path.suffix == ".csv":
         write_text(table.to_csv(), path)
         return
-    with whole_file(path) as file:
+    with atomic_file(path) as file:
         _frame(table).to_parquet(file, index=False)
 
 
@@ -123,7 +147,7 @@ def _write_for_tool(
     else:
         import pyarrow.parquet as pq
 
-        with whole_file(files["records"]) as file:
+        with atomic_file(files["records"]) as file:
             pq.write_table(huggingface_table(items, groups), file)
 
 

@@ -11,18 +11,17 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
-from askmeans._util.checks import whole_number
+from askmeans._util.checks import parse_digits
 from askmeans.cli.output import complain
 from askmeans.exceptions import (
     AnswerError,
-    AskmeansError,
     ParameterError,
     SessionError,
     StoreError,
 )
 from askmeans.oracles.console import FIRST, Card, Terminal, fields_text
 from askmeans.queries.values import group_of, row_text
-from askmeans.sessions import Group, Question, Session, SessionState, Undone
+from askmeans.sessions import Group, Question, Session, Undone
 
 __all__ = ["FIRST", "Conversation", "answer_text", "card_of", "group_number", "is_unsure",
            "listed_groups", "numbered", "parse_value", "question_values", "typed_number",
@@ -160,7 +159,7 @@ def group_number(session: Session, text: str) -> int:
 
 def typed_number(text: str, what: str) -> int:
     """A typed whole number."""
-    number = whole_number(text.strip())
+    number = parse_digits(text.strip())
     if number is None:
         raise ParameterError(f"{what} must be a number from 0. Got {text!r:.60} instead.")
     return number
@@ -184,13 +183,7 @@ class Conversation:
         self.terminal.write(self.terminal.help(self.session.config.ask))
         try:
             while not (until_settled and self.session.status().settled):
-                try:
-                    questions = self.session.ask(annotator=self.annotator)
-                except AskmeansError as error:
-                    if self.session.status().state is not SessionState.STUCK:
-                        raise
-                    self._explain(error)
-                    continue
+                questions = self.session.ask(annotator=self.annotator)
                 if not questions:
                     break
                 self._put(questions[0])
@@ -223,14 +216,6 @@ class Conversation:
             except AnswerError as error:  # no point of the scale
                 self.terminal.write(f"{error}\n")
 
-    def _explain(self, error: AskmeansError) -> None:
-        """Why there is no question; the last answer can be undone."""
-        reply = self.terminal.read(
-            f"\nNo question: {error}\nu to undo the last answer, q to stop. [u, q] "
-        )
-        if reply.lower() == "u":
-            self._undo()
-
     def _undo(self) -> None:
         """Take back the last answer, and print what follows from that."""
         try:
@@ -240,7 +225,3 @@ class Conversation:
             return
         if not undone.reopened:
             self.terminal.write(f"{undo_text(undone, self.session.group_names)}\n")
-        if undone.void:
-            self.terminal.write(
-                f"{len(undone.void)} later questions followed from it and may not come again.\n"
-            )

@@ -123,8 +123,7 @@ class Changes(Regrouping):
         Raises
         ------
         ParameterError
-            If there is no such option, the value is not of its kind, or a strategy of the paper
-            has no estimate that "good_enough" could be compared with.
+            If there is no such option, or the value is not of its kind.
 
         Examples
         --------
@@ -142,14 +141,6 @@ class Changes(Regrouping):
                 f"or a share from 0.0 to 1.0. Got {name!r:.40} and {value!r:.40} instead.",
                 user_message=f"This text has {len(str(value)):,} characters, and at most "
                 f"{_LONGEST:,} can be saved. Shorten it.",
-            )
-        if name == GOOD_ENOUGH and self.config.has_plan:
-            raise ParameterError(
-                "The option 'good_enough' of Session.set_option must be left alone with a strategy "
-                "of the paper, which does not estimate how many items are wrong. Got "
-                f'{value!r:.40}; use strategy="auto".',
-                user_message="This session does not estimate how many items are wrong, so there is "
-                "nothing to stop at. Set a number of questions instead.",
             )
         if isinstance(value, str):
             check_text(value, f"The option {name!r}")
@@ -245,7 +236,7 @@ class Changes(Regrouping):
         Raises
         ------
         SessionError
-            If a plan of the paper asks, or the session takes no such questions.
+            If the session takes no such questions.
         ParameterError
             If there is no such item or group.
 
@@ -258,9 +249,9 @@ class Changes(Regrouping):
         """
         compares = self.config.ask in SIMILARITIES
         taken = [name for name, asked in KINDS.items() if asked.width == 1 or compares]
-        if self.config.has_plan or kind not in taken:
+        if kind not in taken:
             raise SessionError(
-                "Session.add_question needs the default strategy, and a question that a session "
+                "Session.add_question needs a question that a session "
                 f"with ask={self.config.ask!r} takes: {', '.join(taken)}. Got {kind!r:.40}.",
                 user_message="Items cannot be put into groups by hand in this session: it asks "
                 "its own questions only. Answer those.",

@@ -25,7 +25,6 @@ from askmeans.sessions.results import Results
 from askmeans.sessions.rows import Rows, chunks_at_rest
 from askmeans.sessions.runtime import Runtime
 from askmeans.sessions.store.contract import SessionRecord, Store, Transaction
-from askmeans.sessions.stored import as_written
 from askmeans.spec import SIMILARITIES
 
 __all__ = ["SessionOwner"]
@@ -37,8 +36,7 @@ class SessionOwner(Invitations):
     def __init__(self, store: Store, record: SessionRecord) -> None:
         self._store = store
         self._record = record
-        with as_written(store.url):
-            self.config = Config.from_json(record.config)
+        self.config = Config.of_session(record, store.url)
         self.rows = Rows(store, record)
         self._runtime = Runtime(store, record, self.config, self.rows)
         self._assignment = Assignment(self._runtime)
@@ -287,8 +285,7 @@ class SessionOwner(Invitations):
 
         def take(transaction: Transaction) -> Held:
             state = self._runtime.state
-            n_items = len(self.rows.base if self.config.has_plan else self.rows)
-            told = _checked_answers(listed, n_items, self._runtime.groups.n)
+            told = _checked_answers(listed, len(self.rows), self._runtime.groups.n)
             new = otherwise = 0
             numbers = transaction.add_questions(list(told))
             for number, (asked, kept) in zip(numbers, told.items(), strict=True):
@@ -336,7 +333,7 @@ class SessionOwner(Invitations):
         Raises
         ------
         SessionError
-            If a plan of the paper asks, or an answer is to another kind of question.
+            If an answer is to another kind of question.
         QueryError, AnswerError, KeyConflictError
             As in `hold`; then none is taken in.
 
@@ -350,12 +347,10 @@ class SessionOwner(Invitations):
         """
         listed = list(answers)
         kinds = {answer.kind for answer in listed} - {self.config.ask}
-        if self.config.has_plan or kinds:
+        if kinds:
             raise SessionError(
-                "Gold answers need the default strategy, since a plan of the paper asks its own "
-                "questions only, and must be to questions of the kind that the session asks "
-                f"({self.config.ask}). Got {', '.join(sorted(kinds)) or 'a plan'}; make a session "
-                "without a strategy, or compare people by their agreement (Session.agreement)."
+                "Gold answers must be to questions of the kind that the session asks "
+                f"({self.config.ask}). Got {', '.join(sorted(kinds))}."
             )
 
         def take(transaction: Transaction) -> Held:
@@ -380,8 +375,7 @@ class SessionOwner(Invitations):
     def add_rows(self, X: Any, *, items: Any = None, ids: Any = None) -> None:
         """Add items; they get memberships from what the answers taught, and no answer is lost.
 
-        The default strategy asks about them like about others. The paper's strategies go on asking
-        about the rows the session began with.
+        People are asked about them as about the others.
 
         Parameters
         ----------

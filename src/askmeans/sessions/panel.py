@@ -20,7 +20,6 @@ from askmeans._util.checks import check_name
 from askmeans.exceptions import AnswerError, ParameterError, SessionError
 from askmeans.policy.belief import Belief
 from askmeans.policy.panel import Weighed, audit_order
-from askmeans.policy.stratified import StratifiedPolicy
 from askmeans.queries import MODEL
 from askmeans.queries.values import Row
 from askmeans.sessions.log import EventKind
@@ -270,7 +269,7 @@ class PanelAnswers(Opinions):
         Raises
         ------
         SessionError
-            If the session asks for similarities, or a plan of the paper asks.
+            If the session asks for similarities.
         AnswerError, ParameterError
             If one is no answer, or about no item; then none is taken in.
 
@@ -345,7 +344,7 @@ class PanelAnswers(Opinions):
             said = dict(self._runtime.state.models)
             share = float(self._runtime.state.options.get(AUDIT_SHARE, 0.0))
         n, result = len(self.rows), self._results.result(self._assignment.state_for(None))
-        if not isinstance(policy, StratifiedPolicy) or not said:
+        if not said:
             return PanelReport(
                 items=n, people=result.n_queries, models={}, decided_by_models=0.0,
                 would_change=result.expected_wrong,
@@ -386,7 +385,7 @@ class PanelAnswers(Opinions):
         Raises
         ------
         SessionError
-            If the session asks for similarities, or a plan of the paper asks.
+            If the session asks for similarities.
 
         Examples
         --------
@@ -395,15 +394,12 @@ class PanelAnswers(Opinions):
         [0, 1, 2, 3]
         """
         self._check_panel()
-        policy = self._runtime.policy
-        assert isinstance(policy, StratifiedPolicy)
-        return audit_order(len(self.rows), policy.settings.seed)
+        return audit_order(len(self.rows), self._runtime.policy.settings.seed)
 
     def _check_panel(self) -> None:
         """Refuse models where people are asked something else."""
-        if self.config.has_plan or self.config.ask not in ("group", "membership"):
+        if self.config.ask not in ("group", "membership"):
             raise SessionError(
-                "A panel needs the default strategy, and a session that asks for groups or "
-                f"memberships. Got {self.config.ask!r} with {self.config.strategy['kind']}; for "
-                "others askmeans.llm.ModelOracle answers a fit."
+                "A panel needs a session that asks for groups or memberships. "
+                f"Got {self.config.ask!r}; for others askmeans.llm.ModelOracle answers a fit."
             )

@@ -71,8 +71,8 @@ class Regrouping:
 
     @property
     def can_regroup(self) -> bool:
-        """Whether groups may be added and merged: not where their number is part of a plan."""
-        return not self.config.has_plan and self.config.ask not in SIMILARITIES
+        """Whether groups may be added and merged: not where items are compared."""
+        return self.config.ask not in SIMILARITIES
 
     def add_group(self, name: str, *, annotator: str = ME, key: str | None = None) -> int:
         """Add a group; everything answered before stays, and is silent about it.
@@ -100,7 +100,7 @@ class Regrouping:
         KeyConflictError
             If the key was used for something else, or the group was taken back since.
         SessionError
-            If the session's strategy is one of the paper's, or asks for similarities.
+            If the session asks for similarities.
 
         Examples
         --------
@@ -212,7 +212,7 @@ class Regrouping:
         ParameterError
             If there is no such group, or no other.
         SessionError
-            If the session's strategy is one of the paper's, or asks for similarities.
+            If the session asks for similarities.
 
         Examples
         --------
@@ -422,7 +422,7 @@ class Regrouping:
         wanted, _ = self._runtime.suggestion
         with self._runtime.lock:
             groups = self._runtime.groups
-            enough = wanted is None or wanted <= len(groups.living) or groups.gone
+            enough = wanted <= len(groups.living) or groups.gone
             if enough or len(groups.living) >= len(self.rows):
                 return
 
@@ -441,12 +441,12 @@ class Regrouping:
         return ", ".join(f"{number} {name}" for number, name in names)
 
     def _check_growing(self, what: str) -> None:
-        """Refuse where the number of groups is part of a plan."""
+        """Refuse where items are compared: every result numbers the groups anew."""
         if not self.can_regroup:
             raise SessionError(
-                f"Session.{what} needs the default strategy with questions about groups or "
-                f"memberships. Got ask={self.config.ask!r} with {self.config.strategy['kind']}; "
-                "make a session with that, and import the answers (`askmeans import`).",
+                f"Session.{what} needs a session that asks for groups or memberships. "
+                f"Got ask={self.config.ask!r}; make one, and import the answers "
+                "(`askmeans import`).",
                 user_message=_FIXED,
             )
 
@@ -473,7 +473,7 @@ class Regrouping:
             If there are no rows, this person answered about one of them nothing, or the name is
             taken.
         SessionError
-            If the session does not ask for groups, or its strategy is one of the paper's.
+            If the session does not ask for groups.
 
         Examples
         --------

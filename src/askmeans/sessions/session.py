@@ -116,11 +116,6 @@ class Session(SessionOwner):
         list of Question
             Up to n; empty where there is nothing to ask them now, and `status` says why.
 
-        Raises
-        ------
-        RankError
-            If the answers do not allow a plan of the paper to go on; `undo` may.
-
         Examples
         --------
         >>> open("fruit.db").ask()
@@ -406,8 +401,7 @@ class Session(SessionOwner):
         Returns
         -------
         Undone
-            What was taken back, and which later questions of a plan followed from it. With the
-            default strategy none do: an undo removes evidence.
+            What was taken back.
 
         Raises
         ------
@@ -420,8 +414,8 @@ class Session(SessionOwner):
         >>> question, = session.ask()
         >>> receipt = session.tell(question.id, 0.9)
         >>> undone = session.undo()
-        >>> undone.value, undone.void, session.ask()[0].id == question.id
-        (0.9, (), True)
+        >>> undone.value, session.ask()[0].id == question.id
+        (0.9, True)
         """
         undone = self._assignment.undo(question_id, annotator, key, event)
         if undone.question is None:  # a group, with which the answers go back that were split off
@@ -488,7 +482,7 @@ class Session(SessionOwner):
         -------
         tuple of askmeans.results.ErrorEstimate
             At the counts of answers at which models were learnt, and now; empty before the first
-            answer, and where a plan of the paper asks.
+            answer.
 
         Examples
         --------

@@ -6,10 +6,9 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-from askmeans.exceptions import AskmeansError, InvitationError, QueryError, StoreError
+from askmeans.exceptions import QueryError
 from askmeans.sessions import Question, Receipt, Session, Status
 from askmeans.web.cards import Card, Cards
-from askmeans.web.errors import explain
 from askmeans.web.scale import say, say_fully
 
 __all__ = ["Assignments", "QuestionView"]
@@ -31,7 +30,6 @@ class QuestionView:
     undo_key: str
     shown: float  # when it was drawn up, by the server's clock that only goes forward
     can_undo: bool
-    trouble: str | None = None  # why there is no question, where the session is stuck
 
 
 class Assignments:
@@ -53,15 +51,8 @@ class Assignments:
         A page with a script says that it is still open, so it holds a question for a short time.
         """
         session = self.session
-        trouble = None
-        row: list[Question] = []
-        try:
-            seconds = _LEASE if by_script else None
-            row = session.ask_row(annotator=annotator, lease_seconds=seconds)
-        except (StoreError, InvitationError):
-            raise
-        except AskmeansError as error:  # the answers do not allow to go on: say so, offer undo
-            trouble = explain(error)
+        seconds = _LEASE if by_script else None
+        row = session.ask_row(annotator=annotator, lease_seconds=seconds)
         card = None
         if wanted is not None:
             card = self._wanted(wanted, annotator, row)
@@ -77,7 +68,6 @@ class Assignments:
             undo_key=secrets.token_urlsafe(12),
             shown=time.monotonic(),
             can_undo=annotator in status.annotators,
-            trouble=trouble,
         )
 
     def renew(self, annotator: str) -> None:
@@ -128,11 +118,7 @@ class Assignments:
             return self.give(question, annotator, key, value)
         told = None if value == "unsure" else value
         receipt = session.change(question, told, annotator=annotator, key=key)
-        text = self._said(receipt)
-        if receipt.void:
-            followed = _many(len(receipt.void))
-            text += f" {followed} followed from the old answer and may not come again."
-        return text
+        return self._said(receipt)
 
     def undo(self, annotator: str, key: str, question: int | None, event: int | None) -> str:
         """Take an answer or a skip back, that of the event where one is meant. What it was."""
@@ -147,8 +133,6 @@ class Assignments:
         text = f"Taken back: {what} to question {undone.question.id}."
         if undone.group is not None:
             text = f"Taken back: the new group {undone.group}, and the item that was put there."
-        if undone.void:
-            text += f" {_many(len(undone.void))} followed from it and may not come again."
         return text
 
     def _said(self, receipt: Receipt) -> str:
@@ -157,7 +141,7 @@ class Assignments:
         if receipt.kind == "skip":
             return f"Skipped question {number}: it comes again later, or for somebody else."
         late = ""
-        if receipt.late:  # all answers are evidence, but for a plan of the paper
+        if receipt.late:  # it is evidence, unless an owner decided the question
             late = f" (it came late{', but it counts' if receipt.counts else ': another counts'})"
         again = ", as before" if receipt.repeated else ""
         value = say_fully(receipt.value, self.session.config.ask, self.session.group_names)
@@ -188,8 +172,3 @@ class Assignments:
         if mine.kind != "skip":
             before = say(mine.value, self.session.group_names, question.kind)
         return self.cards.card(question, annotator, before=before)
-
-
-def _many(count: int) -> str:
-    """So many later questions."""
-    return "One later question" if count == 1 else f"{count} later questions"

@@ -98,12 +98,11 @@ QuestionOut = _out(
     Question, "A question.", kind=Literal["membership", "group", "pair", "triplet", "relative"]
 )
 QuestionsOut: Any = GenericAlias(list, (QuestionOut,))
-ReceiptOut = _out(Receipt, "That something was kept.", "counts", "gold", "void")
+ReceiptOut = _out(Receipt, "That something was kept.", "counts", "gold")
 ReceiptsOut: Any = GenericAlias(list, (ReceiptOut,))
 UndoneOut = _out(
-    Undone, "What was taken back, and which later questions followed from it.",
-    "reopened", "value_now", "group", receipt=ReceiptOut, question=QuestionOut | None,
-    void=QuestionsOut,
+    Undone, "What was taken back.", "reopened", "value_now", "group", receipt=ReceiptOut,
+    question=QuestionOut | None,
 )  # fmt: skip
 EstimateOut = _out(
     Estimate, "Questions and minutes left, as a range with its basis.", "seconds_per_question",

@@ -5,7 +5,7 @@ import re
 from fastapi import APIRouter, HTTPException, Request
 from starlette.responses import FileResponse, RedirectResponse, Response, StreamingResponse
 
-from askmeans._util.checks import whole_number
+from askmeans._util.checks import parse_digits
 from askmeans.sessions.display import IMAGE_TYPES
 from askmeans.sessions.store import thumbnails_of
 from askmeans.tables.pictures import thumbnail
@@ -30,7 +30,7 @@ _FOUND = 50  # items that a search lists
 def add_results(router: APIRouter, context: AppContext) -> None:
     """The result, and why an item is where it is."""
     session = context.session
-    can_decide = session.config.ask == "group" and not session.config.has_plan
+    can_decide = session.config.ask == "group"
 
     @router.get("/results")
     async def results(request: Request, stopped: bool = False) -> Response:
@@ -88,7 +88,7 @@ def add_results(router: APIRouter, context: AppContext) -> None:
         wanted = q.strip()
         if q in ids or wanted in ids:
             return RedirectResponse(f"/items/{ids.index(q if q in ids else wanted)}", 303)
-        number = whole_number(wanted)
+        number = parse_digits(wanted)
         if number is not None and number < len(ids):
             return RedirectResponse(f"/items/{number}", 303)
         found = rows.find(wanted) if wanted else []
