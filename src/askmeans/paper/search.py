@@ -45,7 +45,7 @@ def search_cuts(
     """
     S = n_thresholds(precision)
     thresholds = np.linspace(precision, S * precision, S) - _SLACK
-    bounds = _Bounds(n_items, len(clusters), S)
+    bounds = Bounds(n_items, len(clusters), S)
     if not known.faithful:
         for place, cluster in enumerate(clusters):
             values = known.values[:, cluster]
@@ -72,7 +72,7 @@ def search_cuts(
             bounds.learn(places[distinct], ranks, values, thresholds)
 
 
-class _Bounds:
+class Bounds:
     """For each cluster and threshold, bounds of the rank of the last item above it."""
 
     def __init__(self, n_items: int, n_clusters: int, n_levels: int) -> None:
