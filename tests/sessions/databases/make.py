@@ -18,7 +18,7 @@ def make(path: Path) -> None:
     with sessions.create(
         path, X, n_clusters=2, ask="membership", items=ITEMS, ids=ITEMS, random_state=0
     ) as session:
-        session.hold(
+        session.import_answers(
             [Answer(round=0, kind="membership", items=(0,), cluster=0, repeat=0, value=0.0)]
         )
         first, second = session.ask(2, annotator="ann")
@@ -28,12 +28,12 @@ def make(path: Path) -> None:
         session.unsure(third.id, annotator="robert")
         session.undo(annotator="robert")
         session.tell(third.id, 0.5, annotator="robert")
-        session.rename(0, "large")
-        session.pause()
-        session.resume()
+        session.groups.rename(0, "large")
+        session.settings.pause()
+        session.settings.resume()
         session.add_rows([[2.5]], items=["quince"], ids=["quince"])
-        session.invite("robert", role="owner")
-        session.pseudonymize("robert", "bob")
+        session.people.invite("robert", role="owner")
+        session.people.pseudonymize("robert", "bob")
 
 
 if __name__ == "__main__":
