@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.preprocessing import StandardScaler
 
-from askmeans.budgets import noisy_repetitions
+from askmeans.budgets import noisy_repetitions, plan_budget
 from askmeans.datasets import make_cores_and_arms
 from askmeans.datasets.planted import Planted
 from askmeans.driver import run
@@ -138,9 +138,10 @@ def hidden(*, data: str, budget: int, runs: int, seed: int) -> list[Series]:
     task, U = _hidden_task(data)
     n, k = U.shape
     found = []
-    for curve, kind in (("two-phase", TwoPhase), ("sequential", Sequential)):
+    kinds: dict[str, type[Strategy]] = {"two-phase": TwoPhase, "sequential": Sequential}
+    for curve, kind in kinds.items():
         try:
-            strategy: Strategy = kind.from_budget(budget, n, k)
+            strategy = plan_budget(budget, n, k, kind=kind).strategy
         except BudgetError:
             continue  # too small for this one
         rngs = generators(seed, HIDDEN, data, n=runs)

@@ -292,10 +292,12 @@ class _Driver:
         why = clustering.diagnostics.stopped or "precision"  # the paper's strategies
         if stopped:
             why = "interrupted" if self.interrupted else "budget"
-        clustering = replace(clustering, diagnostics=replace(clustering.diagnostics, stopped=why))
         return Result(
-            clustering=clustering,
-            complete=clustering.complete and not stopped,
+            clustering=replace(
+                clustering,
+                complete=clustering.complete and not stopped,
+                diagnostics=replace(clustering.diagnostics, stopped=why),
+            ),
             n_queries=self.n_asked,
             n_queries_raw=self.ledger.n_raw - self.raw_before,
             n_rounds=self.ledger.n_rounds - self.rounds_before,

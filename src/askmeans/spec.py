@@ -1,4 +1,4 @@
-"""PlanSpec: the parameters that determine the questions, as a validated record and as JSON."""
+"""PlanSpec: all parameters that determine the questions, as a validated record and as JSON."""
 
 import dataclasses
 import json
@@ -7,7 +7,7 @@ import warnings
 from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Integral
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
@@ -20,12 +20,12 @@ from askmeans.paper.pool_sizes import Route, least_questions
 from askmeans.paper.similarities import Similarities
 from askmeans.policy import Policy
 from askmeans.policy.growing import GrowingPolicy
-from askmeans.policy.stratified import StratifiedPolicy
+from askmeans.policy.stratified import Ask, StratifiedPolicy
 from askmeans.strategies import Sequential, Strategy, Stratified, TwoClusters, TwoPhase
 
 __all__ = ["ASK", "SIMILARITIES", "PlanSpec", "as_seed", "default_ask"]
 
-ASK = ("membership", "group", "similarity", "pairwise", "relative")
+ASK: tuple[str, ...] = get_args(Ask)
 SIMILARITIES = ("similarity", "pairwise", "relative")
 _DEFAULT_ONLY = ("group", "relative")  # kinds that the strategies of the paper do not have
 _NAMED: dict[str, type[Strategy]] = {
@@ -60,9 +60,6 @@ class PlanSpec:
         """Make a record with plain numbers and a strategy object.
 
         An invalid parameter is a ParameterError that names the owner.
-
-        >>> PlanSpec.checked("me", n_clusters=3, levels=5).strategy.max_items
-        100
         """
         spec = cls(**raw)
         check_number(spec.n_clusters, "n_clusters", owner, integer=True, minimum=1)
@@ -98,9 +95,6 @@ class PlanSpec:
 
         Missing fields have their defaults and unknown ones are ignored, unknown fields of a
         strategy with a StoredSettingWarning.
-
-        >>> PlanSpec.from_json({"n_clusters": 2, "strategy": {"kind": "Stratified"}, "new": 1}).seed
-        0
         """
         known = {field.name for field in dataclasses.fields(cls)}
         fields = {name: value for name, value in values.items() if name in known}
@@ -113,9 +107,6 @@ class PlanSpec:
 
         So another default in a later version does not change a stored record. A strategy of
         another package is a ParameterError.
-
-        >>> PlanSpec.checked("me", n_clusters=2, strategy="two-phase").to_json()["strategy"]["kind"]
-        'TwoPhase'
         """
         strategy = _as_strategy(self.strategy, "PlanSpec")
         kind = type(strategy).__name__
@@ -137,10 +128,6 @@ class PlanSpec:
         """Make the policy or plan for this data; equal calls make equal ones.
 
         `noisy` states whether similarities are noisy; None detects it from the answers.
-
-        >>> spec = PlanSpec.checked("me", n_clusters=2, strategy="two-phase", budget=20)
-        >>> next(spec.make([[0.0], [1.0], [9.0]]))
-        <MembershipQueries: 100 questions>
         """
         rng = np.random.default_rng(self.seed)
         similar, strategy = self._similar, self._prepared(noisy=noisy)
@@ -156,12 +143,7 @@ class PlanSpec:
         return repeated(plan, self.repeats, how="median" if similar else "mean")
 
     def make_growing(self, X: Any, most: int) -> Policy:
-        """Make the policy that learns the number of clusters, from this one's to `most`.
-
-        >>> spec = PlanSpec.checked("me", n_clusters=2, ask="group")
-        >>> spec.make_growing([[0.0], [1.0], [9.0]], 3).n_clusters
-        2
-        """
+        """Make the policy that learns the number of clusters, from this one's to `most`."""
         if self.ask != "group":
             raise ParameterError(
                 "The 'n_clusters' parameter must be a number unless ask=\"group\". "

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from askmeans import TwoPhase, sessions
+from askmeans import sessions
 from askmeans._util.text import is_clean
 from askmeans.cli.answer_files import session_answers
 from askmeans.exceptions import AnswerError
@@ -25,9 +25,7 @@ def make(tmp_path):
     def create(name, **options):
         given = {"n_clusters": 2, "ids": IDS, "cluster_names": ["=small", "large"]} | options
         X = np.arange(len(IDS), dtype=float)[:, None] ** 2
-        return sessions.create(
-            tmp_path / name, X, strategy=TwoPhase(sample_size=len(IDS)), random_state=0, **given
-        )
+        return sessions.create(tmp_path / name, X, ask="membership", random_state=0, **given)
 
     return create
 
@@ -62,7 +60,9 @@ def test_no_cell_of_an_export_is_a_formula_and_numbers_stay_numbers(make, askmea
         assert cells
         assert not [cell for cell in cells if cell[:1] in "=+@\t\r" and cell]
     memberships = pd.read_csv(tmp_path / "s.memberships.csv", keep_default_na=False)
-    assert list(memberships.columns) == ["id", "group", "share", "decided_by", "'=small", "large"]
+    assert list(memberships.columns) == [
+        "id", "group", "share", "confidence", "decided_by", "'=small", "large",
+    ]  # fmt: skip
     assert {"'=1+1", "''=1+1", "-2", "''-2"} <= set(memberships["id"])
     assert memberships["large"].dtype == float
     assert pd.read_csv(tmp_path / "s.centers.csv").columns[1] == "'@f"
@@ -84,9 +84,7 @@ def test_exported_answers_have_the_groups_name_and_are_taken_in_anywhere(make, a
 
 def test_memberships_below_a_millionth_are_written_as_zero(askmeans, tmp_path):
     X = np.array([0.0, 1.0, 2.0, 1e6 - 1, 1e6, 1e6 + 1])[:, None]
-    session = sessions.create(
-        tmp_path / "s.db", X, n_clusters=2, strategy=TwoPhase(sample_size=3), random_state=0
-    )
+    session = sessions.create(tmp_path / "s.db", X, n_clusters=2, ask="membership", random_state=0)
     with session:
         found = session.result().memberships
     askmeans("export", "s.db", cwd=tmp_path)
@@ -216,7 +214,7 @@ def test_items_of_no_group_are_exported_as_none_of_these(groups, askmeans, tmp_p
 
 
 def test_a_group_may_be_called_like_a_column(groups, askmeans, tmp_path):
-    groups.rename(0, "share")
+    groups.groups.rename(0, "share")
     put(groups, 0, 0)
     put(groups, 12, 1)
     _, table = written(askmeans, tmp_path)

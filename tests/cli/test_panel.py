@@ -67,7 +67,7 @@ def test_a_model_answers_ahead_and_the_report_says_what_rests_on_it(askmeans, da
         again = json.loads(panel(askmeans, database, server, "--json").stdout)
         assert len(server.trace) == 60  # nothing is asked twice
     assert again["cost"]["calls"] == 0
-    score = again["models"]["small"]
+    score = again["advisers"]["small"]
     assert (score["agreement"], score["together"], score["audited"] >= 3) == (1.0, 20, True)
     assert again["audit_share"] == 0.2
     said = askmeans("panel", database, cwd=database.parent).stdout

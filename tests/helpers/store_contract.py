@@ -199,16 +199,16 @@ class StoreContract:
         with store.write(mine) as transaction:
             for digest in ("a", "b", "a"):  # the first again, whose commit was not confirmed
                 transaction.invite(self.invitation(digest))
-        now, (first, second) = other.people.invites(mine)
+        now, (first, second) = other.invites(mine)
         assert (first.digest, second.digest) == ("a", "b")
         assert (first.name, first.role, first.until, first.used) == ("Ada", "annotator", 1e12, None)
-        assert other.people.invites(mine, "b")[1] == [second]
+        assert other.invites(mine, "b")[1] == [second]
         with other.write(mine) as transaction:
             assert transaction.invites() == [first, second]
             assert transaction.invites(second.id) == [second]
         with other.write(theirs) as transaction:
             assert transaction.invites(second.id) == []
-        assert other.people.invites(mine, "c")[1] == other.people.invites(theirs, "a")[1] == []
+        assert other.invites(mine, "c")[1] == other.invites(theirs, "a")[1] == []
         with other.write(theirs) as transaction:  # somebody else's number ends nothing
             transaction.revoke(first.id)
         assert store.invites(mine)[1] == [first, second]

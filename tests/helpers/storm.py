@@ -258,7 +258,7 @@ def storm(folder, database, acts, seed, crashing=None):
         if act == "kill":
             crew.kill_server()
         elif act == "revoke":
-            crew.people.revoke()
+            crew.revoke()
         else:
             crashing.stop("immediate")
             crashing.start()

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from askmeans import Stratified, TwoPhase, sessions
+from askmeans import sessions
 from askmeans.exceptions import (
     BudgetError,
     KeyConflictError,
@@ -51,12 +51,7 @@ STEP = st.one_of(
     st.tuples(st.just("gold"), WHO, st.integers(0, 5)),
 )
 REFUSED = (BudgetError, KeyConflictError, ParameterError, QueryError, SessionError)
-STRATEGIES = {
-    "plan": {"strategy": TwoPhase(sample_size=3, precision=0.5)},
-    "policy": {"strategy": Stratified(), "ask": "membership"},
-    "groups": {"strategy": Stratified(), "ask": "group"},
-}
-SETTINGS = {"annotations": [1, 2], "budget": [None, 6], "strategy": list(STRATEGIES)}
+SETTINGS = {"annotations": [1, 2], "budget": [None, 6], "ask": ["membership", "group"]}
 
 
 @pytest.fixture(scope="module")
@@ -65,11 +60,11 @@ def templates(tmp_path_factory):
     folder = tmp_path_factory.mktemp("templates")
     made = {}
     for kind in product(*SETTINGS.values()):
-        annotations, budget, strategy = kind
-        path = folder / f"{annotations}-{budget}-{strategy}.db"
+        annotations, budget, ask = kind
+        path = folder / f"{annotations}-{budget}-{ask}.db"
         sessions.create(
             path, [[0.0], [1.0], [2.0], [7.0], [8.0], [9.0]], n_clusters=2,
-            annotations=annotations, budget=budget, random_state=0, **STRATEGIES[strategy],
+            annotations=annotations, budget=budget, random_state=0, ask=ask,
         ).close()  # fmt: skip
         made[kind] = path
     return made

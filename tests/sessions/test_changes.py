@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from askmeans import TwoPhase, sessions
+from askmeans import sessions
 from askmeans.exceptions import ParameterError, SessionError
 
 X = [[1.0], [2.0], [8.0], [9.0], [1.5], [8.5]]
@@ -64,16 +64,6 @@ def test_what_the_session_was_made_with_is_good_enough_until_decided(tmp_path):
         decided = made.settings.set_option("good_enough", 0.25)
         made.history.take_back(decided.event)
         assert made.settings.options["good_enough"] == 0.05
-
-
-def test_nothing_is_good_enough_for_a_strategy_that_estimates_nothing(tmp_path):
-    strategy = TwoPhase(sample_size=4)
-    X = [[0.0], [0.1], [5.0], [5.1]]
-    with sessions.create(tmp_path / "s.db", X, n_clusters=2, strategy=strategy) as made:
-        with pytest.raises(ParameterError, match="must be left alone with a strategy") as refusal:
-            made.settings.set_option("good_enough", 0.25)
-        assert "does not estimate" in refusal.value.user_message
-        assert made.history.changes() == []
 
 
 def test_pinned_items_are_the_first_examples(session):
@@ -203,12 +193,3 @@ def test_the_error_curve_has_the_milestones_and_now_and_is_the_same_after_a_reop
         assert [each.error for each in again.error_curve()] == pytest.approx(
             [each.error for each in curve]
         )
-
-
-def test_a_plan_of_the_paper_has_no_error_curve(tmp_path):
-    with sessions.create(
-        tmp_path / "plan.db", X, n_clusters=2, strategy=TwoPhase(sample_size=4), random_state=0
-    ) as made:
-        assert made.error_curve() == ()
-        with pytest.raises(SessionError, match="default strategy"):
-            made.add_question("membership", (0,), 1)

@@ -19,7 +19,7 @@ def gold(told=KNOWN):
 
 @pytest.fixture
 def session(make):
-    made = make(strategy="auto", ask="group", cluster_names=NAMES)
+    made = make(ask="group", cluster_names=NAMES)
     assert made.people.add_gold(gold()).new == 2
     return made
 
@@ -62,7 +62,7 @@ WIDE = [[float(row)] for row in range(300)]
 
 @pytest.fixture
 def wide(make):
-    made = make(X=WIDE, strategy="auto", ask="group", cluster_names=NAMES)
+    made = make(X=WIDE, ask="group", cluster_names=NAMES)
     made.people.add_gold(gold(MANY))
     return made
 
@@ -78,7 +78,7 @@ def test_one_question_in_ten_is_gold_at_places_that_differ(wide):
 
 @pytest.mark.parametrize("at_once", [1, 7, 30])
 def test_places_of_gold_follow_from_the_seed_whatever_is_asked_at_once(make, wide, at_once):
-    same = make("same.db", X=WIDE, strategy="auto", ask="group", cluster_names=NAMES)
+    same = make("same.db", X=WIDE, ask="group", cluster_names=NAMES)
     same.people.add_gold(gold(MANY))
     assert places_of_gold(same, "Ada", at_once=at_once)[0] == places_of_gold(wide, "Ada")[0]
 
@@ -133,7 +133,7 @@ def test_a_gold_question_looks_like_any_other(session):
 
 
 def test_a_gold_item_is_asked_about_as_a_row_where_others_are(make):
-    session = make(strategy="auto", ask="membership", cluster_names=NAMES)
+    session = make(ask="membership", cluster_names=NAMES)
     known = [
         Answer(round=0, kind="membership", items=(row,), cluster=j, repeat=0, value=float(j == 0))
         for row in (7, 8) for j in range(3)
@@ -152,7 +152,7 @@ def test_a_gold_item_is_asked_about_as_a_row_where_others_are(make):
 
 @pytest.mark.parametrize("ask", ["group", "membership"])
 def test_what_is_asked_as_gold_is_no_example_of_its_group_unless_the_owner_pins_it(make, ask):
-    session = make(strategy="auto", ask=ask, cluster_names=NAMES)
+    session = make(ask=ask, cluster_names=NAMES)
     asked = session.ask(3, annotator="Bo")
     for question in asked:
         session.tell(question.id, 1 if ask == "group" else 1.0, annotator="Bo")
@@ -171,7 +171,7 @@ def test_what_is_asked_as_gold_is_no_example_of_its_group_unless_the_owner_pins_
 
 
 def test_gold_questions_cost_no_budget(make):
-    session = make(strategy="auto", ask="group", cluster_names=NAMES, budget=GOLD_EVERY)
+    session = make(ask="group", cluster_names=NAMES, budget=GOLD_EVERY)
     session.people.add_gold(gold())
     rows, _ = answer(session, GOLD_EVERY + 1)
     assert len(set(rows) & KNOWN.keys()) == 1
@@ -212,7 +212,7 @@ def test_an_answer_to_a_gold_question_can_be_undone_and_given_again(session):
     assert session.ask(annotator="Ada") == [question]
 
 
-def test_gold_that_is_there_stays_and_what_is_none_is_refused(session, make):
+def test_gold_that_is_there_stays_and_what_is_none_is_refused(session):
     assert session.people.add_gold(gold()) == session.people.add_gold(gold())
     again = session.people.add_gold(gold({7: (0.0, 0.0, 1.0), 9: (0.0, 0.0, 1.0)}))
     assert (again.new, again.existing, again.conflicting) == (1, 0, 1)
@@ -225,8 +225,6 @@ def test_gold_that_is_there_stays_and_what_is_none_is_refused(session, make):
     pair = Answer(round=0, kind="pair", items=(0, 1), cluster=None, repeat=0, value=1.0)
     with pytest.raises(SessionError, match=r"kind that the session asks \(group\)"):
         session.people.add_gold([pair])
-    with pytest.raises(SessionError, match="default strategy"):
-        make("plan.db").people.add_gold([])
     assert session.history.last_event == before
     with pytest.raises(ParameterError, match="somebody's own name"):
         session.ask(annotator="gold")

@@ -172,7 +172,7 @@ def test_a_move_needs_the_invitation_as_it_is_when_the_move_is_written(session, 
         if ending == "revoked":
             other.people.revoke("Ada")
         elif ending == "expired":
-            change(other, f"until = 1.0 WHERE id = {ada.people.invite}")
+            change(other, f"until = 1.0 WHERE id = {ada.invite}")
         else:
             other.people.pseudonymize("Ada")
         before, leases = other.history.audit(), other._store.leases(1)[1]

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from last_bits import same_but_for_rounding
 
-from askmeans import TwoPhase, sessions
+from askmeans import sessions
 from askmeans.exceptions import AnswerError, ParameterError, SessionError
 
 NAMES = ["a", "b", "c"]
@@ -14,7 +14,7 @@ NAMES = ["a", "b", "c"]
 @pytest.fixture
 def group(make):
     """A session that asks three people for groups."""
-    return make(strategy="auto", ask="group", annotations=3, cluster_names=NAMES)
+    return make(ask="group", annotations=3, cluster_names=NAMES)
 
 
 def say(session, told):
@@ -63,7 +63,7 @@ def test_who_differs_from_whom_and_where_is_told(group):
 
 
 def test_memberships_are_compared_as_numbers_and_by_their_group(make):
-    session = make(strategy="auto", ask="membership", annotations=2, cluster_names=NAMES)
+    session = make(ask="membership", annotations=2, cluster_names=NAMES)
     for cluster, values in ((0, (0.0, 0.25)), (0, (1.0, 1.0)), (1, (0.0, 1.0)), (1, (1.0, 0.0))):
         row = session.status().answered
         question = session.add_question("membership", (row,), cluster)
@@ -104,25 +104,10 @@ def test_a_decision_counts_instead_of_the_answers_until_it_is_taken_back(group, 
     assert [event.undone for event in group.history.audit()][-2:] == [True, False]
 
 
-def test_a_plan_goes_on_with_what_was_decided(make, kit):
-    session = make(strategy=TwoPhase(sample_size=6), annotations=2)
-    (question,) = session.ask(annotator="Ada")
-    session.tell(question.id, 0.0, annotator="Ada")
-    assert session.ask(annotator="Bo") == [question]
-    session.people.adjudicate(question.id, 1.0)
-    assert session.ask(annotator="Bo") != [question]
-    kit.answer(session, annotator="Ada")
-    kit.answer(session, annotator="Bo")
-    (kept,) = [a for a in session.result().history if (a.items, a.cluster) == (
-        question.items, question.cluster)]  # fmt: skip
-    assert kept.value == 1.0
-
-
-@pytest.mark.parametrize("strategy", ["auto", TwoPhase(sample_size=6)])
 def test_what_was_decided_is_not_asked_again_where_its_answers_are_taken_back(
-    make, kit, again, end_leases, strategy
+    make, kit, again, end_leases
 ):
-    session = make(strategy=strategy, ask="membership")
+    session = make()
     question, other = session.ask(2, annotator="Ada")
     session.tell(question.id, 0.0, annotator="Ada")
     session.people.adjudicate(question.id, 1.0)
@@ -153,7 +138,7 @@ def test_what_cannot_be_decided_is_refused_and_changes_nothing(group):
 
 
 def test_more_opinions_of_one_question_can_be_wanted(make):
-    session = make(strategy="auto", ask="group", cluster_names=NAMES)
+    session = make(ask="group", cluster_names=NAMES)
     (question,) = session.ask(annotator="Ada")
     session.tell(question.id, 0, annotator="Ada")
     session.people.want_opinions(question.id, 3)
@@ -166,7 +151,7 @@ def test_more_opinions_of_one_question_can_be_wanted(make):
 
 
 def test_where_two_disagree_others_are_asked_up_to_the_most(make, again):
-    session = make(strategy="auto", ask="group", annotations=(2, 4), cluster_names=NAMES)
+    session = make(ask="group", annotations=(2, 4), cluster_names=NAMES)
     (first,) = session.ask(annotator="Ada")
     assert session.ask(annotator="Bo") == [first]
     session.tell(first.id, 0, annotator="Ada")
@@ -187,7 +172,7 @@ def test_where_two_disagree_others_are_asked_up_to_the_most(make, again):
 @pytest.mark.parametrize("ask", ["group", "membership"])
 def test_where_models_expected_another_answer_one_more_is_asked(make, again, ask):
     X = [[float(row % 2), 0.01 * row] for row in range(40)]
-    session = make(strategy="auto", ask=ask, annotations=(1, 3), X=X, n_clusters=2)
+    session = make(ask=ask, annotations=(1, 3), X=X, n_clusters=2)
 
     def say(question, wrong=False, annotator="Ada"):
         group = question.items[0] % 2 ^ wrong
@@ -212,9 +197,8 @@ def test_where_models_expected_another_answer_one_more_is_asked(make, again, ask
 
 
 def test_one_opinion_and_more_needs_models(make):
-    for options in ({}, {"strategy": "auto", "ask": "similarity"}):
-        with pytest.raises(ParameterError, match=r"'annotations'.* at least 2 .* use \(2, 3\)"):
-            make("other.db", annotations=(1, 3), **options)
+    with pytest.raises(ParameterError, match=r"'annotations'.* at least 2 .* use \(2, 3\)"):
+        make("other.db", annotations=(1, 3), ask="similarity")
 
 
 @pytest.mark.parametrize("annotations", [0, (0, 3), (3, 2), (2, 3, 4), (2, "3"), "2-3"])

@@ -21,7 +21,7 @@ X = np.array([[0.0, 0.0], [9.0, 0.0], [0.0, 9.0]])[LABELS] + np.random.default_r
 
 @pytest.fixture
 def session(make):
-    return make(X=X, n_clusters=2, strategy="auto", cluster_names=NAMES)
+    return make(X=X, n_clusters=2, ask="group", cluster_names=NAMES)
 
 
 def told(session, count, n_groups):
@@ -270,7 +270,7 @@ def test_the_last_group_and_one_that_is_not_there_are_not_removed(session):
 
 
 def test_memberships_of_a_removed_group_are_not_asked(make):
-    session = make(X=X, n_clusters=3, strategy="auto", ask="membership", cluster_names=list("abc"))
+    session = make(X=X, n_clusters=3, ask="membership", cluster_names=list("abc"))
     held = session.ask(6)
     for question in held[3:]:
         session.tell(question.id, float(LABELS[question.items[0]] == question.cluster))
@@ -312,7 +312,7 @@ def test_a_group_that_something_else_is_in_stays_when_its_first_answer_is_undone
 
 
 def test_only_a_question_about_groups_is_answered_with_a_new_one(make):
-    session = make(X=X, n_clusters=2, strategy="auto", ask="membership")
+    session = make(X=X, n_clusters=2, ask="membership")
     (question,) = session.ask()
     with pytest.raises(SessionError, match="question about groups"):
         session.groups.add_for(question.id, "large")
@@ -341,23 +341,20 @@ def test_groups_that_are_not_two_are_not_merged(session):
 
 
 def test_there_are_no_more_groups_than_items(make):
-    session = make(X=[[0.0], [1.0]], n_clusters=2, strategy="auto")
+    session = make(X=[[0.0], [1.0]], n_clusters=2, ask="group")
     with pytest.raises(ParameterError, match="at most n_samples=2"):
         session.groups.add("third")
 
 
-@pytest.mark.parametrize("options", [{}, {"strategy": "auto", "ask": "similarity"}])
-def test_the_number_of_groups_is_part_of_a_plan(make, options):
-    session = make(**options)
+def test_groups_of_a_session_that_compares_items_are_fixed(make):
+    session = make(ask="similarity")
     for move in (lambda: session.groups.add("d"), lambda: session.groups.merge(0, 1)):
-        with pytest.raises(
-            SessionError, match="needs a session that asks for groups or memberships"
-        ):
+        with pytest.raises(SessionError, match="needs a session that asks for groups"):
             move()
 
 
 def test_memberships_are_asked_of_a_new_group_too(make):
-    session = make(X=X, n_clusters=2, strategy="auto", ask="membership", cluster_names=NAMES)
+    session = make(X=X, n_clusters=2, ask="membership", cluster_names=NAMES)
     for _ in range(8):
         (question,) = session.ask()
         session.tell(question.id, float(LABELS[question.items[0]] == question.cluster))
@@ -392,7 +389,7 @@ def test_two_processes_add_groups_of_different_numbers(session, again):
 
 
 def test_a_group_of_memberships_that_was_taken_back_leaves_the_others_their_numbers(make):
-    session = make(X=X, n_clusters=2, strategy="auto", ask="membership", cluster_names=NAMES)
+    session = make(X=X, n_clusters=2, ask="membership", cluster_names=NAMES)
     session.groups.add("wrong")
     session.undo()
     assert session.groups.add("large") == 3
@@ -407,7 +404,7 @@ def test_a_group_of_memberships_that_was_taken_back_leaves_the_others_their_numb
 
 
 def test_a_session_may_find_out_how_many_groups_there_are(make, again):
-    session = make(X=X, n_clusters="auto", strategy="auto")
+    session = make(X=X, n_clusters="auto", ask="group")
     assert session.groups.names == ["Group A", "Group B"]
     while questions := session.ask():
         label = int(LABELS[questions[0].items[0]])
@@ -420,7 +417,7 @@ def test_a_session_may_find_out_how_many_groups_there_are(make, again):
 
 
 def test_a_group_that_was_taken_back_does_not_come_again_by_itself(make):
-    session = make(X=X, n_clusters="auto", strategy="auto", cluster_names=NAMES)
+    session = make(X=X, n_clusters="auto", ask="group", cluster_names=NAMES)
     while len(session.groups) == 2:
         told(session, 1, 2)
     assert session.groups.names == [*NAMES, "Group C"]
@@ -429,7 +426,7 @@ def test_a_group_that_was_taken_back_does_not_come_again_by_itself(make):
     assert session.groups.names == NAMES
 
 
-@pytest.mark.parametrize("options", [{}, {"strategy": "auto", "ask": "membership"}])
+@pytest.mark.parametrize("options", [{}, {"ask": "membership"}])
 def test_only_a_session_that_asks_for_groups_finds_out_how_many(make, options):
     with pytest.raises(ParameterError, match=r"'n_clusters' parameter .* Got 'auto'"):
         make(n_clusters="auto", **options)

@@ -77,7 +77,7 @@ def test_without_a_valid_token_every_operation_replies_401_and_changes_nothing(
 
 @pytest.mark.parametrize(("model", "names"), [
     ("ReceiptOut", "annotator at event key kind late question repeated undone value"),
-    ("UndoneOut", "kind question receipt value void"),
+    ("UndoneOut", "kind question receipt value"),
     ("HoldingOut", "annotator question seconds"),
     ("StatusOut", "annotators answered budget error_basis estimated_error held holding leased left "
      "name notes open round settled state suggested_clusters suggestion"),

@@ -475,7 +475,7 @@ def test_which_of_two_an_item_is_more_like_is_answered_by_keys_and_buttons(
     tmp_path, sit_down, tools, check
 ):
     path = tmp_path / "relative.db"
-    tools.make_fruit(path, ask="relative", strategy="auto", cluster_names=None).close()
+    tools.make_fruit(path, ask="relative", cluster_names=None).close()
     with tools.serving(path, settle_seconds=0.0) as address:
         page = sit_down(address)
         expect(page.locator("h1")).to_contain_text("more like the left or the right one?")

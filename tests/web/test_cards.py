@@ -74,8 +74,9 @@ def test_the_row_of_an_item_tells_what_is_answered_asked_and_left(tmp_path, tool
     with tools.make_fruit(
         tmp_path / "three.db", n_clusters=3, cluster_names=["a", "b", "c"]
     ) as session:
-        first, second = session.ask_row(annotator="ann")
-        assert first.items == second.items
+        first, second = (
+            session.add_question("membership", (0,), j, annotator="ann") for j in (0, 1)
+        )
         session.tell(first.id, 0.25, annotator="ann")
         row = session.ask_row(annotator="ann")
         assert row == [second]
@@ -84,17 +85,6 @@ def test_the_row_of_an_item_tells_what_is_answered_asked_and_left(tmp_path, tool
             ("a", True, False, first.id), ("b", False, True, second.id), ("c", False, False, None),
         ]  # fmt: skip
         assert card.used == 0.25
-
-
-def test_the_row_of_an_item_is_leased_as_a_whole(tmp_path, tools):
-    with tools.make_fruit(
-        tmp_path / "three.db", n_clusters=3, cluster_names=["a", "b", "c"]
-    ) as session:
-        mine, others = session.ask_row(annotator="ann"), session.ask_row(annotator="bob")
-        assert len(mine) == len(others) == 2
-        assert {question.items for question in mine} != {question.items for question in others}
-        session.skip(mine[1].id, annotator="ann")
-        assert session.ask_row(annotator="ann") == mine[:1]  # what was skipped stays away
 
 
 def test_many_fields_unfold_and_nothing_is_left_out(tmp_path, tools):
@@ -125,7 +115,7 @@ def test_beside_a_text_numbers_unfold_and_an_item_has_one_name(tmp_path, tools):
 
 
 def test_every_group_has_its_colour_its_key_and_examples_in_a_line(tmp_path, tools):
-    with tools.make_fruit(tmp_path / "three.db", strategy="auto") as session:
+    with tools.make_fruit(tmp_path / "three.db", ask="group") as session:
         (question,) = session.ask(annotator="ann")
         session.tell(question.id, 1, annotator="ann")
         (question,) = session.ask(annotator="ann")
@@ -137,7 +127,7 @@ def test_every_group_has_its_colour_its_key_and_examples_in_a_line(tmp_path, too
 
 
 def test_keys_stay_with_their_groups_where_the_likeliest_come_first(tmp_path, tools):
-    with tools.make_fruit(tmp_path / "three.db", strategy="auto", n_clusters=3,
+    with tools.make_fruit(tmp_path / "three.db", ask="group", n_clusters=3,
                           cluster_names=["a", "b", "c"]) as session:  # fmt: skip
         session.settings.set_option("predicted_first", True)
         (question,) = session.ask(annotator="ann")

@@ -6,7 +6,7 @@ from PIL import Image
 
 from askmeans import sessions
 from askmeans.sessions.store import thumbnails_of
-from askmeans.tables import thumbnails
+from askmeans.tables import pictures
 from askmeans.web import create_app
 from askmeans.web.files import Thumbnails
 
@@ -35,9 +35,9 @@ def test_pictures_of_the_next_cards_and_of_examples_are_made_before_anybody_asks
             (question,) = session.ask(annotator="ann")
             rows = {*question.items, *session.exemplars(0), *session.exemplars(1)}
             with monkeypatch.context() as patch:  # nothing has to be made now
-                patch.setattr(thumbnails, "open_picture", None)
+                patch.setattr(pictures, "open_picture", None)
                 for row in rows:
-                    small = thumbnails.thumbnail(
+                    small = pictures.thumbnail(
                         session.rows.image_file(row), thumbnails_of(session.url)
                     )
                     assert small.parent == thumbnails_of(path)

@@ -11,7 +11,7 @@ from askmeans.web import create_app
 @pytest.fixture
 def database(tmp_path, tools):
     path = tmp_path / "fruit.db"
-    tools.make_fruit(path, strategy="auto").close()
+    tools.make_fruit(path, ask="group").close()
     return path
 
 

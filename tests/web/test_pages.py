@@ -182,10 +182,9 @@ def test_a_spent_budget_is_raised_on_the_page(seated, database):
     "asked",
     [
         {},
-        {"strategy": "auto", "ask": "membership"},
-        {"strategy": "auto", "ask": "pairwise"},
-        {"strategy": "auto", "n_clusters": 1, "cluster_names": ["one"]},
-        {"strategy": "auto", "n_clusters": "auto", "cluster_names": None},
+        {"ask": "pairwise"},
+        {"ask": "group", "n_clusters": 1, "cluster_names": ["one"]},
+        {"ask": "group", "n_clusters": "auto", "cluster_names": None},
     ],
 )
 def test_every_page_opens_whatever_is_asked(asked, tmp_path, tools):

@@ -12,7 +12,7 @@ from askmeans.web.result_views import disputes_of, people_of
 
 @pytest.fixture
 def session(tmp_path, tools):
-    with tools.make_fruit(tmp_path / "fruit.db", strategy="auto", annotations=2) as made:
+    with tools.make_fruit(tmp_path / "fruit.db", ask="group", annotations=2) as made:
         yield made
 
 
@@ -77,7 +77,7 @@ def test_annotators_who_see_results_see_neither_speeds_nor_gold_nor_an_owners_bu
     owners = ["Cannot say", "Seconds each", "Agrees with others", "Gold questions", "disagree",
               'action="/rename"', 'action="/review"', 'action="/adjudicate"', 'action="/pause"',
               "Contradictions"]  # fmt: skip
-    with tools.make_fruit(path, strategy="auto", annotations=2) as made:
+    with tools.make_fruit(path, ask="group", annotations=2) as made:
         made.settings.set_option("annotators_see_results", True)
         made.people.add_gold([Answer(round=0, kind="group", items=(5,), cluster=None, repeat=0,
                               value=(0.0, 1.0))])  # fmt: skip
@@ -122,7 +122,7 @@ def test_of_a_crowd_the_page_names_some(tmp_path, tools):
 
 def test_everybody_sees_who_is_here_and_how_much_each_did(tmp_path, tools):
     path = tmp_path / "fruit.db"
-    tools.make_fruit(path, strategy="auto").close()
+    tools.make_fruit(path, ask="group").close()
     with tools.using(create_app(path), "bob", "annotator") as client:
         session = client.app.state.context.session
         assert "with " not in shown_counts(client)

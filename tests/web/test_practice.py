@@ -28,7 +28,7 @@ def test_a_fresh_demo_has_right_examples_and_three_practice_cards(tmp_path):
 
 
 def test_nobody_practises_where_nothing_is_known_of_the_groups(tmp_path, tools):
-    with tools.make_fruit(tmp_path / "fruit.db", strategy="auto") as session:
+    with tools.make_fruit(tmp_path / "fruit.db", ask="group") as session:
         session.result()  # of which no column is one of the named groups yet
         assert Cards(session).practice_items() == []
         assert all(tile.examples == () for tile in Cards(session).tiles())

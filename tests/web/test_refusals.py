@@ -305,8 +305,7 @@ STRANGE = [None, "", "x", "-1", "99", "nan", "1e999", "0.37", "group-9", "id", "
 @pytest.mark.parametrize("ask", ["group", "membership", "similarity"])
 def test_no_form_tells_of_parameters_whatever_is_sent(tmp_path, tools, ask):
     path = tmp_path / "fruit.db"
-    strategy = {} if ask == "membership" else {"strategy": "auto"}  # the first is a plan's
-    tools.make_fruit(path, ask=ask, levels=5 if ask == "membership" else None, **strategy).close()
+    tools.make_fruit(path, ask=ask, levels=5 if ask == "membership" else None).close()
     app = create_app(path, settle_seconds=0.0)
     forms = {
         route.path for route in app.routes if "POST" in (getattr(route, "methods", None) or ())
@@ -331,8 +330,7 @@ def test_no_form_tells_of_parameters_whatever_is_sent(tmp_path, tools, ask):
 @pytest.mark.parametrize("ask", ["membership", "similarity"])
 def test_no_new_group_is_made_where_no_card_asks_for_groups(tmp_path, tools, ask):
     path = tmp_path / "fruit.db"
-    strategy = {} if ask == "membership" else {"strategy": "auto"}
-    tools.make_fruit(path, ask=ask, **strategy).close()
+    tools.make_fruit(path, ask=ask).close()
     with tools.using(create_app(path, settle_seconds=0.0)) as client:
         page = Sender(client, tools)
         refusal = page.post("/answer", question=page.open(), key="k", value="new", name="huge")

@@ -16,7 +16,7 @@ def client(request, tmp_path, tools):
     place = tmp_path / "fruit.db"
     if request.param == "postgresql":
         place = request.getfixturevalue("postgres_url")
-    made = tools.make_fruit(place, strategy="auto", ask="group", n_clusters=2)
+    made = tools.make_fruit(place, ask="group", n_clusters=2)
     made.groups.add("huge")
     made.groups.merge(0, made.groups.add("tiny"))
     question = made.add_question("group", (5,))

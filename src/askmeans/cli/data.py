@@ -1,6 +1,6 @@
 """The commands about rows, answers and results: add, import, export, predict."""
 
-import dataclasses
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -19,7 +19,7 @@ from askmeans.cli.options import (
     Vectors,
     command,
 )
-from askmeans.cli.output import complain, say, show_json
+from askmeans.cli.output import complain
 
 __all__ = ["PredictOptions"]
 
@@ -51,10 +51,9 @@ def add(
             ids=items.ids if named else None,
         )  # fmt: skip
         count = len(session.rows) - before
-        if options.as_json:
-            show_json(session, {"added": count, "n_items": len(session.rows)})
-        else:
-            say(f"{count} rows added; {len(session.rows)} items now, every answer kept.")
+        n_items = len(session.rows)
+        line = f"{count} rows added; {n_items} items now, every answer kept."
+        options.show(session, {"added": count, "n_items": n_items}, line)
 
 
 @command
@@ -73,12 +72,10 @@ def import_(
     with options.open() as session:
         answers = session_answers(session, file)
         report = session.import_answers(answers)
-        if options.as_json:
-            show_json(session, {"read": len(answers), **dataclasses.asdict(report)})
-            return
-        say(f"{report.new} answers imported, {report.existing} were there already.")
+        lines = [f"{report.new} answers imported, {report.existing} were there already."]
         if report.conflicting:
-            say(f"{report.conflicting} had another answer here; those answers stay.")
+            lines.append(f"{report.conflicting} had another answer here; those answers stay.")
+        options.show(session, {"read": len(answers), **asdict(report)}, *lines)
 
 
 @command
@@ -97,7 +94,7 @@ def export(
     run(options, out, format, force=force)
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PredictOptions:
     """The options of `askmeans predict`."""
 

@@ -1,7 +1,6 @@
 """`askmeans fit --engine disk`, `dask` or `gpu`: files beyond memory, clustered unasked."""
 
 import json
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -77,7 +76,7 @@ def run_large(options: FitOptions) -> None:
     }
     write_text(json.dumps(summary, indent=2) + "\n", files["summary.json"])
     if options.as_json:
-        sys.stdout.write(json.dumps(summary) + "\n")
+        say(json.dumps(summary))
         return
     if left_out:
         complain(f"left out, no numbers: {', '.join(left_out)}.")
@@ -90,11 +89,11 @@ def _check(options: FitOptions) -> None:
     """Refuse what this engine has no use for."""
     q = options.questions
     asking = (q.budget, options.answers, q.levels, q.ask, q.names)
-    asks = any(value is not None for value in asking) or options.plot or options.repeats != 1
+    asks = any(value is not None for value in asking) or options.plot
     if asks or options.expert not in (None, "none"):
         raise ParameterError(
             f"With --engine {options.engine} nobody is asked: --expert, --ask, --budget, "
-            "--repeats, --levels, --answers, --names and --plot must be left out. Got one of "
+            "--levels, --answers, --names and --plot must be left out. Got one of "
             "them; askmeans init and predict (or ActiveFuzzyKMeans) ask about such data."
         )
     check_number(options.n_clusters, "clusters", "askmeans fit", integer=True, minimum=1)

@@ -11,7 +11,7 @@ import os
 import platform
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import MISSING, dataclass, fields, is_dataclass
+from dataclasses import MISSING, asdict, dataclass, fields, is_dataclass
 from inspect import Parameter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -31,7 +31,7 @@ PORT = 8420
 HEADINGS = {  # of `askmeans --help`, and the commands below each in their order
     "Start": ("demo", "plan", "fit", "init", "serve"),
     "Answer": ("answer", "ask", "tell", "undo", "status", "panel"),
-    "Groups": ("groups", "rename"),
+    "Groups": ("groups",),
     "People": ("invite", "agreement", "adjudicate", "gold", "pseudonym"),
     "Data": ("add", "import", "export", "predict"),
     "Admin": ("budget", "pause", "audit", "backup", "copy", "upgrade"),
@@ -63,7 +63,7 @@ Value = Annotated[
 ]
 
 # Options.
-Name = Annotated[str | None, typer.Option(help="The session, where DB has several.")]
+Name = Annotated[str | None, typer.Option(help="The session's name, where DB has several.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]
 Annotator = Annotated[str, typer.Option(help="Who answers or decides.")]
 Clusters = Annotated[int, typer.Option("-k", "--clusters", help="Number of clusters.")]
@@ -141,6 +141,17 @@ class SessionOptions:
             say_database(self.database)
         with sessions.open(self.database, self.name) as session:
             yield session
+
+    def show(self, session: "Session", values: Any, *lines: str) -> None:
+        """Print the values, a mapping or a record, as JSON where that is asked for, else lines."""
+        from askmeans.cli.output import json_text, say
+
+        if self.as_json:
+            if is_dataclass(values) and not isinstance(values, type):
+                values = asdict(values)
+            lines = (json_text({"database": session.url, "session": session.name, **values}),)
+        for line in lines:
+            say(line)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,8 +1,8 @@
 """`askmeans panel`: a language model answers ahead; how much rests on whom; names for groups."""
 
-import dataclasses
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 from askmeans._util.files import parse_json
 from askmeans._util.progress import answers_bar
 from askmeans.cli.answering import PanelOptions
-from askmeans.cli.output import complain, say, show_json, typed_database
+from askmeans.cli.output import complain, typed_database
 from askmeans.cli.questions import numbered
 from askmeans.exceptions import ParameterError, StopAsking
 from askmeans.llm import ModelOracle, model_client
@@ -22,7 +22,7 @@ from askmeans.llm.names import NameProposer
 from askmeans.llm.prompts import Prompts
 from askmeans.queries import GroupQueries
 from askmeans.results import rounded
-from askmeans.sessions import AdviserReport, AdviserScore, Group, Session
+from askmeans.sessions import AdviserScore, Group, Session
 from askmeans.sessions.store import file_of, is_postgresql
 from askmeans.sessions.tables import group_samples, shown_item
 
@@ -45,21 +45,24 @@ def run(options: PanelOptions) -> bool:
                     "--names and --forecast need a model. Got none; add --model URL "
                     "--model-name NAME."
                 )
-            _show_panel(session, session.advisers.report(), (), as_json=options.session.as_json)
+            _show_panel(options, session, ())
             return True
         client = _client(options)
         if options.names:
-            _propose(session, client, options)
+            _propose(options, session, client)
             return True
         oracle = _oracle(session, client, options)
         rows = _rows(session, client.name, options)
         if options.forecast or not options.session.as_json:
-            _show_forecast(session, oracle, rows, as_json=options.session.as_json)
+            queries = GroupQueries(np.array(rows, dtype=np.int64), len(session.groups))
+            cost = oracle.forecast(queries)
+            values = {"items": len(rows), "forecast": asdict(cost)}
+            line = f"{len(rows)} items to ask {oracle.name} about: {_cost_text(cost)}"
+            options.session.show(session, values, line)
         if options.forecast:
             return True
         stopped = _answer_ahead(session, oracle, rows)
-        cost = oracle.spent, oracle.spent_in_all
-        _show_panel(session, session.advisers.report(), cost, as_json=options.session.as_json)
+        _show_panel(options, session, (oracle.spent, oracle.spent_in_all))
         return not stopped
 
 
@@ -153,17 +156,6 @@ def _rows(session: Session, model: str, options: PanelOptions) -> list[int]:
     return [row for row in order[: options.items] if row not in known]
 
 
-def _show_forecast(
-    session: Session, oracle: ModelOracle, rows: list[int], *, as_json: bool
-) -> None:
-    """Print the cost of asking about these."""
-    forecast = oracle.forecast(GroupQueries(np.array(rows, dtype=np.int64), len(session.groups)))
-    if as_json:
-        show_json(session, {"items": len(rows), "forecast": dataclasses.asdict(forecast)})
-        return
-    say(f"{len(rows)} items to ask {oracle.name} about: {_in_words(forecast)}")
-
-
 def _answer_ahead(session: Session, oracle: ModelOracle, rows: list[int]) -> bool:
     """Let the model answer; whether it was stopped before the end."""
     with answers_bar(len(rows)) as advance:
@@ -231,8 +223,8 @@ def _about_present_groups(session: Session, answers: ModelAnswers) -> ModelAnswe
     return {row: shares for row, shares in answers.items() if not gone & set(shares or ())}
 
 
-def _propose(session: Session, client: ModelClient, options: PanelOptions) -> None:
-    """Print names that the groups might have; nobody is renamed."""
+def _propose(options: PanelOptions, session: Session, client: ModelClient) -> None:
+    """Print names that the groups might have; no group is renamed."""
     limits = Limits(max_cost=options.max_cost, max_tokens=options.max_tokens,
                     prices=_prices(options.prices))  # fmt: skip
     cache = ReplyCache(options.cache or _beside(options.session.database))
@@ -242,65 +234,51 @@ def _propose(session: Session, client: ModelClient, options: PanelOptions) -> No
         caller, group_samples(session, groups), session.settings.options["guidelines"]
     )
     if options.forecast:
-        forecast = proposer.forecast()
-        if options.session.as_json:
-            show_json(session, {"forecast": dataclasses.asdict(forecast)})
-        else:
-            say(f"names for {len(groups)} groups: {_in_words(forecast)}")
+        cost = proposer.forecast()
+        line = f"names for {len(groups)} groups: {_cost_text(cost)}"
+        options.session.show(session, {"forecast": asdict(cost)}, line)
         return
     proposals = [(groups[each.group], each) for each in proposer.propose()]
     now = {group.number: number for number, group in numbered(session)}  # some may have been merged
-    proposals = [(group, each) for group, each in proposals if group.number in now]
-    if options.session.as_json:
-        listed = [
-            {"group": now[group.number], "now": group.name, "name": each.name,
-             "description": each.description}
-            for group, each in proposals
-        ]  # fmt: skip
-        show_json(session, {"proposals": listed, "cost": dataclasses.asdict(caller.spent)})
-        return
-    say(f"asked: {_in_words(caller.spent)}")
+    listed, lines = [], [f"asked: {_cost_text(caller.spent)}"]
     for group, each in proposals:
-        say(f"{now[group.number]} {group.name} -> {each.name}: {each.description}")
-    say(
+        if group.number in now:
+            number, name, about = now[group.number], each.name, each.description
+            listed.append({"group": number, "now": group.name, "name": name, "description": about})
+            lines.append(f"{number} {group.name} -> {name}: {about}")
+    lines.append(
         "Nothing was changed. Accept or change them: "
         f"askmeans groups {typed_database(options.session.database)} "
         "--rename GROUP NAME --describe GROUP TEXT"
     )
+    options.session.show(session, {"proposals": listed, "cost": asdict(caller.spent)}, *lines)
 
 
-def _show_panel(
-    session: Session, report: AdviserReport, cost: Sequence[ModelCost], *, as_json: bool
-) -> None:
+def _show_panel(options: PanelOptions, session: Session, costs: Sequence[ModelCost]) -> None:
     """Print the costs of this run and of all, if any, and how much depends on whom."""
-    if as_json:
-        values = dataclasses.asdict(report) | {"cost": None, "cost_in_all": None}
-        costs = [dataclasses.asdict(each) for each in cost]
-        values |= dict(zip(("cost", "cost_in_all"), costs, strict=False))
-        show_json(session, values)
-        return
-    for each, when in zip(cost, ("asked", "with earlier runs"), strict=False):
-        if when == "asked" or each.calls > cost[0].calls:
-            say(f"{when}: {_in_words(each)}")
+    report, lines = session.advisers.report(), []
+    for each, when in zip(costs, ("asked", "with earlier runs"), strict=False):
+        if when == "asked" or each.calls > costs[0].calls:
+            lines.append(f"{when}: {_cost_text(each)}")
     for name, score in report.advisers.items():
-        for line in _lines(name, score):
-            say(line)
+        lines += _score_lines(name, score)
     if not report.advisers:
-        say("No language model has answered; --model URL --model-name NAME lets one.")
-    say(
+        lines.append("No language model has answered; --model URL --model-name NAME lets one.")
+    lines.append(
         f"People answered {report.people} of {report.items} items; "
         f"{report.decided_by_advisers:.0%} of the items are in their group because of models."
     )
     if report.would_change is not None:
-        say(f"People would still change about {rounded(report.would_change)} items.")
+        lines.append(f"People would still change about {rounded(report.would_change)} items.")
     if report.to_check:
         shown = ", ".join(session.item(row).id for row in report.to_check)
-        say(f"The most doubtful: {shown}")
-    for note in report.notes:
-        say(note)
+        lines.append(f"The least certain items: {shown}")
+    cost, cost_in_all = [asdict(each) for each in costs] or (None, None)
+    values = {**asdict(report), "cost": cost, "cost_in_all": cost_in_all}
+    options.session.show(session, values, *lines, *report.notes)
 
 
-def _lines(name: str, score: AdviserScore) -> Iterator[str]:
+def _score_lines(name: str, score: AdviserScore) -> Iterator[str]:
     """What a model's answers are worth, in words."""
     agreed = "not compared with people yet"
     if score.agreement is not None:
@@ -311,19 +289,19 @@ def _lines(name: str, score: AdviserScore) -> Iterator[str]:
         low, high = score.audit_band
         yield (
             f"  on {score.audited} random items it is {score.audit_error:.2f} off "
-            f"(between {low:.2f} and {high:.2f} in 19 cases of 20)"
+            f"({low:.2f} to {high:.2f} with 95 % confidence)"
         )
     if score.confusions:
         listed = ", ".join(f"{c.said} for {c.group} ({c.items})" for c in score.confusions[:3])
-        yield f"  says {listed}"
+        yield f"  answers {listed}"
 
 
-def _in_words(cost: ModelCost) -> str:
+def _cost_text(cost: ModelCost) -> str:
     """A cost in words."""
     money = "" if cost.money is None else f", {cost.money:.4f} by the prices given"
     failed = "" if not cost.failed else f" ({cost.failed} more failed)"
-    guessed = "" if not cost.estimated else f", {cost.estimated} of them estimated"
+    estimated = "" if not cost.estimated else f", {cost.estimated} of them estimated"
     return (
         f"{cost.calls} requests{failed}, {cost.tokens_in} tokens read and {cost.tokens_out} "
-        f"written{guessed}{money}; {cost.remembered} answers remembered"
+        f"written{estimated}{money}; {cost.remembered} answers remembered"
     )

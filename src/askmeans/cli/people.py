@@ -1,7 +1,7 @@
 """The commands about people and their answers: invite, agreement, adjudicate, gold, pseudonym."""
 
-import dataclasses
 import math
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -17,7 +17,6 @@ from askmeans.cli.options import (
     Value,
     command,
 )
-from askmeans.cli.output import say, show_json
 from askmeans.exceptions import AnswerError
 
 if TYPE_CHECKING:
@@ -50,9 +49,9 @@ def invite(
         raise typer.BadParameter("expected DB and --revoke NAME, without another name")
     with options.open() as session:
         if revoke is not None:
-            _show_invites(session, session.people.revoke(_revoked(session, revoke)), options)
+            _show_invites(options, session, session.people.revoke(_revoked(session, revoke)))
         elif person is None:
-            _show_invites(session, session.people.invites(), options)
+            _show_invites(options, session, session.people.invites())
         else:
             from askmeans.sessions.served import recall
 
@@ -63,30 +62,30 @@ def invite(
                 f"{address.rstrip('/')}/?token={token}",
                 session.people.invites()[-1].until,
             )
-            if options.as_json:
-                show_json(session, {"link": link, "until": until})
-                return
-            say(link)
-            say(f"For {person}, {role}, until {_time(until)}; whoever has it comes in as {person}. "
-                "It is not shown again.")  # fmt: skip
+            lines = [
+                link,
+                f"For {person}, {role}, until {_time(until)}; whoever has it comes in as {person}. "
+                "It is not shown again.",
+            ]
             if urlsplit(address).hostname in _LOOPBACK:
-                say("It works on this machine only. For others: serve with --public-host, or add "
-                    "--address https://NAME here.")  # fmt: skip
+                lines.append(
+                    "It works on this machine only. For others: serve with --public-host, or add "
+                    "--address https://NAME here."
+                )
+            options.show(session, {"link": link, "until": until}, *lines)
 
 
-def _show_invites(session: "Session", invites: "list[Invite]", options: SessionOptions) -> None:
+def _show_invites(options: SessionOptions, session: "Session", invites: "list[Invite]") -> None:
     """Invitations, one in a line."""
-    if options.as_json:
-        show_json(session, {"invites": [dataclasses.asdict(one) for one in invites]})
-        return
+    lines = []
     for one in invites:
         used = "never used" if one.used is None else f"last used {_time(one.used)}"
-        say(
+        lines.append(
             f"{one.number}  {one.name}  {one.role}  {one.state}  until {_time(one.until)}  {used}  "
             f"(by {one.made_by})"
         )
-    if not invites:
-        say("Nobody is invited yet: askmeans invite DB NAME")
+    values = {"invites": [asdict(one) for one in invites]}
+    options.show(session, values, *(lines or ["Nobody is invited yet: askmeans invite DB NAME"]))
 
 
 def _revoked(session: "Session", text: str) -> int | str:
@@ -108,26 +107,21 @@ def agreement(
     """Show how well people agree, who differs from whom, and on which questions."""
     with options.open() as session:
         report, listed = session.people.agreement(), session.people.disagreements(n)
-        if options.as_json:
-            questions = [dataclasses.asdict(each) for each in listed]
-            show_json(session, {**dataclasses.asdict(report), "disagreements": questions})
-            return
-        if math.isnan(report.alpha):
-            say(f"Nothing to compare yet: {report.questions} questions have several answers.")
-            return
-        say(f"Krippendorff's alpha: {report.alpha:.3f}, of {report.questions} questions")
-        for title, alphas in (("person", report.by_person), ("group", report.by_group)):
-            for who, alpha in alphas.items():
-                if not math.isnan(alpha):
-                    say(f"  {title} {who}: {alpha:.3f}")
-        for pair in report.pairs:
-            one, other = pair.people
-            say(f"  {one} and {other}: {pair.difference:.2f} apart, {pair.questions} questions")
-        for each in listed:
-            say(_disagreement(session, each))
+        lines = [f"Nothing to compare yet: {report.questions} questions have several answers."]
+        if not math.isnan(report.alpha):
+            lines = [f"Krippendorff's alpha: {report.alpha:.3f}, of {report.questions} questions"]
+            for title, alphas in (("person", report.by_person), ("group", report.by_group)):
+                known = {who: alpha for who, alpha in alphas.items() if not math.isnan(alpha)}
+                lines += [f"  {title} {who}: {alpha:.3f}" for who, alpha in known.items()]
+            for pair in report.pairs:
+                people = " and ".join(pair.people)
+                lines.append(f"  {people}: {pair.difference:.2f} apart, {pair.questions} questions")
+            lines += [_disagreement_text(session, each) for each in listed]
+        values = {**asdict(report), "disagreements": [asdict(each) for each in listed]}
+        options.show(session, values, *lines)
 
 
-def _disagreement(session: "Session", each: "Disagreement") -> str:
+def _disagreement_text(session: "Session", each: "Disagreement") -> str:
     """A question that people answered differently, in a line."""
     from askmeans.cli.questions import answer_text
 
@@ -146,26 +140,24 @@ def adjudicate(
 
     VALUE is as in tell; 'back' takes a decision back.
     """
-    from askmeans.cli.questions import is_unsure, required_value, typed_number
+    from askmeans.cli.questions import is_unsure, parse_value, typed_number
 
     with options.open() as session:
         number, text = typed_number(question, "QUESTION"), value.strip()
         decision = None
         if text.lower() != "back":
             words = "as in `askmeans tell`, or 'back'"
-            decision = required_value(session, session.question(number), text, words)
+            decision = parse_value(session, session.question(number), text, words)
             if is_unsure(decision):
                 raise AnswerError(
                     "VALUE must be an answer to the question, as in `askmeans tell`, or 'back'. "
                     f"Got {text!r:.60} instead."
                 )
         receipt = session.people.adjudicate(number, decision, annotator=annotator)
-        if options.as_json:
-            show_json(session, dataclasses.asdict(receipt))
-        elif decision is None:
-            say("Taken back; the answers count again.")
-        else:
-            say("Decided; it counts instead of the answers.")
+        line = "Decided; it counts instead of the answers."
+        options.show(
+            session, receipt, "Taken back; the answers count again." if decision is None else line
+        )
 
 
 @command
@@ -192,19 +184,20 @@ def gold(
         if feedback is not None:
             session.settings.set_option("gold_feedback", feedback)
         scores = session.people.gold_report()
-        if options.as_json:
-            people = {who: dataclasses.asdict(score) for who, score in scores.items()}
-            added = {} if report is None else dataclasses.asdict(report)
-            show_json(session, {**added, "people": people})
-            return
+        values, lines = {"people": {who: asdict(score) for who, score in scores.items()}}, []
         if report is not None:
-            say(f"{report.new} gold questions added, {report.existing} were there already.")
+            values = asdict(report) | values
+            lines.append(
+                f"{report.new} gold questions added, {report.existing} were there already."
+            )
             if report.conflicting:
-                say(f"{report.conflicting} were there with another answer, which stays.")
+                lines.append(f"{report.conflicting} were there with another answer, which stays.")
         for who, score in scores.items():
-            say(f"  {who}: {score.questions} gold questions, {score.difference:.2f} off on average")
+            count, off = score.questions, score.difference
+            lines.append(f"  {who}: {count} gold questions, {off:.2f} off on average")
         if not scores:
-            say("Nobody has answered a gold question yet.")
+            lines.append("Nobody has answered a gold question yet.")
+        options.show(session, values, *lines)
 
 
 @command
@@ -219,7 +212,5 @@ def pseudonym(
     """Replace a person's name in a session's log and exports, and log that it was done."""
     with options.open() as session:
         new = session.people.pseudonymize(person, pseudonym, annotator=annotator)
-        if options.as_json:
-            show_json(session, {"name": new})
-        else:
-            say(f"Called {new} from now on; files that were exported or backed up before are not.")
+        line = f"Called {new} from now on; files that were exported or backed up before are not."
+        options.show(session, {"name": new}, line)

@@ -13,7 +13,6 @@ from askmeans.cli.options import (
     Budget,
     Clusters,
     Database,
-    Features,
     Force,
     Json,
     Name,
@@ -24,6 +23,7 @@ from askmeans.cli.options import (
     Reader,
     Scheduler,
     Seconds,
+    SessionOptions,
     TableOptions,
     Top,
     command,
@@ -82,7 +82,6 @@ class PlanOptions:
     n: Annotated[
         int | None, typer.Option("-n", "--items", help="Number of items, instead of DATA.")
     ] = None
-    features: Features = None
     ask: Annotated[AskName, typer.Option(help="The kind of question, as in fit.")] = "membership"
     budget: Budget = None
     seconds_per_question: Seconds = 5.0
@@ -112,9 +111,6 @@ class FitOptions:
     ] = None
     table: TableOptions
     questions: QuestionOptions
-    repeats: Annotated[
-        int, typer.Option(help="How often a question is asked on average, at most.")
-    ] = 1
     answers: Annotated[
         Path | None, typer.Option(help="A file of known answers, which are not asked again.")
     ] = None
@@ -152,7 +148,7 @@ def fit(options: FitOptions) -> bool:
 class InitOptions:
     """The options of `askmeans init`."""
 
-    database: Database
+    session: SessionOptions
     data: Annotated[str, typer.Argument(metavar="DATA", help="A data file.")]
     k: Annotated[
         str,
@@ -179,11 +175,9 @@ class InitOptions:
             "1-3: one, more where models expected another answer."
         ),
     ] = "1"
-    name: Annotated[str, typer.Option(help="The session's name.")] = "main"
     seconds_per_question: Seconds = 5.0
     engine: Reader = "disk"
     scheduler: Scheduler = None
-    as_json: Json = False
 
     @property
     def n_clusters(self) -> int | str:

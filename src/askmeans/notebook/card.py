@@ -16,7 +16,7 @@ from askmeans.exceptions import AskmeansError
 from askmeans.results import expected_wrong_text
 from askmeans.sessions import Session
 from askmeans.sessions.display import IMAGE_TYPES
-from askmeans.tables.thumbnails import thumbnail
+from askmeans.tables.pictures import thumbnail
 from askmeans.web.answering import Assignments
 from askmeans.web.context import STATIC, scale_of, templates
 from askmeans.web.drawing import Plane, colors_of, scatter

@@ -1,4 +1,4 @@
-"""When enough was asked: how far centres can be from the truth, from the answers at hand."""
+"""Confidence radii of centres, from the answers to a sample."""
 
 import math
 
@@ -11,7 +11,7 @@ from askmeans.exceptions import ParameterError
 from askmeans.fuzzy.model import as_memberships, check_fuzzifier, check_rows
 from askmeans.paper.sampling import estimate_center
 
-__all__ = ["center_radii", "is_enough"]
+__all__ = ["center_radii"]
 
 
 @default_float_errors()
@@ -76,47 +76,3 @@ def center_radii(
         for column in U.T
     ]
     return np.array([math.inf if e is None else e.radius for e in estimates])
-
-
-@default_float_errors()
-def is_enough(
-    X: ArrayLike,
-    memberships: ArrayLike,
-    fuzzifier: float = 2.0,
-    *,
-    eps: float,
-    delta: float = 0.05,
-) -> bool:
-    """Whether a sample pins every centre down to eps: the time to stop sampling.
-
-    Parameters
-    ----------
-    X : array-like of shape (n_sampled, n_features)
-        Items drawn at random, with replacement.
-    memberships : array-like of shape (n_sampled, n_clusters)
-        Their memberships, as answered; NaN for "cannot say".
-    fuzzifier : float, default=2.0
-        Alpha, at least 1.
-    eps : float
-        How near each centre shall be.
-    delta : float, default=0.05
-        Probability that some centre is farther off. For a look after every answer, divide it by the
-        number of looks.
-
-    Returns
-    -------
-    bool
-        True when every radius is at most eps.
-
-    Raises
-    ------
-    ParameterError
-        If a number is out of its range.
-
-    Examples
-    --------
-    >>> is_enough(np.zeros((50, 2)), np.full((50, 2), 0.5), eps=0.1)
-    True
-    """
-    check_number(eps, "eps", "is_enough")
-    return bool((center_radii(X, memberships, fuzzifier, delta=delta) <= eps).all())

@@ -33,8 +33,8 @@ class Sizes:
     ----------
     sample_size : int
         Items sampled first (m).
-    bin_size : int or None
-        Items asked from each bin (r); None where there are no bins.
+    bin_size : int
+        Items asked from each bin (r); 0 where there are no bins.
     n_queries : int
         Different membership questions, at most: n k, if there are no fewer raw ones.
     n_queries_raw : int
@@ -50,7 +50,7 @@ class Sizes:
     """
 
     sample_size: int
-    bin_size: int | None
+    bin_size: int
     n_queries: int
     n_queries_raw: int
     operations: float
@@ -119,7 +119,7 @@ def two_phase_sizes(
     raw = (1 + REDRAWS) * k * m + k * _search(n, eta)
     return Sizes(
         sample_size=m,
-        bin_size=None,
+        bin_size=0,
         n_queries=min(raw, n * k),
         n_queries_raw=raw,
         operations=k * n * _log2(n) + float(d) * k * m + k * _log2(n) / eta,

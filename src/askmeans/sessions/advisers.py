@@ -49,7 +49,6 @@ class Confusion:
         Where the model puts them; "none" for none of the groups.
     items : int
         How many items.
-
     """
 
     group: str
@@ -84,7 +83,6 @@ class AdviserScore:
         Between which that error lies in 19 cases of 20.
     confusions : tuple of Confusion
         What it mistakes for what, most often first.
-
     """
 
     answers: int
@@ -122,7 +120,6 @@ class AdviserReport:
         Part of people's questions that is about random items.
     notes : tuple of str
         What is to be known, such as a model that tells hardly more than chance.
-
     """
 
     items: int

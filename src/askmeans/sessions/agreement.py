@@ -33,7 +33,6 @@ class PairAgreement:
         How many questions both answered.
     difference : float
         How far their answers are apart on average: 0 for the same, 1 for the opposite.
-
     """
 
     people: tuple[str, str]
@@ -58,7 +57,6 @@ class Agreement:
         Alpha of what was said of each group.
     pairs : tuple of PairAgreement
         Who differs from whom, those who differ most first.
-
     """
 
     alpha: float
@@ -84,7 +82,6 @@ class Disagreement:
         How far the two answers are apart that differ most, from 0 to 1.
     decided : float, tuple of float or None
         What was decided since, by `People.adjudicate`.
-
     """
 
     question: int
@@ -104,7 +101,6 @@ class GoldScore:
         How many of them they answered.
     difference : float
         How far their answers are from the known ones on average, from 0 to 1.
-
     """
 
     questions: int

@@ -7,9 +7,8 @@ Rules of this file:
 - What a question is to one annotator is a Standing; MOVES says which event leads where. A move
   that is not in the table is refused, and a refused move changes nothing.
 - A question is settled once as many annotators as wanted have answered, or an answer was imported.
-  For a plan its value is the median of the answers up to there, of those who could say. Undoing
-  one of the first lets the next one move up; who took it back and answers again takes the old
-  place. A policy takes every answer that stands as evidence.
+  Undoing one of the first lets the next one move up; who took it back and answers again takes the
+  old place. Every answer that stands is evidence.
 """
 
 import json

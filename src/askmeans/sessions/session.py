@@ -28,7 +28,6 @@ from askmeans.sessions.rows import Rows, chunks_at_rest
 from askmeans.sessions.runtime import Runtime
 from askmeans.sessions.settings import Settings
 from askmeans.sessions.store.contract import SessionRecord, Store, Transaction
-from askmeans.sessions.stored import as_written
 from askmeans.spec import SIMILARITIES
 
 __all__ = ["Session"]
@@ -81,8 +80,7 @@ class Session:
     def __init__(self, store: Store, record: SessionRecord) -> None:
         self._store = store
         self._record = record
-        with as_written(store.url):
-            self.config = Config.from_json(record.config)
+        self.config = Config.of_session(record, store.url)
         self.rows = Rows(store, record)
         self._runtime = Runtime(store, record, self.config, self.rows)
         self._assignment = Assignment(self._runtime)

@@ -23,7 +23,7 @@ from askmeans.sessions.tables import (
     memberships_table,
     tables_as_json,
 )
-from askmeans.tables.thumbnails import thumbnail
+from askmeans.tables.pictures import thumbnail
 from askmeans.web.result_views import ResultView
 
 __all__ = ["EXPORTS", "ResponseCache", "Thumbnails", "export", "picture", "result_json", "stream"]

@@ -169,7 +169,7 @@ def without_its_log(path):
 def test_no_answer_is_confirmed_once_its_database_is_not_where_it_was(change, tmp_path, kit):
     folder = tmp_path / "here"
     folder.mkdir()
-    with sessions.create(folder / "s.db", kit.X, n_clusters=3, strategy=kit.strategy) as session:
+    with sessions.create(folder / "s.db", kit.X, n_clusters=3, ask="membership") as session:
         first, second = session.ask(2)
         session.tell(first.id, 0.5)
         change(folder / "s.db")
@@ -248,7 +248,7 @@ def test_what_is_confirmed_on_an_overwritten_database_can_be_read_by_others(
 
 @pytest.mark.parametrize("answers", [3, 20])
 def test_an_overwritten_database_that_is_put_back_takes_answers_again(make, again, kit, answers):
-    session = make(strategy="auto", ask="group")
+    session = make(ask="group")
     path = Path(session.url)
     kit.answer(session, answers)
     (question,) = session.ask()
@@ -262,7 +262,7 @@ def test_an_overwritten_database_that_is_put_back_takes_answers_again(make, agai
 
 
 def test_checkpoints_of_others_are_no_harm(make, again, kit):
-    session = make(strategy="auto", ask="group")
+    session = make(ask="group")
     other = again(session)
     for _ in range(10):
         kit.answer(session, 1)

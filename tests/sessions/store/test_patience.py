@@ -29,7 +29,7 @@ def lose_acknowledgement(session):
 
 @pytest.fixture
 def session(make):
-    return make(strategy="auto", ask="membership", cluster_names=["a", "b", "c"])
+    return make(ask="membership", cluster_names=["a", "b", "c"])
 
 
 def events(session):
@@ -57,7 +57,7 @@ def test_an_undo_whose_confirmation_was_lost_undoes_one_answer(session):
 
 
 def test_what_an_owner_does_is_done_once_when_its_confirmation_was_lost(make):
-    session = make(strategy="auto", ask="group", cluster_names=["a", "b", "c"])
+    session = make(ask="group", cluster_names=["a", "b", "c"])
     lose_acknowledgement(session)
     session.settings.pause()
     lose_acknowledgement(session)
