@@ -18,7 +18,7 @@ from askmeans.web.cards import describe, is_number, sample
 from askmeans.web.drawing import colors_of, strips
 
 __all__ = ["Explanation", "GroupView", "Outside", "Profile", "Profiles", "Reason", "Review",
-           "Trait", "asked_rows", "explain_item", "group_views", "outside_of",
+           "Trait", "answered_rows", "explain_item", "group_views", "outside_of",
            "reviews"]  # fmt: skip
 
 Floats = NDArray[np.float64]
@@ -78,7 +78,7 @@ class GroupView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Review:
-    """An item between groups that nobody was asked about."""
+    """An item between groups without an answer."""
 
     item: Item
     choices: tuple[tuple[GroupView, float], ...]  # with its memberships
@@ -173,7 +173,7 @@ class Profiles:
         return tuple(trait for _, trait in traits[:_MOST_TRAITS])
 
 
-def asked_rows(session: Session) -> Rows:
+def answered_rows(session: Session) -> Rows:
     """Rows that have an answer."""
     numbers = {each.question for each in session.history.answers() if each.kind != "skip"}
     rows = {row for number in numbers if number for row in session.question(number).items}
@@ -181,11 +181,11 @@ def asked_rows(session: Session) -> Rows:
 
 
 def group_views(
-    session: Session, result: SessionResult, profiles: Profiles, asked: Rows
+    session: Session, result: SessionResult, profiles: Profiles, answered: Rows
 ) -> tuple[GroupView, ...]:
     """Every group, in the order of the result's columns."""
     U, names = result.memberships, result.cluster_names
-    colors, drawn, spreads = colors_of(U.shape[1]), strips(U), _spreads(result, asked)
+    colors, drawn, spreads = colors_of(U.shape[1]), strips(U), _spreads(result, answered)
     profile, groups = profiles.of(U), list(session.groups)
     strongest = strongest_clusters(U)
     strongest[_unsure_rows(session)] = -1  # nobody could say where they belong
@@ -222,15 +222,15 @@ def outside_of(session: Session, result: SessionResult) -> Outside | None:
 
 
 def reviews(
-    session: Session, result: SessionResult, groups: Sequence[GroupView], asked: Rows
+    session: Session, result: SessionResult, groups: Sequence[GroupView], answered: Rows
 ) -> tuple[Review, ...]:
-    """The items most evenly between groups, of those that nobody was asked about."""
+    """The items most evenly between groups, of those without an answer."""
     U = result.memberships
     if U.shape[1] < 2 or result.basis == "nothing":
         return ()
     second, first = np.sort(U, axis=1)[:, -2:].T
     leads = first - second
-    leads[asked] = np.inf
+    leads[answered] = np.inf
     rows = np.argsort(leads, kind="stable")[:_REVIEWED]
     views = []
     for row in rows[leads[rows] < _UNCLEAR].tolist():
@@ -347,13 +347,13 @@ def _typical_rows(session: Session, result: SessionResult, j: int, mine: Rows) -
     return typical
 
 
-def _spreads(result: SessionResult, asked: Rows) -> Floats:
+def _spreads(result: SessionResult, answered: Rows) -> Floats:
     """How far each group's size may be off.
 
-    The estimated error of a membership, summed over the items that nobody was asked about; it is
+    The estimated error of a membership, summed over the items without an answer; it is
     taken to lie where memberships are between 0 and 1.
     """
-    U = np.delete(result.memberships, asked, axis=0)
+    U = np.delete(result.memberships, answered, axis=0)
     error = result.clustering.diagnostics.estimated_error
     if error is None or not len(U):
         return np.zeros(result.memberships.shape[1])

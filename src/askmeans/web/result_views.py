@@ -28,7 +28,7 @@ from askmeans.web.group_views import (
     Outside,
     Profiles,
     Review,
-    asked_rows,
+    answered_rows,
     group_views,
     outside_of,
     reviews,
@@ -187,8 +187,8 @@ class ResultViews:
         if self._plane is None or self._profiles is None or self._plane.n_items != n:
             self._plane = Plane(session.rows.matrix[:n])  # there are more items
             self._profiles = Profiles(session, n)
-        plane, asked = self._plane, asked_rows(session)
-        groups = group_views(session, result, self._profiles, asked)
+        plane, answered = self._plane, answered_rows(session)
+        groups = group_views(session, result, self._profiles, answered)
         diagnostics = result.clustering.diagnostics
         outlook = outlook_of(
             session.error_curve(),
@@ -204,7 +204,7 @@ class ResultViews:
             result=result,
             groups=groups,
             outside=outside_of(session, result),
-            reviews=reviews(session, result, groups, asked),
+            reviews=reviews(session, result, groups, answered),
             people=people_of(session, status, agreement),
             agreement=agreement,
             disputes=disputes_of(session),
