@@ -89,7 +89,7 @@ def test_a_forecast_asks_nothing_and_a_budget_is_a_hard_stop(askmeans, database)
         # One at a time: how many fit in is else a matter of who holds what at the end.
         limits = ("--max-tokens", "6000", "--concurrency", "1")
         done = panel(askmeans, database, server, *limits)
-        assert "the next card could take more tokens than are left: up to" in done.stderr
+        assert "the next request could take more tokens than are left: up to" in done.stderr
         first = len(server.trace)
         assert 0 < first < 60
         assert sum(server.tokens) <= 6000
@@ -205,11 +205,11 @@ def test_money_is_spent_but_for_what_one_card_could_cost_and_the_rest_is_estimat
         told = panel(askmeans, database, server, *cost, "--json")
         spent, one = json.loads(told.stdout)["cost"], 0.0003
         left = re.search(r"up to ([\d.e-]+), and ([\d.e-]+) of 0.001 is left", told.stderr)
-        assert "the next card could cost more than what is left" in told.stderr
+        assert "the next request could cost more than what is left" in told.stderr
         assert float(left[1]) > float(left[2]) == pytest.approx(0.001 - spent["money"], rel=0.01)
         assert 0.001 - one < spent["money"] <= 0.001  # eight requests at a time set aside more
         n, more = re.search(
-            r"The (\d+) cards left would cost about ([\d.e-]+) more", told.stderr
+            r"The (\d+) items left would cost about ([\d.e-]+) more", told.stderr
         ).groups()
         assert int(n) == 60 - spent["calls"]
         panel(askmeans, database, server, *cost[:2], "--max-cost", str(0.001 + float(more) + one))

@@ -584,7 +584,7 @@ def test_which_of_two_is_more_alike_is_asked_told_exported_and_taken_in(run, fol
 def test_a_session_of_a_paper_strategy_is_refused_and_its_answers_exported(run, made, folder):
     number = asked(run)["questions"][0]["id"]
     run("tell", "s.db", number, 0.25, "--annotator", "ann")
-    run("rename", "s.db", 3, "iris 1")
+    run("groups", "s.db", "--rename", "virginica", "iris 1")
     run("export", "s.db", "--out", "whole")
     with sqlite3.connect(made) as connection:
         connection.execute(

@@ -159,7 +159,7 @@ def split_of_anothers_items(page):
     number = page.session.ask(annotator="bob")[0].id
     page.session.tell(number, 0, annotator="bob")
     row = page.session.question(number).items[0]
-    return page.post("/split", name="odd", group=0, **{f"row-{row}": "1"})
+    return page.post("/split", group=0, name="odd", **{f"row-{row}": "1"})
 
 
 def more_groups_than_items(page):
@@ -223,7 +223,7 @@ FORMS_REFUSED = [
     ("/merge", {"into": 0, "group": 7}, "This group is not there any more"),
     ("/remove", {"group": 7}, "This group is not there any more"),
     ("/remove", {"group": "x"}, "came incomplete"),
-    ("/split", {"name": "odd", "group": 0}, "No item was chosen"),
+    ("/split", {"group": 0, "name": "odd"}, "No item was chosen"),
     ("/pin", {"group": 7, "row": 1}, "This group is not there any more"),
     ("/pin", {"group": 0, "row": 99}, "There is no item 99"),
     ("/review", {"row": 99, "value": "group-0"}, "There is no item 99"),
@@ -291,7 +291,7 @@ FORMS = {  # of every form of the page, what may be sent
     "/rename": {"cluster": "0", "name": "tiny", "about": "All.", "back": "/groups"},
     "/names": {"name-0": "tiny"},
     "/groups": {"name": "odd"}, "/merge": {"into": "0", "group": "1"},
-    "/remove": {"group": "0"}, "/split": {"name": "odd", "group": "0", "row-0": "1"},
+    "/remove": {"group": "0"}, "/split": {"group": "0", "name": "odd", "row-0": "1"},
     "/take-back": {"event": "1"},
     "/pin": {"row": "1", "group": "0", "off": ""}, "/review": {"row": "1", "value": "group-0"},
     "/adjudicate": {"question": "1", "value": "group-0"},

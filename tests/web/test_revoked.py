@@ -54,7 +54,7 @@ def moves(session, tools, client):
         "/groups": {"name": "round"},
         "/merge": {"into": 0, "group": 1},
         "/remove": {"group": 1},
-        "/split": {"name": "split", "group": "0", "row-5": "on"},
+        "/split": {"group": 1, "name": "split", "row-5": "on"},
         "/take-back": {"event": change},
         "/pin": {"group": 0, "row": 1},
         "/review": {"row": 2, "value": "group-0"},

@@ -15,11 +15,10 @@ from askmeans.cli.output import complain, typed_database
 from askmeans.cli.questions import numbered
 from askmeans.exceptions import ParameterError, StopAsking
 from askmeans.llm import ModelOracle, model_client
-from askmeans.llm.cache import ModelCost, ReplyCache
-from askmeans.llm.calls import Caller, Limits
 from askmeans.llm.client import ModelClient
+from askmeans.llm.cost import CachedClient, Limits, ModelCost, ReplyCache
 from askmeans.llm.names import NameProposer
-from askmeans.llm.prompts import Prompts
+from askmeans.llm.prompts import PICTURES, Prompts
 from askmeans.queries import GroupQueries
 from askmeans.results import rounded
 from askmeans.sessions import AdviserScore, Group, Session
@@ -31,7 +30,6 @@ __all__ = ["run"]
 ModelAnswers = dict[int, dict[int, float] | None]  # shares by item; None for "cannot say"
 
 _AT_A_TIME = 8  # batches of as many requests as are made at a time, then the session keeps them
-_PICTURES = frozenset({".png", ".jpg", ".jpeg", ".gif", ".webp"})
 
 
 def run(options: PanelOptions) -> bool:
@@ -144,7 +142,7 @@ def _shown(session: Session, row: int) -> dict[str, Any]:
     """An item as people see it, with its picture."""
     shown = shown_item(session.item(row))
     file = session.rows.image_file(row)
-    if file is not None and file.suffix.lower() in _PICTURES:
+    if file is not None and file.suffix.lower() in PICTURES:
         shown["picture"] = file
     return shown
 
@@ -190,7 +188,7 @@ def _answer_ahead(session: Session, oracle: ModelOracle, rows: list[int]) -> boo
 
 
 def _what_is_left(oracle: ModelOracle, left: int) -> str:
-    """The cost of the cards that are left, by the mean of those answered."""
+    """The cost of the items that are left, by the mean of those answered."""
     spent = oracle.spent_in_all
     more = ""
     if spent.calls and spent.money is not None:
@@ -198,7 +196,7 @@ def _what_is_left(oracle: ModelOracle, left: int) -> str:
     elif spent.calls:
         tokens = (spent.tokens_in + spent.tokens_out) / spent.calls
         more = f" would take about {left * oracle.votes * tokens:.0f} tokens more"
-    return f"The {left} cards left{more}; with a larger budget the same command goes on from here."
+    return f"The {left} items left{more}; with a larger budget the same command goes on from here."
 
 
 def _parts(rows: list[int], size: int) -> Iterator[list[int]]:
@@ -228,11 +226,10 @@ def _propose(options: PanelOptions, session: Session, client: ModelClient) -> No
     limits = Limits(max_cost=options.max_cost, max_tokens=options.max_tokens,
                     prices=_prices(options.prices))  # fmt: skip
     cache = ReplyCache(options.cache or _beside(options.session.database))
-    caller = Caller(client, cache, limits)
+    cached = CachedClient(client, cache, limits)
     groups = list(session.groups)
-    proposer = NameProposer(
-        caller, group_samples(session, groups), session.settings.options["guidelines"]
-    )
+    guidelines = session.settings.options["guidelines"]
+    proposer = NameProposer(cached, group_samples(session, groups), guidelines)
     if options.forecast:
         cost = proposer.forecast()
         line = f"names for {len(groups)} groups: {_cost_text(cost)}"
@@ -240,7 +237,7 @@ def _propose(options: PanelOptions, session: Session, client: ModelClient) -> No
         return
     proposals = [(groups[each.group], each) for each in proposer.propose()]
     now = {group.number: number for number, group in numbered(session)}  # some may have been merged
-    listed, lines = [], [f"asked: {_cost_text(caller.spent)}"]
+    listed, lines = [], [f"asked: {_cost_text(cached.spent)}"]
     for group, each in proposals:
         if group.number in now:
             number, name, about = now[group.number], each.name, each.description
@@ -251,7 +248,7 @@ def _propose(options: PanelOptions, session: Session, client: ModelClient) -> No
         f"askmeans groups {typed_database(options.session.database)} "
         "--rename GROUP NAME --describe GROUP TEXT"
     )
-    options.session.show(session, {"proposals": listed, "cost": asdict(caller.spent)}, *lines)
+    options.session.show(session, {"proposals": listed, "cost": asdict(cached.spent)}, *lines)
 
 
 def _show_panel(options: PanelOptions, session: Session, costs: Sequence[ModelCost]) -> None:

@@ -46,7 +46,7 @@ def search_cuts(
     """
     S = n_thresholds(precision)
     thresholds = np.linspace(precision, S * precision, S) - _SLACK
-    bounds = _Bounds(n_items, len(clusters), S)
+    bounds = Bounds(n_items, len(clusters), S)
     if not known.faithful:
         for place, cluster in enumerate(clusters):
             values = known.values[:, cluster]
@@ -73,7 +73,7 @@ def search_cuts(
             bounds.learn(places[distinct], ranks, values, thresholds)
 
 
-class _Bounds:
+class Bounds:
     """For each cluster and threshold, the ranks between which the last item above it lies."""
 
     def __init__(self, n_items: int, n_clusters: int, n_levels: int) -> None:

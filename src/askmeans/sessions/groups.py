@@ -509,8 +509,8 @@ class Groups(Sequence[Group]):
         raise ParameterError(
             f"The 'rows' parameter of Groups.split must be items that {annotator!r} put into "
             f"the group. Got {row!r:.40} instead.",
-            user_message="One of these items is no longer in this group by an answer of yours, so "
-            "no group was made. Choose among the items that are listed now.",
+            user_message="One of these items has no answer of yours any more that puts it into "
+            "this group, so no group was made. Choose among the items that are listed now.",
         )
 
     def remove(self, group: int | str, *, annotator: str = ME) -> Receipt:

@@ -5,7 +5,7 @@ import re
 from fastapi import APIRouter, HTTPException, Request
 from starlette.responses import RedirectResponse, Response
 
-from askmeans._util.checks import whole_number
+from askmeans._util.checks import parse_digits
 from askmeans.web.context import AppContext
 from askmeans.web.files import EXPORTS, export, picture, stream
 from askmeans.web.forms import annotator_of
@@ -74,7 +74,7 @@ def add_results(router: APIRouter, context: AppContext) -> None:
         ids, wanted = session.rows.ids(), q.strip()
         if q in ids or wanted in ids:
             return RedirectResponse(f"/items/{ids.index(q if q in ids else wanted)}", 303)
-        number = whole_number(wanted)
+        number = parse_digits(wanted)
         if number is not None and number < len(ids):
             return RedirectResponse(f"/items/{number}", 303)
         matches = session.rows.find(wanted) if wanted else []

@@ -26,7 +26,7 @@ from sqlalchemy import (
     text,
 )
 
-from askmeans._util.files import whole_file
+from askmeans._util.files import atomic_file
 from askmeans.exceptions import DataError, NoSessionError, StoreVersionError
 from askmeans.sessions.store.backend import Backend
 from askmeans.sessions.store.models import VERSION_TABLE, metadata
@@ -168,7 +168,7 @@ def backup(url: str | Path, file: Path) -> None:
     path = file_of(url)
     with (
         translated(str(path)),
-        whole_file(file) as part,
+        atomic_file(file) as part,
         closing(connect(path)) as source,
         closing(sqlite3.connect(part.name)) as copy,
     ):
@@ -218,7 +218,7 @@ def _copy_into_file(source: str | Path, file: Path) -> None:
     version = find_version(source)
     if version is None:
         check_version(source)  # refuses, and says why
-    with whole_file(file) as part, closing(SqliteBackend(Path(part.name))) as into:
+    with atomic_file(file) as part, closing(SqliteBackend(Path(part.name))) as into:
         make_schema(into, to=str(version))
         with into.migrating() as writing:
             _copy(source, writing)
