@@ -80,7 +80,7 @@ def replay(name: str, strategy: Any, X: NDArray[np.float64], answers: int, folde
         path, X, n_clusters=K, ask="membership", strategy=strategy, fuzzifier=1.5, random_state=0,
         cluster_names=[f"c{j}" for j in range(K)],
     ) as session:  # fmt: skip
-        held = session.hold(known.history)
+        held = session.import_answers(known.history).new
     times = []
     for _ in range(ROUNDS):
         began = time.perf_counter()

@@ -18,7 +18,7 @@ from askmeans.estimators import FuzzyKMeans
 from askmeans.exceptions import BudgetError
 from askmeans.metrics import membership_error, rho_weight
 from askmeans.oracles import NoisyOracle, TableOracle
-from askmeans.paper import by_similarity, repeated, repeated_solver
+from askmeans.paper import by_similarity, repeated
 from askmeans.paper.pool_sizes import Route
 from askmeans.results import Result
 from askmeans.strategies import Sequential, Strategy, TwoPhase
@@ -28,6 +28,7 @@ from experiments.runs import Series, Task, generators, repeat, seeds
 from experiments.scale import Form, Scale
 from experiments.stratified import of_items
 from experiments.synthetic import largest_error
+from experiments.theorem_10 import repeated_solver
 
 __all__ = ["BATCHES", "HIDDEN", "KAPPA", "NOISE", "SIGMA", "SIMILAR", "cells"]
 

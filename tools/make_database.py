@@ -37,19 +37,21 @@ def fill(path: Path) -> None:
         ask="membership",
         random_state=0,
     )
-    session.hold([Answer(round=0, kind="membership", items=(0,), cluster=0, repeat=0, value=0.0)])
+    session.import_answers(
+        [Answer(round=0, kind="membership", items=(0,), cluster=0, repeat=0, value=0.0)]
+    )
     first, second, third = session.ask(3, annotator="ann")
     session.tell(first.id, 0.75, annotator="ann", key="key-1")
     session.unsure(second.id, annotator="ann")
     session.skip(third.id, annotator="ann")
     session.undo(second.id, annotator="ann")
     session.tell(second.id, 0.5, annotator="robert")
-    session.rename(0, "large")
-    session.pause()
-    session.resume()
+    session.groups.rename(0, "large")
+    session.settings.pause()
+    session.settings.resume()
     session.add_rows([[3.0]], items=["quince"], ids=["q"])
-    session.invite("robert", role="owner")
-    session.pseudonymize("robert", "bob")
+    session.people.invite("robert", role="owner")
+    session.people.pseudonymize("robert", "bob")
     session.close()
 
 

@@ -67,13 +67,6 @@ class Oracle(Protocol):
             When the annotator stops, or the source fails; with the answers so far.
         QueryError
             If an item or a cluster does not exist, or this kind of question is not supported.
-
-        Examples
-        --------
-        >>> from askmeans.oracles import TableOracle
-        >>> from askmeans.queries import MembershipQueries
-        >>> TableOracle([[0.75, 0.25]]).answer(MembershipQueries([0], [1]))
-        array([0.25])
         """
 
 

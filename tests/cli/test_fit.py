@@ -34,7 +34,7 @@ def kept(folder, name="iris"):
 def saved(folder, name="iris"):
     """The answers in the session of a run, in their order."""
     with sessions.open(folder / f"{name}.session.db") as session:
-        return [receipt.value for receipt in session.history()]
+        return [receipt.value for receipt in session.history.answers()]
 
 
 def test_a_simulated_expert_beats_no_questions(askmeans, folder):
@@ -166,7 +166,7 @@ def test_groups_in_a_pipe_are_named_by_number_and_name_and_a_second_run_goes_on(
     askmeans(*arguments, cwd=folder, text_in="c\n", ok=False)
     assert saved(folder) == [*rows, (0.0, 0.0, 1.0)]
     with sessions.open(folder / "iris.session.db") as session:
-        (item,) = session.question(session.history()[2].question).items
+        (item,) = session.question(session.history.answers()[2].question).items
         name = session.item(item).id
     memberships = pd.read_csv(folder / "iris.memberships.csv", index_col="id")
     assert memberships.loc[name].tolist() == [0.75, 0.0, 0.25]
@@ -545,7 +545,7 @@ def test_fit_asks_which_of_two_is_more_alike_and_goes_on_where_it_stopped(askmea
     askmeans(*arguments, "--budget", 12, cwd=folder, text_in="a\n" * 9)
     assert saved(folder) == [1.0, 0.0, 0.5, *[1.0] * 9]
     with sessions.open(folder / "iris.session.db") as session:
-        items = [session.question(receipt.question).items for receipt in session.history()]
+        items = [session.question(receipt.question).items for receipt in session.history.answers()]
     assert len(set(items)) == 12  # none was asked again
 
 

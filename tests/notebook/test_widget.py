@@ -33,7 +33,7 @@ def send(widget, card, path="/answer", **fields):
 
 
 def kept(session):
-    return [(each.question, each.kind, each.value) for each in session.history()]
+    return [(each.question, each.kind, each.value) for each in session.history.answers()]
 
 
 @pytest.fixture
@@ -79,7 +79,7 @@ def test_a_new_group_takes_the_item_on_the_card_and_a_group_is_renamed(widget, s
         reply = send(widget, card, value="new", name="huge")
     assert kept(session) == [(int(card["question"]), "answer", (0.0, 0.0, 1.0))]
     send(widget, shown(reply), "/rename", cluster="2", name="giant")
-    assert session.cluster_names == ["small", "large", "giant"]
+    assert session.groups.names == ["small", "large", "giant"]
 
 
 def test_a_refused_answer_is_a_sentence_and_the_question_stays(widget, session, card):

@@ -67,7 +67,7 @@ def test_a_membership_stands_beside_typical_items_but_never_beside_itself(sessio
     card = Cards(session).card(question, "ann")
     assert card.typical
     assert row not in {view.row for view in card.typical}
-    assert card.cluster_name == session.cluster_names[0]
+    assert card.cluster_name == session.groups.names[0]
 
 
 def test_the_row_of_an_item_tells_what_is_answered_asked_and_left(tmp_path, tools):
@@ -129,7 +129,7 @@ def test_every_group_has_its_colour_its_key_and_examples_in_a_line(tmp_path, too
 def test_keys_stay_with_their_groups_where_the_likeliest_come_first(tmp_path, tools):
     with tools.make_fruit(tmp_path / "three.db", ask="group", n_clusters=3,
                           cluster_names=["a", "b", "c"]) as session:  # fmt: skip
-        session.set_option("predicted_first", True)
+        session.settings.set_option("predicted_first", True)
         (question,) = session.ask(annotator="ann")
         cards = Cards(session)
         for likely in ([0.1, 0.2, 0.7], [0.3, 0.6, 0.1]):
@@ -147,7 +147,7 @@ def test_a_relative_question_has_its_item_between_the_two_others(session):
     view = replace(context.assignments.view("ann"), card=card)
     html = context.render(
         "question.html", view=view, result_view=None, said="", failed=False, token="", mark="",
-        options=session.options, session=session,
+        options=session.settings.options, session=session,
     )  # fmt: skip
     shown = re.findall(r'<article class="item[^"]*" aria-label="([^"]+)"', html)
     assert shown == ["left: cherry", "middle: plum", "right: grape"]

@@ -59,7 +59,7 @@ def test_groups_that_nobody_named_get_names_of_their_typical_words(session):
     answer(session, 12)
     names = [group.suggested for group in shown(session).groups]
     assert [set(name.lower().split(" and ")) for name in names] == [set(pair) for pair in WORDS]
-    session.rename(0, "Orchard")
+    session.groups.rename(0, "Orchard")
     again = shown(session).groups
     assert [group.suggested is None for group in again] == [True, False, False]
     assert again[0].name == "Orchard"

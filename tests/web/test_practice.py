@@ -14,8 +14,8 @@ def test_a_fresh_demo_has_right_examples_and_three_practice_cards(tmp_path):
     make_faces_session(tmp_path / "faces.db")
     moods = make_faces().memberships.argmax(axis=1)
     with sessions.open(tmp_path / "faces.db") as session:
-        assert session.options["purpose"]
-        assert session.options["guidelines"]
+        assert session.settings.options["purpose"]
+        assert session.settings.options["guidelines"]
         cards = Cards(session)
         for choice in cards.choices(()):
             assert [MOODS[moods[each.row]] for each in choice.typical] == [choice.name] * 3
@@ -52,7 +52,7 @@ def test_examples_that_nobody_chose_are_marked_as_guesses_until_somebody_does(un
         (question,) = session.ask(annotator="ann")
         session.tell(question.id, 0, annotator="ann")
         pinned = next(row for row in range(12) if row not in question.items)
-        session.pin(1, pinned)
+        session.groups.pin(1, pinned)
         first, second = cards.choices(())
         assert [view.row for view in first.typical] == list(question.items)  # and no guess beside
         assert [view.row for view in second.typical] == [pinned]
@@ -88,5 +88,5 @@ def test_practice_never_calls_a_guess_true(unnamed):
 def test_help_shows_no_guess_as_what_a_group_is_about(unnamed, tools):
     with tools.using(create_app(unnamed)) as client:
         assert "is what <b" not in client.get("/help").text
-        client.app.state.context.session.pin(0, 3)
+        client.app.state.context.session.groups.pin(0, 3)
         assert 'is what <b dir="auto">Group A</b> is about' in client.get("/help").text

@@ -84,7 +84,7 @@ def test_nobody_waits_for_a_picture_that_takes_long(session, monkeypatch):
     assert views.latest(0.0) is first
     assert views.glance() is first
     hold.set()
-    assert views.latest(60.0).event == session.last_event
+    assert views.latest(60.0).event == session.history.last_event
     views.close()
 
 

@@ -27,7 +27,7 @@ def budget(
     from askmeans.cli.questions import typed_number
 
     with options.open() as session:
-        session.set_budget(typed_number(number, "N"))
+        session.settings.set_budget(typed_number(number, "N"))
         report = session.status()
         options.show(
             session,
@@ -44,9 +44,9 @@ def pause(
     """Hand out no questions until `askmeans pause --off`; answers are still taken."""
     with options.open() as session:
         if off:
-            session.resume()
+            session.settings.resume()
         else:
-            session.pause()
+            session.settings.pause()
         line = "Questions are handed out again." if off else "Paused; answers are still taken."
         options.show(session, {"paused": not off}, line)
 
@@ -55,7 +55,7 @@ def pause(
 def audit(options: SessionOptions) -> None:
     """List all events of a session: when, who, from which client, and what."""
     with options.open() as session:
-        records, names = session.audit(), session.group_names
+        records, names = session.history.audit(), session.groups.all_names
         events = {"events": [asdict(record) for record in records]}
         options.show(session, events, *(_event_text(record, names) for record in records))
 

@@ -57,7 +57,7 @@ def ask(
     with options.open() as session:
         questions = session.ask(n, annotator=annotator)
         report = session.status(annotator=annotator)
-        groups = session.groups
+        groups = list(session.groups)
         lines = [f"question {q.id}\n{card_of(session, q, groups).text}" for q in questions]
         if not questions:
             lines.append(f"No question for {annotator}: {report.state}.")
@@ -97,7 +97,11 @@ def tell(
                 receipt = session.unsure(number, **who)
             else:
                 receipt = session.tell(number, parsed, **who)
-        what = "skip" if receipt.kind == "skip" else answer_text(receipt.value, session.group_names)
+        what = (
+            "skip"
+            if receipt.kind == "skip"
+            else answer_text(receipt.value, session.groups.all_names)
+        )
         late = " (late)" if receipt.late else ""
         again = ", as before" if receipt.repeated else ""
         options.show(session, receipt, f"Kept: {what} to question {receipt.question}{late}{again}.")
@@ -123,7 +127,7 @@ def undo(
             "reopened": undone.reopened,
             "value_now": undone.value_now,
         }
-        options.show(session, values, undo_text(undone, session.group_names))
+        options.show(session, values, undo_text(undone, session.groups.all_names))
 
 
 @command
@@ -165,10 +169,10 @@ def _status_lines(session: "Session", report: "Status", database: str) -> "Itera
         yield "As many items were asked about as planned; more answers still help."
     if report.contradictions:
         yield f"contradictions: {len(report.contradictions)}"
-        names = session.group_names
+        names = session.groups.all_names
         for conflict in report.contradictions[:_MAX_CONFLICTS]:
             yield f"  {conflicts.describe(conflict, lambda row: session.item(row).label, names)}"
-    yield f"clusters: {'; '.join(session.cluster_names)}"
+    yield f"clusters: {'; '.join(session.groups.names)}"
     if report.suggestion:
         yield add_hint(report.suggestion, database)
     yield from (f"note: {note}" for note in report.notes)

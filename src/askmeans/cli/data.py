@@ -71,10 +71,10 @@ def import_(
 
     with options.open() as session:
         answers = session_answers(session, file)
-        report = session.take_in(answers)
-        lines = [f"{report.new} answers imported, {report.there} were there already."]
-        if report.otherwise:
-            lines.append(f"{report.otherwise} had another answer here; those answers stay.")
+        report = session.import_answers(answers)
+        lines = [f"{report.new} answers imported, {report.existing} were there already."]
+        if report.conflicting:
+            lines.append(f"{report.conflicting} had another answer here; those answers stay.")
         options.show(session, {"read": len(answers), **asdict(report)}, *lines)
 
 

@@ -131,9 +131,9 @@ def _by_session(job: Job) -> Outcome:
     known = [] if answers is None else read_answers(answers, job.items.ids, job.names)
     with _opened(job) as session:
         if known:
-            session.take_in(known)
+            session.import_answers(known)
         if budget not in (None, session.status().budget):
-            session.set_budget(budget)
+            session.settings.set_budget(budget)
         finished = Conversation(session, ME, Terminal("suq", stdout=sys.stderr)).run(
             until_settled=True
         )

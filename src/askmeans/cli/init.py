@@ -73,7 +73,7 @@ def _report(options: InitOptions, session: Session, n: int, columns: list[Column
             f"{per_question:g} seconds a question"
         )
     if config.ask not in SIMILARITIES:
-        lines.append(f"clusters: {'; '.join(session.cluster_names)}")
+        lines.append(f"clusters: {'; '.join(session.groups.names)}")
     database = typed_database(options.session.database)
     lines.append(
         f"next: askmeans serve {database} (in the browser), or askmeans answer {database} (here)"
@@ -89,6 +89,6 @@ def _report(options: InitOptions, session: Session, n: int, columns: list[Column
         "rounds": rounds,
         "minutes": minutes,
         "expected_error": error,
-        "cluster_names": session.cluster_names,
+        "cluster_names": session.groups.names,
     }
     options.session.show(session, values, *lines)

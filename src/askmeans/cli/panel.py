@@ -15,14 +15,13 @@ from askmeans.cli.output import complain, typed_database
 from askmeans.cli.questions import numbered
 from askmeans.exceptions import ParameterError, StopAsking
 from askmeans.llm import ModelOracle, model_client
-from askmeans.llm.cache import ModelCost, ReplyCache
-from askmeans.llm.calls import Caller, Limits
 from askmeans.llm.client import ModelClient
+from askmeans.llm.cost import CachedClient, Limits, ModelCost, ReplyCache
 from askmeans.llm.names import NameProposer
-from askmeans.llm.prompts import Prompts
+from askmeans.llm.prompts import PICTURES, Prompts
 from askmeans.queries import GroupQueries
 from askmeans.results import rounded
-from askmeans.sessions import Group, ModelScore, Session
+from askmeans.sessions import AdviserScore, Group, Session
 from askmeans.sessions.store import file_of, is_postgresql
 from askmeans.sessions.tables import group_samples, shown_item
 
@@ -31,14 +30,13 @@ __all__ = ["run"]
 ModelAnswers = dict[int, dict[int, float] | None]  # shares by item; None for "cannot say"
 
 _AT_A_TIME = 8  # batches of as many requests as are made at a time, then the session keeps them
-_PICTURES = frozenset({".png", ".jpg", ".jpeg", ".gif", ".webp"})
 
 
 def run(options: PanelOptions) -> bool:
     """Do what the options ask for; False where it was stopped."""
     with options.session.open() as session:
         if options.share is not None:
-            session.set_option("audit_share", float(options.share))
+            session.settings.set_option("audit_share", float(options.share))
         if options.url is None:
             if options.names or options.forecast:
                 raise ParameterError(
@@ -111,10 +109,10 @@ def _oracle(session: Session, client: ModelClient, options: PanelOptions) -> Mod
 
 def _prompts(session: Session, groups: Sequence[Group]) -> Prompts:
     """The instructions of the model: those that people read now."""
-    texts = session.options
+    texts = session.settings.options
     guidelines = "\n\n".join(text for text in (texts["purpose"], texts["guidelines"]) if text)
     names = [f"{g.name}: {g.description}" if g.description else g.name for g in groups]
-    pinned = [session.pinned(group.number) for group in groups]
+    pinned = [session.groups.pinned(group.number) for group in groups]
     return Prompts(guidelines, lambda row: _shown(session, row), names, pinned)
 
 
@@ -144,15 +142,15 @@ def _shown(session: Session, row: int) -> dict[str, Any]:
     """An item as people see it, with its picture."""
     shown = shown_item(session.item(row))
     file = session.rows.image_file(row)
-    if file is not None and file.suffix.lower() in _PICTURES:
+    if file is not None and file.suffix.lower() in PICTURES:
         shown["picture"] = file
     return shown
 
 
 def _rows(session: Session, model: str, options: PanelOptions) -> list[int]:
     """The items to ask the model about: random ones first, without those it answered."""
-    order = session.audit_order()
-    known = {} if options.again else session.model_answers().get(model, {})
+    order = session.advisers.audit_order()
+    known = {} if options.again else session.advisers.answers().get(model, {})
     return [row for row in order[: options.items] if row not in known]
 
 
@@ -161,7 +159,7 @@ def _answer_ahead(session: Session, oracle: ModelOracle, rows: list[int]) -> boo
     with answers_bar(len(rows)) as advance:
         for part in _parts(rows, _AT_A_TIME * oracle.concurrency):
             stopped, cause = False, None
-            groups = session.groups  # people may add, merge, name and pin while it goes on
+            groups = list(session.groups)  # people may add, merge, name and pin while it goes on
             oracle.prompts = _prompts(session, groups)
             queries = GroupQueries(np.array(part, dtype=np.int64), len(groups))
             try:
@@ -175,7 +173,7 @@ def _answer_ahead(session: Session, oracle: ModelOracle, rows: list[int]) -> boo
                 for row, shares, has_answer in zip(part, answers.tolist(), reached, strict=True)
                 if has_answer and row not in failed  # what failed is asked again next time
             }
-            session.add_model_answers(oracle.name, _about_present_groups(session, values))
+            session.advisers.add(oracle.name, _about_present_groups(session, values))
             advance(len(part))
             if isinstance(cause, Exception):
                 raise cause
@@ -190,7 +188,7 @@ def _answer_ahead(session: Session, oracle: ModelOracle, rows: list[int]) -> boo
 
 
 def _what_is_left(oracle: ModelOracle, left: int) -> str:
-    """The cost of the cards that are left, by the mean of those answered."""
+    """The cost of the items that are left, by the mean of those answered."""
     spent = oracle.spent_in_all
     more = ""
     if spent.calls and spent.money is not None:
@@ -198,7 +196,7 @@ def _what_is_left(oracle: ModelOracle, left: int) -> str:
     elif spent.calls:
         tokens = (spent.tokens_in + spent.tokens_out) / spent.calls
         more = f" would take about {left * oracle.votes * tokens:.0f} tokens more"
-    return f"The {left} cards left{more}; with a larger budget the same command goes on from here."
+    return f"The {left} items left{more}; with a larger budget the same command goes on from here."
 
 
 def _parts(rows: list[int], size: int) -> Iterator[list[int]]:
@@ -219,7 +217,7 @@ def _about_present_groups(session: Session, answers: ModelAnswers) -> ModelAnswe
     """Answers without those about a group that was taken back: they are asked for again."""
     present = {group.number for group in session.groups}
     others = {j for row in answers.values() for j in row or ()} - present
-    gone = {j for j in others if session.group_number(j) is None}  # not merged with another
+    gone = {j for j in others if session.groups.find(j) is None}  # not merged with another
     return {row: shares for row, shares in answers.items() if not gone & set(shares or ())}
 
 
@@ -228,9 +226,10 @@ def _propose(options: PanelOptions, session: Session, client: ModelClient) -> No
     limits = Limits(max_cost=options.max_cost, max_tokens=options.max_tokens,
                     prices=_prices(options.prices))  # fmt: skip
     cache = ReplyCache(options.cache or _beside(options.session.database))
-    caller = Caller(client, cache, limits)
-    groups = session.groups
-    proposer = NameProposer(caller, group_samples(session, groups), session.options["guidelines"])
+    cached = CachedClient(client, cache, limits)
+    groups = list(session.groups)
+    guidelines = session.settings.options["guidelines"]
+    proposer = NameProposer(cached, group_samples(session, groups), guidelines)
     if options.forecast:
         cost = proposer.forecast()
         line = f"names for {len(groups)} groups: {_cost_text(cost)}"
@@ -238,7 +237,7 @@ def _propose(options: PanelOptions, session: Session, client: ModelClient) -> No
         return
     proposals = [(groups[each.group], each) for each in proposer.propose()]
     now = {group.number: number for number, group in numbered(session)}  # some may have been merged
-    listed, lines = [], [f"asked: {_cost_text(caller.spent)}"]
+    listed, lines = [], [f"asked: {_cost_text(cached.spent)}"]
     for group, each in proposals:
         if group.number in now:
             number, name, about = now[group.number], each.name, each.description
@@ -249,22 +248,22 @@ def _propose(options: PanelOptions, session: Session, client: ModelClient) -> No
         f"askmeans groups {typed_database(options.session.database)} "
         "--rename GROUP NAME --describe GROUP TEXT"
     )
-    options.session.show(session, {"proposals": listed, "cost": asdict(caller.spent)}, *lines)
+    options.session.show(session, {"proposals": listed, "cost": asdict(cached.spent)}, *lines)
 
 
 def _show_panel(options: PanelOptions, session: Session, costs: Sequence[ModelCost]) -> None:
     """Print the costs of this run and of all, if any, and how much depends on whom."""
-    report, lines = session.panel(), []
+    report, lines = session.advisers.report(), []
     for each, when in zip(costs, ("asked", "with earlier runs"), strict=False):
         if when == "asked" or each.calls > costs[0].calls:
             lines.append(f"{when}: {_cost_text(each)}")
-    for name, score in report.models.items():
+    for name, score in report.advisers.items():
         lines += _score_lines(name, score)
-    if not report.models:
+    if not report.advisers:
         lines.append("No language model has answered; --model URL --model-name NAME lets one.")
     lines.append(
         f"People answered {report.people} of {report.items} items; "
-        f"{report.decided_by_models:.0%} of the items are in their group because of models."
+        f"{report.decided_by_advisers:.0%} of the items are in their group because of models."
     )
     if report.would_change is not None:
         lines.append(f"People would still change about {rounded(report.would_change)} items.")
@@ -276,7 +275,7 @@ def _show_panel(options: PanelOptions, session: Session, costs: Sequence[ModelCo
     options.session.show(session, values, *lines, *report.notes)
 
 
-def _score_lines(name: str, score: ModelScore) -> Iterator[str]:
+def _score_lines(name: str, score: AdviserScore) -> Iterator[str]:
     """What a model's answers are worth, in words."""
     agreed = "not compared with people yet"
     if score.agreement is not None:

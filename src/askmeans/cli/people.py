@@ -49,16 +49,19 @@ def invite(
         raise typer.BadParameter("expected DB and --revoke NAME, without another name")
     with options.open() as session:
         if revoke is not None:
-            _show_invites(options, session, session.revoke(_revoked(session, revoke)))
+            _show_invites(options, session, session.people.revoke(_revoked(session, revoke)))
         elif person is None:
-            _show_invites(options, session, session.invites())
+            _show_invites(options, session, session.people.invites())
         else:
             from askmeans.sessions.served import recall
 
             served = recall(session)
             address = address or (served.address if served else f"http://127.0.0.1:{PORT}")
-            token = session.invite(person, role=role, days=days)
-            link, until = f"{address.rstrip('/')}/?token={token}", session.invites()[-1].until
+            token = session.people.invite(person, role=role, days=days)
+            link, until = (
+                f"{address.rstrip('/')}/?token={token}",
+                session.people.invites()[-1].until,
+            )
             lines = [
                 link,
                 f"For {person}, {role}, until {_time(until)}; whoever has it comes in as {person}. "
@@ -87,7 +90,7 @@ def _show_invites(options: SessionOptions, session: "Session", invites: "list[In
 
 def _revoked(session: "Session", text: str) -> int | str:
     """The person of this name; else the invitation of this number."""
-    names = {one.name for one in session.invites()}
+    names = {one.name for one in session.people.invites()}
     return int(text) if text not in names and text.isascii() and text.isdigit() else text
 
 
@@ -103,7 +106,7 @@ def agreement(
 ) -> None:
     """Show how well people agree, who differs from whom, and on which questions."""
     with options.open() as session:
-        report, listed = session.agreement(), session.disagreements(n)
+        report, listed = session.people.agreement(), session.people.disagreements(n)
         lines = [f"Nothing to compare yet: {report.questions} questions have several answers."]
         if not math.isnan(report.alpha):
             lines = [f"Krippendorff's alpha: {report.alpha:.3f}, of {report.questions} questions"]
@@ -122,7 +125,7 @@ def _disagreement_text(session: "Session", each: "Disagreement") -> str:
     """A question that people answered differently, in a line."""
     from askmeans.cli.questions import answer_text
 
-    names = session.cluster_names
+    names = session.groups.names
     items = ", ".join(session.item(row).label for row in each.items)
     answers = [f"{who}: {answer_text(value, names)}" for who, value in each.answers.items()]
     decided = "" if each.decided is None else f"; decided: {answer_text(each.decided, names)}"
@@ -150,7 +153,7 @@ def adjudicate(
                     "VALUE must be an answer to the question, as in `askmeans tell`, or 'back'. "
                     f"Got {text!r:.60} instead."
                 )
-        receipt = session.adjudicate(number, decision, annotator=annotator)
+        receipt = session.people.adjudicate(number, decision, annotator=annotator)
         line = "Decided; it counts instead of the answers."
         options.show(
             session, receipt, "Taken back; the answers count again." if decision is None else line
@@ -177,16 +180,18 @@ def gold(
     from askmeans.cli.answer_files import session_answers
 
     with options.open() as session:
-        report = None if file is None else session.add_gold(session_answers(session, file))
+        report = None if file is None else session.people.add_gold(session_answers(session, file))
         if feedback is not None:
-            session.set_option("gold_feedback", feedback)
-        scores = session.gold_report()
+            session.settings.set_option("gold_feedback", feedback)
+        scores = session.people.gold_report()
         values, lines = {"people": {who: asdict(score) for who, score in scores.items()}}, []
         if report is not None:
             values = asdict(report) | values
-            lines.append(f"{report.new} gold questions added, {report.there} were there already.")
-            if report.otherwise:
-                lines.append(f"{report.otherwise} were there with another answer, which stays.")
+            lines.append(
+                f"{report.new} gold questions added, {report.existing} were there already."
+            )
+            if report.conflicting:
+                lines.append(f"{report.conflicting} were there with another answer, which stays.")
         for who, score in scores.items():
             count, off = score.questions, score.difference
             lines.append(f"  {who}: {count} gold questions, {off:.2f} off on average")
@@ -206,6 +211,6 @@ def pseudonym(
 ) -> None:
     """Replace a person's name in a session's log and exports, and log that it was done."""
     with options.open() as session:
-        new = session.pseudonymize(person, pseudonym, annotator=annotator)
+        new = session.people.pseudonymize(person, pseudonym, annotator=annotator)
         line = f"Called {new} from now on; files that were exported or backed up before are not."
         options.show(session, {"name": new}, line)

@@ -181,11 +181,6 @@ class FuzzyKMeans(Clusterer):
             If a parameter is invalid.
         DataError
             If X or sample_weight is invalid.
-
-        Examples
-        --------
-        >>> FuzzyKMeans(n_clusters=2, random_state=0).fit([[0.0], [1.0], [9.0]]).labels_.shape
-        (3,)
         """
         from askmeans.fuzzy import lloyd  # brings numba, which `import askmeans` must not wait for
 
@@ -345,12 +340,6 @@ class FuzzyKMeans(Clusterer):
         -------
         ndarray of shape (n_items,)
             Numbers of clusters; the lower one on ties.
-
-        Examples
-        --------
-        >>> model = FuzzyKMeans(init=[[0.0], [10.0]], n_clusters=2).fit([[0.0], [1.0], [9.0]])
-        >>> model.predict([[2.0], [8.0]])
-        array([0, 1], dtype=int32)
         """
         from askmeans.fuzzy import lloyd
 
@@ -369,12 +358,6 @@ class FuzzyKMeans(Clusterer):
         -------
         ndarray of shape (n_items, n_clusters)
             Memberships; every row sums to one.
-
-        Examples
-        --------
-        >>> model = FuzzyKMeans(init=[[0.0], [10.0]], n_clusters=2).fit([[0.0], [10.0]])
-        >>> model.predict_proba([[5.0]])
-        array([[0.5, 0.5]])
         """
         from askmeans.fuzzy import lloyd
 
@@ -398,12 +381,6 @@ class FuzzyKMeans(Clusterer):
         -------
         float
             Minus the objective, with closed-form memberships.
-
-        Examples
-        --------
-        >>> model = FuzzyKMeans(init=[[0.0], [10.0]], n_clusters=2).fit([[0.0], [10.0]])
-        >>> model.score([[5.0]])
-        -12.5
         """
         from askmeans.fuzzy import lloyd
 

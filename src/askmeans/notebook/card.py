@@ -68,7 +68,7 @@ class CardDocument:
         if form.text("session") != self._assignments.mark:
             raise HTTPException(409, "This card shows another session. Run the cell again.")
         if path == "/rename":
-            self.session.rename(
+            self.session.groups.rename(
                 form.integer("cluster"), form.group_name(), annotator=self.annotator
             )
             return f"The group is called {form.group_name()} now."
@@ -86,7 +86,7 @@ class CardDocument:
         with self.session.reading_once():
             html = templates.get_template(name).render(
                 session=self.session, view=self._assignments.view(self.annotator),
-                options=self.session.options, mark=self._assignments.mark, token="",
+                options=self.session.settings.options, mark=self._assignments.mark, token="",
                 is_owner=True, result_view=None,
                 **{"said": "", "failed": False, **scale_of(self.session), **values},
             )  # fmt: skip

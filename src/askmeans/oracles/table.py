@@ -59,11 +59,6 @@ class TableOracle:
         TableOracle
             With memberships of 0 and 1.
 
-        Raises
-        ------
-        DataError
-            If y is not one-dimensional, empty, or holds what is no label.
-
         Examples
         --------
         >>> TableOracle.from_labels(["b", "a"]).memberships

@@ -1,7 +1,6 @@
-"""Questions asked several times and averaged: for answers that are off by chance.
+"""Questions asked several times and averaged, for answers with random errors.
 
-`repeated` asks every question of a plan so many times before the plan goes on. What repeats do for
-a whole solver (Theorem 10) is in theorem_10.py.
+Theorem 10 repeats the whole solver instead: see `experiments/theorem_10.py`.
 """
 
 from collections.abc import Callable
@@ -37,8 +36,7 @@ def repeated(plan: Plan, times: int = 3, *, how: Average = "mean") -> Plan:
     how : {"mean", "median", "median-of-means", "trimmed-mean"}, default="mean"
         How answers are averaged. The median and the trimmed mean, which leaves out the largest and
         the smallest quarter, forgive single wrong answers; the median of means forgives noise with
-        heavy tails. Its batches are about as many as each has answers; Theorem 10's own, 6 ln(n),
-        are those of `repeated_solver`.
+        heavy tails. It has about as many batches as each has answers.
 
     Returns
     -------

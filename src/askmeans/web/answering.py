@@ -100,12 +100,12 @@ class Assignments:
     def decide(self, question: Question, annotator: str, value: Any) -> str:
         """Keep what somebody says of an item that they chose themselves, in words for people."""
         receipt = self.session.change(question.id, value, annotator=annotator)
-        said = say(receipt.value, self.session.group_names)
+        said = say(receipt.value, self.session.groups.all_names)
         return f"Saved: {self.session.item(question.items[0]).label} is “{said}”."
 
     def into_new_group(self, question: int, annotator: str, key: str, name: str) -> str:
         """Add a group, and put the item of a question into it; the same key again adds no other."""
-        receipt = self.session.answer_with_new_group(question, name, annotator=annotator, key=key)
+        receipt = self.session.groups.add_for(question, name, annotator=annotator, key=key)
         return f"There is a group {name} now. {self._said(receipt)}"
 
     def change(self, question: int, annotator: str, key: str, value: Any) -> str:
@@ -128,7 +128,7 @@ class Assignments:
         what = (
             "the skip"
             if undone.kind == "skip"
-            else say_fully(undone.value, self.session.config.ask, self.session.group_names)
+            else say_fully(undone.value, self.session.config.ask, self.session.groups.all_names)
         )
         text = f"Taken back: {what} to question {undone.question.id}."
         if undone.group is not None:
@@ -144,16 +144,16 @@ class Assignments:
         if receipt.late:  # it is evidence, unless an owner decided the question
             late = f" (it came late{', but it counts' if receipt.counts else ': another counts'})"
         again = ", as before" if receipt.repeated else ""
-        value = say_fully(receipt.value, self.session.config.ask, self.session.group_names)
+        value = say_fully(receipt.value, self.session.config.ask, self.session.groups.all_names)
         known = ""
         if receipt.gold is not None:  # the owner wants people to see it
-            told = say_fully(receipt.gold, self.session.config.ask, self.session.group_names)
+            told = say_fully(receipt.gold, self.session.config.ask, self.session.groups.all_names)
             known = f" The known answer is {told}."
         return f"Saved: {value} to question {number}{again}{late}.{known}"
 
     def _mine(self, question: Question, annotator: str) -> Receipt | None:
         """What somebody said to a question, unless it was taken back."""
-        said = self.session.said_about(question.items, annotator=annotator)
+        said = self.session.history.answers_about(question.items, annotator=annotator)
         return next((receipt for receipt in said if receipt.question == question.id), None)
 
     def _wanted(self, number: int, annotator: str, row: list[Question]) -> Card:
@@ -170,5 +170,5 @@ class Assignments:
             )
         before = "skipped"
         if mine.kind != "skip":
-            before = say(mine.value, self.session.group_names, question.kind)
+            before = say(mine.value, self.session.groups.all_names, question.kind)
         return self.cards.card(question, annotator, before=before)

@@ -132,7 +132,7 @@ def make_api(context: AppContext) -> APIRouter:
         person: _Person, annotator: Annotated[Annotator | None, Query()] = None
     ) -> list[Receipt]:
         """Answers and skips that stand, in the order given; annotators see their own."""
-        return session.history(annotator=_may_see(person, annotator))
+        return session.history.answers(annotator=_may_see(person, annotator))
 
     @router.get("/items/{row}", response_model=ItemOut, responses=_errors(404))
     def item(request: Request, _: _Person, row: Annotated[int, Path(ge=0, le=2**53)]) -> Item:

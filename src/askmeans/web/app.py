@@ -49,7 +49,7 @@ def create_app(
     public_hosts: Sequence[str] = (),
     proxies: Sequence[str] = (),
 ) -> FastAPI:
-    """The page of a session, as an ASGI application; `Session.invite` lets people in.
+    """The page of a session, as an ASGI application; `People.invite` lets people in.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def create_app(
             f"which people call the proxy. Got {proxies!r} and none."
         )
     context = AppContext(open_session(url, name), float(settle_seconds))
-    context.session.patience = _RETRY_SECONDS
+    context.session.retry_timeout = _RETRY_SECONDS
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:

@@ -193,7 +193,7 @@ class Cards:
         items = tuple(self.item(number) for number in question.items)
         if question.kind == "group":
             likely = None  # the likeliest come first where the owner lets them
-            if self._session.options["predicted_first"]:
+            if self._session.settings.options["predicted_first"]:
                 likely = self.predict(question.items[0])
             return Card(
                 question=question,
@@ -204,7 +204,7 @@ class Cards:
         if question.kind != "membership":
             return Card(question=question, items=self._marked(items), before=before)
         assert question.cluster is not None
-        name = self._session.group_names[question.cluster]
+        name = self._session.groups.all_names[question.cluster]
         rows, guessed = self._examples(question.cluster, question.items)
         typical = tuple(self.item(row) for row in rows)
         marked = self._marked((items[0], *typical), against_first=True)
@@ -226,7 +226,7 @@ class Cards:
         The likeliest come first where it is told how likely each is; keys stay with their groups.
         """
         found = []
-        groups = self._session.groups
+        groups = list(self._session.groups)
         keys = [str(place + 1) if place < _KEYS else "" for place in range(len(groups))]
         listed = list(zip(groups, colors_of(len(groups)), keys, strict=True))
         if likely is not None and len(likely) == len(groups):
@@ -266,14 +266,14 @@ class Cards:
             return f"{one} between {left} and {right}"
         if question.cluster is None:
             return names
-        return f"{names} in {self._session.group_names[question.cluster]}"
+        return f"{names} in {self._session.groups.all_names[question.cluster]}"
 
     def _entries(
         self, question: Question, annotator: str, row: Sequence[Question]
     ) -> tuple[Entry, ...]:
         """The clusters of an item's row, in their order; empty where only one is asked."""
         told: dict[int, tuple[int, float | None]] = {}
-        for receipt in self._session.said_about(question.items, annotator=annotator):
+        for receipt in self._session.history.answers_about(question.items, annotator=annotator):
             assert receipt.question is not None
             other = self._session.question(receipt.question)
             value = receipt.value
@@ -380,5 +380,5 @@ def practice_card(session: Session, cards: Cards, number: int) -> PracticeCard |
     row, group = items[number - 1]
     return PracticeCard(
         number=number, of=len(items), item=cards.item(row), choices=cards.choices((row,)),
-        group=group, name=session.group_names[group],
+        group=group, name=session.groups.all_names[group],
     )  # fmt: skip

@@ -121,8 +121,8 @@ class AppContext:
             told = {"said": said, "failed": status >= 400}
         return self.page(
             request, "question.html" if is_script(request) else "answer.html", status_code=status,
-            view=view, result_view=self.result_views.glance(), options=self.session.options,
-            **told, **self.scale,
+            view=view, result_view=self.result_views.glance(),
+            options=self.session.settings.options, **told, **self.scale,
         )  # fmt: skip
 
     def go_on(self, request: Request, annotator: str, text: str, status: int = 200) -> Response:
@@ -175,13 +175,15 @@ class AppContext:
         if annotator_of(request) is None or self.is_owner(request):
             return self.is_owner(request)
         with suppress(StoreError):
-            return bool((options or self.session.options)["annotators_see_results"])
+            return bool((options or self.session.settings.options)["annotators_see_results"])
         return False
 
     def check_asked(self, request: Request, question: int) -> None:
         """Refuse an answer to a question that an annotator was not asked."""
         name = annotator_of(request)
-        if not self.is_owner(request) and question not in self.session.asked_of(name or ""):
+        if not self.is_owner(request) and question not in self.session.history.questions_of(
+            name or ""
+        ):
             raise HTTPException(403, "This question was not asked of you. Reload the page.")
 
     def check_shown(self, request: Request, row: int) -> None:
@@ -189,7 +191,7 @@ class AppContext:
         if self.is_owner(request) or self.sees_results(request):
             return
         session = self.session
-        asked = session.asked_of(annotator_of(request) or "")
+        asked = session.history.questions_of(annotator_of(request) or "")
         if any(row in session.question(number).items for number in asked):
             return
         if any(row in session.exemplars(group.number, _EXAMPLES) for group in session.groups):
@@ -246,7 +248,7 @@ class AppContext:
         AskmeansError
             If the answers allow no result.
         """
-        event = await self.aside(lambda: self.session.last_event)
+        event = await self.aside(lambda: self.session.history.last_event)
         while (coming := await self.aside(self.result_views.order)) is not None:
             made = await asyncio.shield(asyncio.wrap_future(coming))
             if made.event >= event:

@@ -63,7 +63,7 @@ def explain_item(
     told: dict[int, list[str]] = {}
     own, similar = [], []
     asked: list[bool] = []  # of each answer about it, whether it places the item
-    for receipt in session.history():
+    for receipt in session.history.answers():
         if receipt.kind == "skip" or receipt.question is None:
             continue
         question = session.question(receipt.question)
@@ -72,7 +72,7 @@ def explain_item(
         asked.append(question.kind == "group" or question.cluster is not None)
         if whose not in (None, receipt.annotator):
             continue
-        said = say(receipt.value, session.group_names, question.kind)
+        said = say(receipt.value, session.groups.all_names, question.kind)
         text = f"{receipt.annotator} answered “{said}”"
         if question.kind == "group":
             own.append(f"{text}.")
@@ -119,7 +119,7 @@ def worked_example(session: Session) -> Example:
     gaps[first] = np.inf
     near = int(gaps.argmin())
     named = session.config.ask not in SIMILARITIES and first in placed  # a guess is no example
-    cluster = session.cluster_names[0] if named else None
+    cluster = session.groups.names[0] if named else None
     names = [session.item(row).label for row in (first, near, far)]
     return Example(one=names[0], near=names[1], far=names[2], cluster=cluster)
 

@@ -70,7 +70,7 @@ class Outside:
 
 def asked_rows(session: Session) -> Rows:
     """Rows that anybody answered a question about."""
-    numbers = {each.question for each in session.history() if each.kind != "skip"}
+    numbers = {each.question for each in session.history.answers() if each.kind != "skip"}
     rows = {row for number in numbers if number for row in session.question(number).items}
     return np.array(sorted(rows), dtype=np.intp)
 
@@ -126,7 +126,7 @@ def outside_of(session: Session, result: SessionResult) -> Outside | None:
 
 def _unsure_rows(session: Session) -> list[int]:
     """Items of which people could not say where they belong, and nobody could."""
-    history = [each for each in session.history() if each.question and each.kind != "skip"]
+    history = [each for each in session.history.answers() if each.question and each.kind != "skip"]
     known = {each.question for each in history if each.value is not None}
     unsure = {each.question for each in history} - known
     return [row for number in unsure if number for row in session.question(number).items]
@@ -219,18 +219,18 @@ class ShapedGroup:
 
 def group_page_of(session: Session, cards: Cards, annotator: str) -> list[ShapedGroup]:
     """Every group with its examples and what this person placed in it."""
-    groups = session.groups
+    groups = list(session.groups)
     placed: dict[int | None, list[int]] = {group.number: [] for group in groups}
-    for receipt in reversed(session.history(annotator=annotator)):
+    for receipt in reversed(session.history.answers(annotator=annotator)):
         if not isinstance(receipt.value, tuple) or receipt.question is None:
             continue
         most = max(range(len(receipt.value)), key=receipt.value.__getitem__)
-        mine = placed.get(session.group_number(most))
+        mine = placed.get(session.groups.find(most))
         if mine is not None and receipt.value[most] > _MOST and len(mine) < _PLACED:
             mine.append(session.question(receipt.question).items[0])
     found = []
     for group, color in zip(groups, colors_of(len(groups)), strict=True):
-        pinned = set(session.pinned(group.number))
+        pinned = set(session.groups.pinned(group.number))
         n = max(_EXAMPLES, len(pinned))
         placed_rows = session.exemplars(group.number, n=n, placed_only=True)
         rows = placed_rows or session.exemplars(group.number, n=n)

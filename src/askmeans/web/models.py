@@ -7,7 +7,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, create_model
 
 from askmeans._util.text import UNSEEN
-from askmeans.sessions import Estimate, Holding, Item, Question, Receipt, Status, Undone
+from askmeans.sessions import Estimate, Item, Question, Receipt, Status, Undone
+from askmeans.sessions.reports import Holding
 
 __all__ = ["Annotator", "AnswerIn", "AskIn", "ErrorOut", "ItemOut", "QuestionsOut", "ReceiptOut",
            "ReceiptsOut", "ResultOut", "StatusOut", "UndoIn", "UndoneOut"]  # fmt: skip

@@ -7,8 +7,8 @@ from fastapi import APIRouter, HTTPException, Request
 from starlette.responses import RedirectResponse, Response
 
 from askmeans.queries import ME
-from askmeans.sessions.changes import OPTIONS
-from askmeans.sessions.invites import ROLES
+from askmeans.sessions.people import ROLES
+from askmeans.sessions.settings import OPTIONS
 from askmeans.web.context import AppContext, said_at
 from askmeans.web.forms import INCOMPLETE, Form, SentForm, annotator_of, is_script
 from askmeans.web.group_views import group_page_of
@@ -56,9 +56,9 @@ def _add_groups(router: APIRouter, context: AppContext, does: Does) -> None:
         who = annotator_of(request) or ME
         return context.page(
             request, "groups.html", groups=group_page_of(session, context.assignments.cards, who),
-            changes=session.changes()[-20:][::-1], options=session.options,
+            changes=session.history.changes()[-20:][::-1], options=session.settings.options,
             budget=session.status().budget,
-            can_group=session.can_regroup, can_merge=session.config.ask == "group",
+            can_group=session.groups.can_change, can_merge=session.config.ask == "group",
         )  # fmt: skip
 
     @does("/rename")
@@ -67,9 +67,9 @@ def _add_groups(router: APIRouter, context: AppContext, does: Does) -> None:
         before = next((each for each in session.groups if each.number == group), None)
         told = f"The group is called {name} now."
         if before is None or before.name != name or about is None:
-            session.rename(group, name, annotator=who)
+            session.groups.rename(group, name, annotator=who)
         if before is not None and about is not None and about.strip() != before.description:
-            session.describe(group, about.strip(), annotator=who)
+            session.groups.describe(group, about.strip(), annotator=who)
             told += " What belongs there is saved."
         return told
 
@@ -78,18 +78,18 @@ def _add_groups(router: APIRouter, context: AppContext, does: Does) -> None:
         """Several groups get their names at once."""
         told = form.numbered("name-")
         for number, name in told.items():
-            session.rename(number, name, annotator=who)
+            session.groups.rename(number, name, annotator=who)
         return f"{len(told)} groups have names now."
 
     @does("/groups")
     def added(form: Form, who: str) -> str:
         name = form.group_name()
-        session.add_group(name, annotator=who)
+        session.groups.add(name, annotator=who)
         return f"There is a group {name} now."
 
     @does("/merge")
     def merged(form: Form, who: str) -> str:
-        session.merge_groups(form.integer("into"), form.integer("group"), annotator=who)
+        session.groups.merge(form.integer("into"), form.integer("group"), annotator=who)
         return "The two groups are one now."
 
     @does("/remove")
@@ -97,7 +97,7 @@ def _add_groups(router: APIRouter, context: AppContext, does: Does) -> None:
         """A group is there no more."""
         group = form.integer("group")
         name = next((each.name for each in session.groups if each.number == group), "")
-        session.remove_group(group, annotator=who)
+        session.groups.remove(group, annotator=who)
         return (
             f"The group {name} is removed: what was put there is in none of the groups now. "
             "“Take back” under Changes brings it back."
@@ -110,13 +110,13 @@ def _add_groups(router: APIRouter, context: AppContext, does: Does) -> None:
         for row in rows:
             context.check_row(row)
         name = form.group_name()
-        session.split_off(name, rows, annotator=who)
+        session.groups.split(form.integer("group"), rows, name, annotator=who)
         moved = "1 item is" if len(rows) == 1 else f"{len(rows)} items are"
         return f"{moved} in the new group {name} now."
 
     @does("/take-back")
     def taken(form: Form, who: str) -> str:
-        session.take_back(form.integer("event"), annotator=who)
+        session.history.take_back(form.integer("event"), annotator=who)
         return "Taken back."
 
 
@@ -128,7 +128,8 @@ def _add_items(context: AppContext, does: Does) -> None:
     def pinned(form: Form, who: str) -> str:
         row, on = form.integer("row"), not form.get("off")
         context.check_row(row)
-        session.pin(form.integer("group"), row, on=on, annotator=who)
+        pin = session.groups.pin if on else session.groups.unpin
+        pin(form.integer("group"), row, annotator=who)
         return f"{session.item(row).label} is {'an' if on else 'no longer a pinned'} example."
 
     @does("/review")
@@ -142,7 +143,7 @@ def _add_items(context: AppContext, does: Does) -> None:
     def decided(form: Form, who: str) -> str:
         back = form.get("value") == "back"
         value = None if back else form.value()
-        session.adjudicate(form.integer("question"), value, annotator=who)
+        session.people.adjudicate(form.integer("question"), value, annotator=who)
         return "Taken back." if back else "Decided."
 
 
@@ -152,27 +153,28 @@ def _add_options(router: APIRouter, context: AppContext, does: Does) -> None:
 
     @does("/options")
     def decided(form: Form, who: str) -> str:
-        before = session.options
+        before = session.settings.options
         for name, kind in OPTIONS.items():
             if kind not in (str, bool):
                 continue  # not on this page
             told = (form.get(name) or "").strip().replace("\r\n", "\n")
             value = bool(told) if kind is bool else told
             if value != before[name]:
-                session.set_option(name, value, annotator=who)
+                session.settings.set_option(name, value, annotator=who)
         return "Saved."
 
     @router.post("/pause")
     def pause(request: Request, form: SentForm) -> Response:
         context.check_mark(form)
         off = bool(form.get("off"))
-        (session.resume if off else session.pause)(annotator=annotator_of(request) or ME)
+        settings = context.session.settings
+        (settings.resume if off else settings.pause)(annotator=annotator_of(request) or ME)
         return RedirectResponse("/" if off else "/results", 303)
 
     @does("/budget", back="/")
     def budget(form: Form, who: str) -> str:
         number = form.integer("n")
-        session.set_budget(number, annotator=who)
+        session.settings.set_budget(number, annotator=who)
         return f"The budget is {number} questions now."
 
     @does("/good-enough", back="/groups")
@@ -181,7 +183,7 @@ def _add_options(router: APIRouter, context: AppContext, does: Does) -> None:
         percent = form.number("percent") if (form.get("percent") or "").strip() else 0.0
         if not 0.0 <= percent <= 100.0:
             raise HTTPException(422, "Type a number of percent from 0 to 100.")
-        session.set_option("good_enough", percent / 100.0, annotator=who)
+        session.settings.set_option("good_enough", percent / 100.0, annotator=who)
         if not percent:
             return "Saved: by its own rule the session decides when it is good enough."
         return f"Saved: it is good enough with fewer than {percent:.3g} % in the wrong group."
@@ -192,7 +194,7 @@ def _add_invitations(router: APIRouter, context: AppContext, does: Does) -> None
     session = context.session
 
     def page(request: Request, link: str = "", whom: str = "") -> Response:
-        found = [(one, _time(one.until), _time(one.used)) for one in session.invites()]
+        found = [(one, _time(one.until), _time(one.used)) for one in session.people.invites()]
         return context.page(
             request, "invites.html", invites=found[::-1], link=link, whom=whom, roles=ROLES
         )
@@ -208,7 +210,7 @@ def _add_invitations(router: APIRouter, context: AppContext, does: Does) -> None
         whom, role, days = form.text("name"), form.text("role"), form.number("days")
         who = annotator_of(request) or ME
         told, status = context.attempt(
-            lambda: session.invite(whom, role=role, days=days, annotator=who)  # type: ignore[arg-type]  # it is checked
+            lambda: session.people.invite(whom, role=role, days=days, annotator=who)  # type: ignore[arg-type]  # it is checked
         )
         if status >= 400:
             return said_at("/invites", told, failed=True)
@@ -216,7 +218,7 @@ def _add_invitations(router: APIRouter, context: AppContext, does: Does) -> None
 
     @does("/revoke", back="/invites")
     def revoked(form: Form, who: str) -> str:
-        (ended,) = session.revoke(form.integer("number"), annotator=who)
+        (ended,) = session.people.revoke(form.integer("number"), annotator=who)
         return f"{ended.name} cannot come in by this link any more."
 
 

@@ -113,7 +113,8 @@ def _add_person(router: APIRouter, context: AppContext) -> None:
         """What this is for, what the groups are, and cards to practise on."""
         session = context.session
         return context.page(
-            request, "welcome.html", options=session.options, practice=practice_items(session),
+            request, "welcome.html", options=session.settings.options,
+            practice=practice_items(session),
             choices=assignments.cards.choices(()) if session.config.ask == "group" else (),
         )  # fmt: skip
 
@@ -129,7 +130,7 @@ def _add_person(router: APIRouter, context: AppContext) -> None:
 
     @router.get("/history")
     def history(request: Request) -> Response:
-        receipts = context.session.history(annotator=annotator_of(request))
+        receipts = context.session.history.answers(annotator=annotator_of(request))
         rows = [
             {
                 "receipt": receipt,
@@ -151,7 +152,7 @@ def _said(receipt: Receipt, session: Session) -> str:
     """What somebody answered, as the history tells it."""
     if receipt.kind == "skip":
         return "skipped"
-    return say_fully(receipt.value, session.config.ask, session.group_names)
+    return say_fully(receipt.value, session.config.ask, session.groups.all_names)
 
 
 def _practice_page(

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from askmeans.sessions import Item, Session, Status
+from askmeans.sessions.agreement import Agreement, GoldScore
 from askmeans.sessions.conflicts import describe
-from askmeans.sessions.opinions import Agreement, GoldScore
 from askmeans.web.drawing import colors_of
 from askmeans.web.scale import say
 
@@ -44,8 +44,8 @@ class Dispute:
 
 def people_of(session: Session, status: Status, agreement: Agreement) -> tuple[Contributor, ...]:
     """Everybody who answered or holds a question; who did most comes first."""
-    receipts = session.history()
-    here, gold = {each.annotator for each in status.holding}, session.gold_report()
+    receipts = session.history.answers()
+    here, gold = {each.annotator for each in status.holding}, session.people.gold_report()
     found = []
     for name in dict.fromkeys([*status.people, *sorted(here)]):
         counts = status.people.get(name, {})
@@ -70,12 +70,12 @@ def disputes_of(session: Session) -> tuple[Dispute, ...]:
     """Items that people put into different groups, the most different first."""
     if session.config.ask != "group":
         return ()
-    names, groups = session.group_names, session.groups
+    names, groups = session.groups.all_names, list(session.groups)
     colored = list(zip(groups, colors_of(len(groups)), strict=True))
     found = []
-    for each in session.disagreements(_DISPUTES):
+    for each in session.people.disagreements(_DISPUTES):
         rows = [value for value in each.answers.values() if isinstance(value, tuple)]
-        told = {session.group_number(j) for row in rows for j, share in enumerate(row) if share}
+        told = {session.groups.find(j) for row in rows for j, share in enumerate(row) if share}
         found.append(
             Dispute(
                 question=each.question,
@@ -111,7 +111,7 @@ def doubts_of(session: Session, status: Status) -> tuple[Doubt, ...]:
 
     return tuple(
         Doubt(
-            text=describe(conflict, label, session.group_names, said),
+            text=describe(conflict, label, session.groups.all_names, said),
             items=tuple(map(session.item, conflict.items)),
         )
         for conflict in (status.contradictions or ())[:_DOUBTS]

@@ -40,13 +40,13 @@ def add_results(router: APIRouter, context: AppContext) -> None:
         def page() -> Response:
             thanks = None
             if stopped and annotator is not None:
-                told = session.history(annotator=annotator)
+                told = session.history.answers(annotator=annotator)
                 thanks = sum(receipt.kind != "skip" for receipt in told)
             return context.page(
                 request, "results.html", result_view=result_view, thanks=thanks,
                 trouble=context.result_views.trouble, exports=EXPORTS,
                 can_decide=can_decide and context.is_owner(request),
-                can_group=session.can_regroup and context.is_owner(request),
+                can_group=session.groups.can_change and context.is_owner(request),
             )  # fmt: skip
 
         return await context.aside(page)
@@ -113,7 +113,9 @@ def add_files(router: APIRouter, context: AppContext) -> None:
         result_view = None if file == "answers.csv" else await context.result_to_export()
 
         def body() -> bytes:
-            tag = str(context.session.last_event) if result_view is None else result_view.tag
+            tag = (
+                str(context.session.history.last_event) if result_view is None else result_view.tag
+            )
             result = None if result_view is None else result_view.result
             return context.bodies.get(file, tag, lambda: export(context.session, file, result))
 

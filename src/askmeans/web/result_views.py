@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from askmeans.exceptions import AskmeansError
 from askmeans.sessions import Session, SessionResult, Status
-from askmeans.sessions.opinions import Agreement
+from askmeans.sessions.agreement import Agreement
 from askmeans.web.drawing import Plane, error_curve, scatter
 from askmeans.web.errors import explain
 from askmeans.web.forecasting import Outlook, outlook_of
@@ -103,7 +103,7 @@ class ResultViews:
 
     def order(self) -> Future[ResultView] | None:
         """Have a view of the last event made; None where it is there."""
-        event = self._session.last_event
+        event = self._session.history.last_event
         with self._lock:
             if self._latest is not None and (self._latest.event == event or self._yields):
                 return None
@@ -140,7 +140,7 @@ class ResultViews:
     def _draw(self) -> ResultView:
         """Compute a result and draw it."""
         session = self._session
-        event = session.last_event
+        event = session.history.last_event
         result = session.result()
         status = session.status(estimate=True)
         plane, profiles = self._read(len(result.memberships))
@@ -148,7 +148,7 @@ class ResultViews:
         groups = group_views(session, result, profiles, asked)
         drawn = [session.item(row) for row in plane.rows]
         outlook = self._outlook(result)
-        agreement = session.agreement()
+        agreement = session.people.agreement()
         return ResultView(
             event=event,
             status=status,

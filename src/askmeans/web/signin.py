@@ -6,7 +6,7 @@ Rules of this file:
 - A token in an address is taken once: the reply sets a cookie and leads to the address without it.
 - Annotators may do what is listed here; what is not listed, and what will be added, is for owners.
 - The token is looked up with every request, so that a revoked one is out at once; the invitation is
-  checked again where something is written (`Session.acting_as`), since a request may take its time.
+  checked again where something is written (`People.acting_as`), since a request may take its time.
 """
 
 import hashlib
@@ -77,7 +77,7 @@ class SignIn:
             held.enter_context(self._context.session.reading_once())
             person = getattr(request.state, "person", None)
             if person is not None:
-                held.enter_context(self._context.session.acting_as(person))
+                held.enter_context(self._context.session.people.acting_as(person))
             await (refusal or self._app)(scope, receive, send)
 
     async def _refusal(self, request: Request) -> Response | None:
@@ -108,7 +108,7 @@ class SignIn:
 
     async def _find(self, request: Request, token: str) -> Person | None:
         """Who has a token; whoever tries many wrong ones must wait."""
-        found = await run_in_threadpool(self._context.session.person_of, token)
+        found = await run_in_threadpool(self._context.session.people.person_of, token)
         if found is None and not self._context.failed_signins.allows(_address(request)):
             request.state.too_many = True
         return found
@@ -153,7 +153,7 @@ def add_signin(router: APIRouter, context: AppContext) -> None:
         told = form.text("link")
         linked = _LINKED.search(told)
         token = told if linked is None else linked[1]
-        person = context.session.person_of(token)
+        person = context.session.people.person_of(token)
         if person is None:
             allowed = context.failed_signins.allows(_address(request))
             return _page(context, request, _WRONG, 401 if allowed else 429)
@@ -178,7 +178,7 @@ def ended(context: AppContext, request: Request, text: str) -> Response:
 
 def _first_place(session: Session, person: Person) -> str:
     """Where somebody goes who comes in: whoever has not answered yet is told first what it is."""
-    return "/" if session.history(annotator=person.name) else "/welcome"
+    return "/" if session.history.answers(annotator=person.name) else "/welcome"
 
 
 def _page(context: AppContext, request: Request, trouble: str, status: int = 200) -> Response:

@@ -34,8 +34,8 @@ def test_every_schema_left_a_database(tmp_path):
 
 def test_the_database_of_every_schema_tells_all_that_happened(old_database):
     with sessions.open(old_database) as session:
-        assert session.cluster_names[0] == "large"
-        history = [(r.annotator, r.kind, r.value) for r in session.history()]
+        assert session.groups.names[0] == "large"
+        history = [(r.annotator, r.kind, r.value) for r in session.history.answers()]
         assert history == [
             ("held", "held", 0.0),
             ("ann", "answer", 0.75),
@@ -45,11 +45,11 @@ def test_the_database_of_every_schema_tells_all_that_happened(old_database):
         assert session.item(6).text == "quince"
         assert session.status().answered == 2
         assert session.tell(
-            session.history()[1].question, 0.75, annotator="ann", key="key-1"
+            session.history.answers()[1].question, 0.75, annotator="ann", key="key-1"
         ).repeated
         (question,) = session.ask(annotator="cy")
         assert not session.tell(question.id, 0.5, annotator="cy", key="key-1").repeated
-        invited = [(invite.name, invite.role) for invite in session.invites()]
+        invited = [(invite.name, invite.role) for invite in session.people.invites()]
         assert invited == [("bob", "owner")]
 
 
@@ -92,7 +92,7 @@ def test_fields_of_newer_and_older_versions_are_tolerated(old_database, change):
         assert connection.execute(change).rowcount > 0
     connection.close()
     with sessions.open(old_database) as session:
-        assert len(session.history()) == 4
+        assert len(session.history.answers()) == 4
         assert session.ask(annotator="cy")
 
 
@@ -128,11 +128,11 @@ def add_motto_and_fail(connection):
 
 def test_an_upgrade_backs_the_file_up_first_and_keeps_every_answer(old_database):
     with sessions.open(old_database) as session:
-        history = session.history()
+        history = session.history.answers()
     backup = versions.upgrade(old_database, {5: add_motto})
     assert backup == old_database.with_name("schema-4.db.schema-4.backup")
     with sessions.open(backup) as session:
-        assert session.history() == history
+        assert session.history.answers() == history
     with sqlite3.connect(old_database) as connection:
         assert connection.execute("SELECT version_num FROM askmeans_version").fetchone() == ("5",)
         assert connection.execute("SELECT motto FROM askmeans_sessions").fetchone() == (None,)
@@ -172,7 +172,7 @@ def test_a_postgresql_database_is_upgraded_after_a_backup_into_a_file(
     assert kept.parent == tmp_path
     assert (versions.find_version(kept), versions.find_version(postgres_url)) == ("4", "5")
     with sessions.open(kept) as backup, sessions.open(old_database) as before:
-        assert backup.history() == before.history()
+        assert backup.history.answers() == before.history.answers()
         backup.tell(backup.ask(annotator="cy")[0].id, 0.5, annotator="cy")
 
 
