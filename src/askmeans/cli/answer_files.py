@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from askmeans._util.checks import whole_number
+from askmeans._util.checks import parse_digits
 from askmeans._util.text import csv_value
 from askmeans.exceptions import AnswerError, AskmeansWarning, DataError
 from askmeans.queries import Answer, Question
@@ -163,7 +163,7 @@ class _Reader:
             )
         items = ordered(kind, self._items(row, kind, where))
         cluster = self._cluster(row, where) if kind == "membership" else None
-        repeat = whole_number(row.get("repeat") or "0")
+        repeat = parse_digits(row.get("repeat") or "0")
         if repeat is None:
             raise DataError(
                 f"{where}: the repeat must be a number from 0. Got {row['repeat']!r:.60} instead."
@@ -193,7 +193,7 @@ class _Reader:
     def _shares(self, row: dict[str, str], where: str) -> tuple[float, ...]:
         """The answer to a group question, about as many groups as there were."""
         k = len(self.names)
-        n = whole_number(row.get("clusters") or str(k))
+        n = parse_digits(row.get("clusters") or str(k))
         if n is None or not 1 <= n <= k:
             raise self._other_clusters(row, where)
         value = row.get("value") or "?"
@@ -216,7 +216,7 @@ class _Reader:
     def _cluster(self, row: dict[str, str], where: str) -> int:
         """The cluster's number, from its number or name."""
         k, text = len(self.names), row.get("cluster") or ""
-        number = whole_number(text)
+        number = parse_digits(text)
         if number is None:
             number = group_of(text, self.names)
         if number is None or number >= k:

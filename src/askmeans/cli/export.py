@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from askmeans._util.files import whole_file
+from askmeans._util.files import atomic_file
 from askmeans.cli.options import SessionOptions
 from askmeans.cli.output import complain, say
 from askmeans.cli.tables import check_unused, write_text
@@ -118,7 +118,7 @@ def _write(table: Table, path: Path) -> None:
     if path.suffix == ".csv":
         write_text(table.to_csv(), path)
         return
-    with whole_file(path) as file:
+    with atomic_file(path) as file:
         _frame(table).to_parquet(file, index=False)
 
 
@@ -147,7 +147,7 @@ def _write_for_tool(
     else:
         import pyarrow.parquet as pq
 
-        with whole_file(files["records"]) as file:
+        with atomic_file(files["records"]) as file:
             pq.write_table(huggingface_table(items, groups), file)
 
 

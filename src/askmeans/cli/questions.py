@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
-from askmeans._util.checks import whole_number
+from askmeans._util.checks import parse_digits
 from askmeans.cli.output import complain
 from askmeans.exceptions import (
     AnswerError,
@@ -159,7 +159,7 @@ def group_number(session: Session, text: str) -> int:
 
 def typed_number(text: str, what: str) -> int:
     """A typed whole number."""
-    number = whole_number(text.strip())
+    number = parse_digits(text.strip())
     if number is None:
         raise ParameterError(f"{what} must be a number from 0. Got {text!r:.60} instead.")
     return number

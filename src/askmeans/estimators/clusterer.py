@@ -41,7 +41,7 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
         ndarray of shape (n_items, n_clusters)
             Euclidean distances.
         """
-        from askmeans.fuzzy import lloyd  # brings numba, which `import askmeans` must not wait for
+        from askmeans.fuzzy import lloyd  # loads numba, which would slow down `import askmeans`
 
         distances: NDArray[np.floating] = self._of_items(X, lloyd.distances)
         return distances

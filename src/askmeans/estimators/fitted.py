@@ -54,7 +54,7 @@ def unsupervised(
         "Pass oracle=..., for instance oracles.ConsoleOracle(X) to answer in the terminal."
     )
     warnings.warn(note, NobodyToAskWarning, stacklevel=3)
-    fuzzifier = max(float(model.fuzzifier), 1.05)  # the closed form wants more than 1
+    fuzzifier = max(float(model.fuzzifier), 1.05)  # the closed form needs more than 1
     n_clusters = int(model.n_clusters)  # "auto" has an oracle
     fitted = FuzzyKMeans(n_clusters, fuzzifier=fuzzifier, random_state=rng)
     if engine is None:

@@ -182,7 +182,7 @@ class FuzzyKMeans(Clusterer):
         DataError
             If X or sample_weight is invalid.
         """
-        from askmeans.fuzzy import lloyd  # brings numba, which `import askmeans` must not wait for
+        from askmeans.fuzzy import lloyd  # loads numba, which would slow down `import askmeans`
 
         self._check_parameters()
         if is_out_of_core(self, X):
@@ -200,7 +200,7 @@ class FuzzyKMeans(Clusterer):
             fitted = self._fitted(items, assigned.weights, assigning=assigned)
             centers = fitted.centers.astype(items.dtype)
             rows = assigned.memberships, assigned.labels
-        # Nothing below can fail: a refused fit leaves the estimator unchanged.
+        # Nothing below can fail: a failed fit leaves the estimator unchanged.
         for name in ("feature_names_in_", "_stream_weights"):
             self.__dict__.pop(name, None)
         self.__dict__.update(seen)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from askmeans._util.files import whole_file
+from askmeans._util.files import atomic_file
 from askmeans.driver import Oracle, annotators_of, checked_answers
 from askmeans.exceptions import AnswerError, AskmeansWarning, DataError, ParameterError, StopAsking
 from askmeans.queries import ME, Answer, Answers, Ledger, Queries, Question
@@ -148,7 +148,7 @@ class _AnswerFile:
         if rest:
             message = f"{self.path}: the last line is not complete and is left out."
             warnings.warn(message, AskmeansWarning, stacklevel=3)
-            with whole_file(self.path) as file:  # the next answer has to begin a line
+            with atomic_file(self.path) as file:  # the next answer has to begin a line
                 file.write("".join(f"{line}\n" for line in lines).encode())
         return answers
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from askmeans._util.checks import whole_number
+from askmeans._util.checks import parse_digits
 from askmeans.exceptions import AnswerError
 from askmeans.policy.regrouped import filled, without_replaced
 from askmeans.queries import Answer, Answers, GroupQueries, Question
@@ -105,7 +105,7 @@ class GroupNumbers:
         """The column of a group that goes by its number; a name stays one."""
         number = group
         if isinstance(group, str):
-            number = None if group.strip() in names else whole_number(group.strip())
+            number = None if group.strip() in names else parse_digits(group.strip())
         if type(number) is bool or not isinstance(number, Integral):
             return group
         column = self.column(int(number))

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from askmeans._util.files import whole_file
+from askmeans._util.files import atomic_file
 from askmeans.exceptions import DataError, MissingExtraError
 
 __all__ = ["describe_pictures", "open_picture", "thumbnail"]
@@ -187,7 +187,7 @@ def thumbnail(picture: Path, folder: Path) -> Path:
                 with _MAKING:
                     small = open_picture(picture, None, _THUMBNAIL)
                 path.parent.mkdir(parents=True, exist_ok=True)
-                with whole_file(path) as file:
+                with atomic_file(path) as file:
                     small.save(file, "JPEG", quality=80)
     except DataError:
         return _NO_PICTURE

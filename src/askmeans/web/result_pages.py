@@ -5,7 +5,7 @@ import re
 from fastapi import APIRouter, HTTPException, Request
 from starlette.responses import FileResponse, RedirectResponse, Response, StreamingResponse
 
-from askmeans._util.checks import whole_number
+from askmeans._util.checks import parse_digits
 from askmeans.sessions.display import IMAGE_TYPES
 from askmeans.sessions.store import thumbnails_of
 from askmeans.tables.pictures import thumbnail
@@ -88,7 +88,7 @@ def add_results(router: APIRouter, context: AppContext) -> None:
         wanted = q.strip()
         if q in ids or wanted in ids:
             return RedirectResponse(f"/items/{ids.index(q if q in ids else wanted)}", 303)
-        number = whole_number(wanted)
+        number = parse_digits(wanted)
         if number is not None and number < len(ids):
             return RedirectResponse(f"/items/{number}", 303)
         found = rows.find(wanted) if wanted else []

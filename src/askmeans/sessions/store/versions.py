@@ -28,7 +28,7 @@ from sqlalchemy import (
     update,
 )
 
-from askmeans._util.files import whole_file
+from askmeans._util.files import atomic_file
 from askmeans.exceptions import DataError, NoSessionError, StoreVersionError
 from askmeans.sessions.store.backend import Backend
 from askmeans.sessions.store.models import VERSION_TABLE, metadata, version_table
@@ -172,7 +172,7 @@ def backup(url: str | Path, file: Path) -> None:
     path = file_of(url)
     with (
         translated(str(path)),
-        whole_file(file) as part,
+        atomic_file(file) as part,
         closing(connect(path)) as source,
         closing(sqlite3.connect(part.name)) as copy,
     ):
@@ -210,7 +210,7 @@ def _copy_into_file(source: str | Path, file: Path) -> None:
     version = find_version(source)
     if version is None:
         check_version(source)  # refuses, and says why
-    with whole_file(file) as part, closing(SqliteBackend(Path(part.name))) as into:
+    with atomic_file(file) as part, closing(SqliteBackend(Path(part.name))) as into:
         if version == SCHEMA:
             make_schema(into)
         else:
