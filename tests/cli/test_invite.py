@@ -21,7 +21,7 @@ def place(request, tmp_path):
 def test_a_link_lets_one_person_in_is_listed_with_its_last_use_and_is_ended(
     askmeans, place, tmp_path
 ):
-    assert "Nobody is invited yet" in askmeans("invite", place, cwd=tmp_path).stdout
+    assert "No invitations yet" in askmeans("invite", place, cwd=tmp_path).stdout
     at = ("--address", "https://q.example.org/")
     made = askmeans("invite", place, "Ada L.", "--role", "owner", *at, cwd=tmp_path).stdout
     (token,) = re.findall(r"^https://q\.example\.org/\?token=([\w-]{43})$", made, re.M)

@@ -32,7 +32,7 @@ def add(
     vectors: Vectors = None,
     embed: Embed = None,
 ) -> None:
-    """Add rows: they get memberships by what the answers taught, and no answer is lost."""
+    """Add rows to a session; they get memberships from the answers so far."""
     from askmeans.cli.predict import recipe_of
     from askmeans.cli.tables import embed_option
     from askmeans.tables import apply_recipe
@@ -66,7 +66,7 @@ def import_(
         ),
     ],
 ) -> None:
-    """Import known answers: they cost no budget and are not asked."""
+    """Import known answers; they cost no budget, and their questions are not asked."""
     from askmeans.cli.answer_files import session_answers
 
     with options.open() as session:
@@ -88,7 +88,7 @@ def export(
     ] = "csv",
     force: Force = False,
 ) -> None:
-    """Write memberships, centres and answers so far, keyed by id."""
+    """Write the memberships, centres and answers so far, keyed by id."""
     from askmeans.cli.export import run
 
     run(options, out, format, force=force)
@@ -114,7 +114,7 @@ class PredictOptions:
 
 @command
 def predict(options: PredictOptions) -> None:
-    """Write the memberships of all rows of a file, by what the answers taught; nothing is added."""
+    """Write the memberships of all rows of a file; nothing is added to the session."""
     from askmeans.cli.predict import run
 
     run(options)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from askmeans import sessions
 from askmeans.cli.answer_files import read_answers
-from askmeans.cli.options import comma_list
+from askmeans.cli.options import changed_options, comma_list, refuse_options
 from askmeans.cli.output import complain, plain
 from askmeans.cli.questions import Conversation
 from askmeans.cli.start import FitOptions
@@ -30,7 +30,7 @@ from askmeans.results import Result
 from askmeans.sessions import Session, SessionState
 from askmeans.sessions.display import strongest_items
 from askmeans.sessions.warning_notes import quietly
-from askmeans.spec import SIMILARITIES, PlanSpec, default_ask
+from askmeans.spec import SIMILARITIES, PlanSpec
 from askmeans.strategies import Stratified
 from askmeans.tables import Items
 
@@ -88,13 +88,9 @@ def outcome_of(job: Job) -> Outcome:
 
 def _without_questions(job: Job) -> Outcome:
     """A fit without an expert."""
-    options, questions = job.options, job.options.questions
-    by_default = (questions.strategy, job.spec.ask) == ("auto", default_ask("auto"))
-    if (questions.budget, options.answers, questions.levels) != (None,) * 3 or not by_default:
-        raise ParameterError(
-            "With --expert none nobody is asked: --budget, --levels, --answers, --strategy and "
-            "--ask must be left out. Got one of them; leave it out, or choose another --expert."
-        )
+    asking = ("budget", "answers", "levels", "strategy", "ask")
+    names = [name for name in changed_options(job.options) if name in asking]
+    refuse_options(names, "with --expert none, which asks nobody")
     return Outcome(
         memberships=_unsupervised(job),
         names=job.names,

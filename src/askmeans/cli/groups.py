@@ -39,7 +39,7 @@ class GroupChanges:
 
 @command
 def groups(options: SessionOptions, changes: GroupChanges, annotator: Annotator = "me") -> None:
-    """List the groups; add, merge, remove, rename, describe them at any time: no answer is lost."""
+    """List, add, merge, rename, describe and remove groups at any time; no answer is lost."""
     from askmeans.cli.questions import numbered, undo_text
 
     with options.open() as session:

@@ -30,7 +30,7 @@ _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 @command
 def invite(
     options: SessionOptions,
-    person: Annotated[str | None, typer.Argument(metavar="[NAME]", help="Who is invited.")] = None,
+    person: Annotated[str | None, typer.Argument(metavar="NAME", help="Whom to invite.")] = None,
     role: Annotated[
         Literal["owner", "annotator"], typer.Option(help="What they may do.")
     ] = "annotator",
@@ -44,7 +44,7 @@ def invite(
         typer.Option(help="The page's address, for the link; default: where it was served last."),
     ] = None,
 ) -> None:
-    """Make a link for one person; without NAME, list all with their last use."""
+    """Create a link for one person; without NAME, list all invitations."""
     if revoke is not None and person is not None:
         raise typer.BadParameter("expected DB and --revoke NAME, without another name")
     with options.open() as session:
@@ -85,7 +85,7 @@ def _show_invites(options: SessionOptions, session: "Session", invites: "list[In
             f"(by {one.made_by})"
         )
     values = {"invites": [asdict(one) for one in invites]}
-    options.show(session, values, *(lines or ["Nobody is invited yet: askmeans invite DB NAME"]))
+    options.show(session, values, *(lines or ["No invitations yet: askmeans invite DB NAME"]))
 
 
 def _revoked(session: "Session", text: str) -> int | str:
@@ -104,7 +104,7 @@ def agreement(
     options: SessionOptions,
     n: Annotated[int, typer.Option("-n", "--questions", help="How many to list at most.")] = 10,
 ) -> None:
-    """Show how well people agree, who differs from whom, and on which questions."""
+    """Show how well people agree, by person, pair and group, and the questions they disagree on."""
     with options.open() as session:
         report, listed = session.people.agreement(), session.people.disagreements(n)
         lines = [f"Nothing to compare yet: {report.questions} questions have several answers."]
@@ -136,7 +136,7 @@ def _disagreement_text(session: "Session", each: "Disagreement") -> str:
 def adjudicate(
     options: SessionOptions, question: QuestionNumber, value: Value, annotator: Annotator = "me"
 ) -> None:
-    """Decide a question that people answered differently: the decision counts instead.
+    """Decide a question on which people disagree; the decision counts instead of the answers.
 
     VALUE is as in tell; 'back' takes a decision back.
     """
@@ -166,17 +166,17 @@ def gold(
     file: Annotated[
         Path | None,
         typer.Argument(
-            metavar="[FILE]", help="A CSV of known answers: item (an id) and value (a group)."
+            metavar="FILE", help="A CSV of known answers: item (an id) and value (a group)."
         ),
     ] = None,
     feedback: Annotated[
         bool | None,
         typer.Option(
-            "--feedback/--no-feedback", help="Whether people see the known answer afterwards."
+            "--feedback/--no-feedback", help="Whether people see the known answer after theirs."
         ),
     ] = None,
 ) -> None:
-    """Mix questions with known answers with the others, unmarked; show how people answered them."""
+    """Add questions with known answers, unmarked, and show how people answered them."""
     from askmeans.cli.answer_files import session_answers
 
     with options.open() as session:
@@ -196,7 +196,7 @@ def gold(
             count, off = score.questions, score.difference
             lines.append(f"  {who}: {count} gold questions, {off:.2f} off on average")
         if not scores:
-            lines.append("Nobody has answered a gold question yet.")
+            lines.append("No gold question has been answered yet.")
         options.show(session, values, *lines)
 
 
@@ -209,7 +209,7 @@ def pseudonym(
     ] = None,
     annotator: Annotator = "me",
 ) -> None:
-    """Replace a person's name in a session's log and exports, and log that it was done."""
+    """Replace a person's name in the log and the exports of a session."""
     with options.open() as session:
         new = session.people.pseudonymize(person, pseudonym, annotator=annotator)
         line = f"Called {new} from now on; files that were exported or backed up before are not."

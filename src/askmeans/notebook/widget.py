@@ -67,10 +67,10 @@ class AskWidget(anywidget.AnyWidget):
         self.session = session
         self._annotator = annotator
         self._model, self._X = model, X
-        self._folder = folder or tempfile.TemporaryDirectory(
+        self.folder = folder or tempfile.TemporaryDirectory(
             prefix="askmeans-", ignore_cleanup_errors=True
         )
-        self._card = CardDocument(session, annotator, self._folder.name)
+        self._card = CardDocument(session, annotator, self.folder.name)
         super().__init__(answered=session.status(annotator=annotator).answered)
         self.on_msg(self._receive)
 

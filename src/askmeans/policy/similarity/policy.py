@@ -226,7 +226,7 @@ class SimilarityPolicy(StratifiedPolicy):
         """The ranking of comparisons that follows from a belief."""
         return SimilarRanking(belief, self.settings)
 
-    def _is_spent(self, ranking: Ranking) -> bool:
+    def is_spent(self, ranking: Ranking) -> bool:
         """Whether to learn before the next milestone: all that the last one wanted was answered."""
         return all(question in self._asked for question in ranking.wanted)
 
