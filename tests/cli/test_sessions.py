@@ -628,7 +628,7 @@ def test_the_answers_of_a_database_of_a_version_with_paper_strategies_are_export
     assert (code, "old.answers.csv" in errors) == (1, True)  # it is there already
 
 
-def test_a_session_is_not_made_with_a_strategy_of_the_paper(run, folder):
+def test_sessions_have_no_strategy_to_choose(run, folder):
     code, _, errors = run("init", "p.db", "iris.csv", "-k", 3, "--strategy", "two-phase")
-    assert (code, (folder / "p.db").exists()) == (1, False)
-    assert "sessions ask with the default strategy only. Got 'two-phase'" in errors
+    assert (code, (folder / "p.db").exists()) == (2, False)
+    assert "No such option: --strategy" in errors
