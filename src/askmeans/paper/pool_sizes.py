@@ -1,4 +1,4 @@
-"""How many items a pool compares, and how many questions that takes at least."""
+"""Sizes of the pool, and the smallest number of questions."""
 
 import math
 from dataclasses import dataclass
@@ -24,15 +24,15 @@ _USUAL, _NOISY, _LARGEST = 6, 8, 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PoolSizes:
-    """How many items to compare at first and at most, and among how many to ask triplets."""
+    """Numbers of items: compared at first, compared at most, and in triplets."""
 
     first: int
     largest: int
-    corners: int  # 0 where no triplet may be asked
+    corners: int  # 0 without triplets
 
 
 def fewest_items(k: int) -> int:
-    """Items that must be comparable for their similarities to show k clusters."""
+    """The smallest number of comparable items whose similarities determine k clusters."""
     return 2 * k + 2
 
 
@@ -63,7 +63,7 @@ def least_questions(n_clusters: int, route: Route = "triplet") -> int:
 
 
 def check_budget(budget: int | None, least: int, n_clusters: int) -> None:
-    """Refuse a budget that cannot pay the smallest pool."""
+    """Refuse a budget below the smallest pool."""
     if budget is not None and budget < least:
         raise BudgetError(
             f"The 'budget' parameter must be at least {least} for similarity questions with "
@@ -79,9 +79,9 @@ def pool_sizes(
     pool_size: int | None,
     budget: int | None,
 ) -> PoolSizes:
-    """A pool of which the first pairs take at most half of the budget, and all leave the triplets.
+    """Sizes at which the first pairs take at most half of the budget, and triplets the rest.
 
-    More triplets are asked of noisy answers, if they can be paid.
+    With noisy answers more triplets are asked, if the budget allows.
     """
     corners = 2 * k if with_triplets else 0
     first = pool_size or (_NOISY if noisy else _USUAL) * k

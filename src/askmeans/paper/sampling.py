@@ -1,4 +1,4 @@
-"""Centres from sampled answers: Algorithm 8, its stratified kin, and how sure they are."""
+"""Centres from sampled answers: Algorithm 8, its stratified form, and confidence radii."""
 
 import math
 from dataclasses import dataclass
@@ -13,11 +13,11 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CenterEstimate:
-    """A centre and how sure it is.
+    """A centre with its confidence radius.
 
-    `weight` estimates the cluster's sum of U^alpha over all items; `effective_size` is how many
-    equally weighing items the sample is worth; `radius` bounds the distance to the true centre
-    with the confidence asked for (paper note N29).
+    `weight` estimates the cluster's sum of U^alpha over all items; `effective_size` is the
+    effective sample size; `radius` bounds the distance to the true centre with the given confidence
+    (paper note N29).
     """
 
     center: Floats
@@ -36,12 +36,12 @@ def estimate_center(
 ) -> CenterEstimate | None:
     """The paper's self-normalised estimator over strata: None if no item belongs at all.
 
-    Each stratum is its size, the items asked (with repetition) and their memberships, NaN for what
-    nobody could say. An item stands for size / asked items of its stratum (paper note N15). One
+    Each stratum is its size, the queried items (with repetition) and their memberships, NaN for
+    missing answers. An item represents size / queried items of its stratum (paper note N15). One
     stratum of all items is Algorithm 8.
 
     The radius is an empirical Bernstein bound on mu_hat - mu = mean[w (x - mu)] / mean[w], whose
-    numerator has mean zero (paper note N29). Strata asked in full add nothing to it, unless their
+    numerator has mean zero (paper note N29). Strata queried in full add nothing to it, unless their
     items were drawn with replacement: then some may be missing, however many were drawn.
     """
     sizes, points, weights, owner = [], [], [], []
@@ -65,10 +65,10 @@ def estimate_center(
     variance, largest = 0.0, 0.0
     for number, size, count in sizes:
         if count >= size and not with_replacement:
-            continue  # asked in full: nothing is left to chance
+            continue  # queried in full: no sampling error
         mine = influence[stratum == number]
         spread = mine - mine.mean(axis=0)
-        # One item alone says nothing of how much items differ.
+        # A variance needs two items.
         variance += count * float(np.square(spread).sum()) / (count - 1) if count > 1 else math.inf
         largest = max(largest, float(np.linalg.norm(mine, axis=1).max()))
     log_term = math.log(2.0 * n_clusters / (1.0 - confidence))

@@ -18,10 +18,10 @@ __all__ = ["center_radii"]
 def center_radii(
     X: ArrayLike, memberships: ArrayLike, fuzzifier: float = 2.0, *, delta: float = 0.05
 ) -> NDArray[np.float64]:
-    """How far each estimated centre may be from the true one.
+    """Bounds of the distance of each estimated centre from the true one.
 
-    An empirical Bernstein bound (paper note N29): it replaces the theorems' unknown constants by
-    the spread that the answers themselves show.
+    An empirical Bernstein bound (paper note N29): the variance of the answers replaces the unknown
+    constants of the theorems.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ def center_radii(
     fuzzifier : float, default=2.0
         Alpha, at least 1.
     delta : float, default=0.05
-        Probability that some centre is farther off.
+        Probability that a bound does not hold.
 
     Returns
     -------
@@ -63,7 +63,7 @@ def center_radii(
     answers = np.asarray(memberships, dtype=np.float64)
     U = as_memberships(np.nan_to_num(answers))
     check_rows(U, len(items))
-    U[np.isnan(answers)] = np.nan  # "cannot say" counts for nothing
+    U[np.isnan(answers)] = np.nan  # "cannot say" does not count
     k = U.shape[1]
     estimates = [
         estimate_center(
