@@ -406,7 +406,7 @@ def test_answers_that_cannot_be_meant_are_refused_with_their_line(askmeans, fold
 def test_answers_about_other_clusters_are_not_taken_for_these(askmeans, folder):
     arguments = ("fit", "iris.csv", "--id", "flower")
     askmeans(*arguments, "-k", 3, "--names", "a,b,c", cwd=folder, text_in="1\n", ok=False)
-    others = {"-k": ("-k", 2, "--names", "a,b"), "--names": ("-k", 3, "--names", "b,a,c"),
+    others = {"--clusters": ("-k", 2, "--names", "a,b"), "--names": ("-k", 3, "--names", "b,a,c"),
               "--ask": ("-k", 3, "--names", "a,b,c", "--ask", "membership")}  # fmt: skip
     for option, other in others.items():
         done = askmeans(*arguments, *other, cwd=folder, ok=False)

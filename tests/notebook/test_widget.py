@@ -129,7 +129,7 @@ def test_the_end_is_a_rest_and_the_result_is_drawn(widget, session, card):
     drawn = request(widget, "result")
     assert drawn["text"].count('<circle class="dot') == 6
     assert "<bdi>small</bdi> 50 %" in drawn["text"]
-    assert widget.result().memberships.argmax(axis=1).tolist() == [0, 0, 0, 1, 1, 1]
+    assert widget.session.result().memberships.argmax(axis=1).tolist() == [0, 0, 0, 1, 1, 1]
 
 
 def test_a_plot_of_ones_own_can_follow_the_answers(widget, card):

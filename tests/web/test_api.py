@@ -8,7 +8,7 @@ import pytest
 from soaking import in_soak
 
 from askmeans import sessions
-from askmeans.web import models
+from askmeans.web import api
 
 COMMAND = Path(sys.executable).parent / "schemathesis"
 TOKEN = "t" * 43
@@ -86,4 +86,4 @@ def test_without_a_valid_token_every_operation_replies_401_and_changes_nothing(
      "memberships n_queries state unassigned"),
 ])  # fmt: skip
 def test_what_is_told_is_chosen_a_new_field_of_a_record_is_not_public_by_itself(model, names):
-    assert sorted(getattr(models, model).model_fields) == names.split()
+    assert sorted(getattr(api, model).model_fields) == names.split()

@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 from askmeans import sessions
 from askmeans.exceptions import RankError
 from askmeans.web import api, create_app, result_pages
-from askmeans.web.models import ResultOut
+from askmeans.web.api import ResultOut
 
 WAITING = 60  # more than the server has threads
 

@@ -7,7 +7,7 @@ import pytest
 from askmeans import sessions
 from askmeans.queries import Answer
 from askmeans.web import create_app
-from askmeans.web.people import disputes_of, people_of
+from askmeans.web.result_views import disputes_of, people_of
 
 
 @pytest.fixture
@@ -29,9 +29,9 @@ def test_people_are_told_by_what_they_did_and_who_is_here(session):
     session.unsure(question.id, annotator="bob")
     session.ask(annotator="cleo")
     bob, ann, cleo = people(session)
-    assert (bob.name, bob.answers, bob.unsure, bob.here) == ("bob", 2, 1, False)
+    assert (bob.name, bob.answers, bob.unsure, bob.is_here) == ("bob", 2, 1, False)
     assert (ann.name, ann.answers, ann.seconds) == ("ann", 1, None)
-    assert (cleo.name, cleo.answers, cleo.here, cleo.alpha) == ("cleo", 0, True, None)
+    assert (cleo.name, cleo.answers, cleo.is_here, cleo.alpha) == ("cleo", 0, True, None)
     assert bob.seconds >= 0.0
 
 
@@ -44,13 +44,13 @@ def test_agreement_is_that_of_the_session_and_disputes_say_who_said_what(session
         [session.people.agreement().alpha] * 2
     )
     first, second = disputes_of(session)
-    assert first.said == (("ann", "small"), ("bob", "large"))
-    assert [name for _, name, _ in first.choices] == ["small", "large"]
-    assert first.decided is None
-    session.people.adjudicate(first.question, 0)
+    assert first.answers == (("ann", "small"), ("bob", "large"))
+    assert first.groups == {0, 1}
+    assert first.decision is None
+    session.people.adjudicate(first.disagreement.question, 0)
     again = disputes_of(session)
-    assert [dispute.decided for dispute in again] == [None, "small"]
-    assert again[0].question == second.question
+    assert [dispute.decision for dispute in again] == [None, "small"]
+    assert again[0].disagreement.question == second.disagreement.question
 
 
 def test_memberships_are_no_disputes_about_groups(tmp_path, tools):

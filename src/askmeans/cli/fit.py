@@ -65,8 +65,8 @@ def _prepared(options: FitOptions) -> tuple[Job, list[Column]]:
     check_number(options.n_clusters, "clusters", "askmeans fit", integer=True, minimum=1)
     questions = options.questions
     values = {field.name: getattr(questions, field.name, None) for field in fields(PlanSpec)}
-    values |= {"n_clusters": options.n_clusters, "repeats": 1}
-    values["ask"] = questions.ask or default_ask(questions.strategy)
+    values |= {"n_clusters": options.n_clusters, "strategy": options.strategy, "repeats": 1}
+    values["ask"] = questions.ask or default_ask(options.strategy)
     spec = PlanSpec.checked("askmeans fit", **values)
     table = read_table(options.data, options.table.id)
     labels = _label_column(options, table.frame)

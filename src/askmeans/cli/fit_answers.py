@@ -61,7 +61,7 @@ class Job:
         return {
             "n_items": len(self.X),
             "n_clusters": self.spec.n_clusters,
-            "strategy": self.options.questions.strategy,
+            "strategy": self.options.strategy,
             "ask": self.spec.ask,
             "seed": self.spec.seed,
         } | values
@@ -157,16 +157,14 @@ def _opened(job: Job) -> Session:
     if not path.exists():
         return sessions.create(
             path, job.items, n_clusters=spec.n_clusters, cluster_names=names, ask=spec.ask,
-            strategy=spec.strategy, budget=spec.budget, levels=spec.levels,
+            budget=spec.budget, levels=spec.levels,
             fuzzifier=spec.fuzzifier, random_state=spec.seed,
         )  # fmt: skip
     session = sessions.open(path, X=job.items.features)
     before = session.config.spec()
-    options = {"-k": "n_clusters", "--ask": "ask", "--strategy": "strategy", "--seed": "seed",
-               "--levels": "levels", "--fuzzifier": "fuzzifier"}  # fmt: skip
-    changed = [
-        word for word, name in options.items() if getattr(before, name) != getattr(spec, name)
-    ]
+    fields = ("n_clusters", "ask", "seed", "levels", "fuzzifier")
+    changed = [f"--{name}".replace("n_", "") for name in fields
+               if getattr(before, name) != getattr(spec, name)]  # fmt: skip
     if names != session.config.cluster_names:
         changed.append("--names")
     if job.items.ids != session.rows.ids()[: len(job.items.ids)]:

@@ -40,7 +40,6 @@ def run(options: InitOptions) -> None:
             n_clusters=n_clusters,
             cluster_names=comma_list(questions.names),
             ask=questions.ask,
-            strategy=questions.strategy,
             budget=questions.budget,
             target=target,
             levels=questions.levels,
@@ -63,7 +62,7 @@ def _report(options: InitOptions, session: Session, n: int, columns: list[Column
              f"scale: {options.table.scale}"]  # fmt: skip
     count = minutes = rounds = error = None
     if forecast is None:
-        lines.append("No forecast for this strategy.")
+        lines.append("No forecast for so few items.")
     else:
         count, rounds, error = forecast.n_queries, forecast.n_rounds, forecast.expected_error
         count = count if config.budget is None else min(count, config.budget)
@@ -84,7 +83,6 @@ def _report(options: InitOptions, session: Session, n: int, columns: list[Column
         "features": config.feature_names,
         "columns": [asdict(column) for column in columns],
         "scale": options.table.scale,
-        "strategy": config.strategy,
         "questions": count,
         "rounds": rounds,
         "minutes": minutes,

@@ -188,10 +188,6 @@ class TableOptions:
 class QuestionOptions:
     """What decides which questions are asked, in a fit as in a session."""
 
-    strategy: Annotated[
-        Literal["auto", "stratified", "two-phase", "sequential", "two-clusters"],
-        typer.Option(help="How questions are chosen; the last three are the paper's, of fit only."),
-    ] = "auto"
     ask: Ask = None
     budget: Budget = None
     levels: Annotated[int | None, typer.Option(help="Number of points of the answers' scale.")] = (

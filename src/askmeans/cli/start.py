@@ -114,6 +114,10 @@ class FitOptions:
     ] = None
     table: TableOptions
     questions: QuestionOptions
+    strategy: Annotated[
+        Literal["auto", "two-phase", "sequential", "two-clusters"],
+        typer.Option(help="How questions are chosen; all but auto are the paper's."),
+    ] = "auto"
     answers: Annotated[
         Path | None, typer.Option(help="A file of known answers; these questions are not asked.")
     ] = None

@@ -295,11 +295,6 @@ class People:
         -------
         Person or None
             None where the token is wrong, revoked, expired, or of another session.
-
-        Examples
-        --------
-        >>> open("fruit.db").person_of("guessed") is None
-        True
         """
         if not _TOKEN.fullmatch(token):
             return None

@@ -70,7 +70,7 @@ class Session:
     >>> session = open("fruit.db")
     >>> question, = session.ask()
     >>> session.item(question.items[0]).label, session.groups[question.cluster].name
-    ('pumpkin', 'small')
+    ('apple', 'small')
     >>> session.tell(question.id, 0.0).late
     False
     >>> session.status().answered
@@ -137,7 +137,7 @@ class Session:
         Examples
         --------
         >>> open("fruit.db").ask()
-        [Question(id=1, kind='membership', items=(3,), cluster=0, repeat=0)]
+        [Question(id=1, kind='membership', items=(0,), cluster=0, repeat=0)]
         """
         check_number(n, "n", "Session.ask", integer=True, minimum=1)
         self.groups.grow()

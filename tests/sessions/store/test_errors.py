@@ -246,6 +246,19 @@ def test_what_is_confirmed_on_an_overwritten_database_can_be_read_by_others(
                 assert len(other.history.answers()) == 28 + since
 
 
+def test_an_older_copy_with_the_same_rows_is_noticed(tmp_path, kit):
+    path = tmp_path / "s.db"
+    with sessions.create(path, kit.X, n_clusters=3, ask="group", random_state=0) as session:
+        for _ in range(12):
+            session.ask(annotator="Ada")  # writes how long she holds the question, and no row
+        older = path.read_bytes()
+        for _ in range(12):
+            session.ask(annotator="Ada")
+        overwrite(path, older)
+        with pytest.raises(StoreMovedError):
+            session.ask(annotator="Ada")
+
+
 @pytest.mark.parametrize("answers", [3, 20])
 def test_an_overwritten_database_that_is_put_back_takes_answers_again(make, again, kit, answers):
     session = make(ask="group")
