@@ -17,7 +17,7 @@ from askmeans.paper.prices import (
     similarity_price,
     xie_beni_bound,
 )
-from askmeans.paper.stopping import center_radii
+from askmeans.paper.sampling import center_radii
 from askmeans.paper.theorems import (
     sequential_sizes,
     two_clusters_sizes,

@@ -256,7 +256,3 @@ class MoreClustersWarning(AskmeansWarning):
 
 class NobodyToAskWarning(AskmeansWarning):
     """There is no oracle, so the fit was unsupervised."""
-
-
-class StoredSettingWarning(AskmeansWarning):
-    """A stored setting of a strategy is unknown in this version and was ignored."""

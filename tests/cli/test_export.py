@@ -32,7 +32,9 @@ def make(tmp_path):
 
 def answered(session):
     """Values by row and cluster."""
-    told = [(session.question(receipt.question), receipt.value) for receipt in session.history()]
+    told = [
+        (session.question(receipt.question), receipt.value) for receipt in session.history.answers()
+    ]
     return {(question.items, question.cluster): value for question, value in told}
 
 
@@ -70,7 +72,7 @@ def test_exported_answers_have_the_groups_name_and_are_taken_in_anywhere(make, a
     with make("s.db", cluster_names=None) as session:
         (question,) = session.ask()
         session.tell(question.id, 1.0)
-        name = session.cluster_names[question.cluster]
+        name = session.groups.names[question.cluster]
     askmeans("export", "s.db", cwd=tmp_path)
     with (tmp_path / "s.answers.csv").open(newline="") as file:
         (row,) = csv.DictReader(file)
@@ -131,9 +133,9 @@ def test_an_export_taken_into_a_fresh_session_is_the_same_answers(
         before = answered(session)
         (folder / "a.csv").write_bytes(answers_table(session).to_csv().encode())
     with sessions.create(folder / "t.db", X, random_state=0, **options) as session:
-        session.hold(session_answers(session, folder / "a.csv"))
+        session.import_answers(session_answers(session, folder / "a.csv"))
         assert answered(session) == before
-        assert session.hold(session_answers(session, folder / "a.csv")) == 0
+        assert session.import_answers(session_answers(session, folder / "a.csv")).new == 0
 
 
 @pytest.mark.parametrize(
@@ -157,8 +159,8 @@ def test_a_file_of_ones_own_names_groups_without_doubt(tmp_path, value, row):
             with pytest.raises(AnswerError, match=r"line 2: .* Write names in quotes"):
                 session_answers(session, tmp_path / "a.csv")
         else:
-            session.hold(session_answers(session, tmp_path / "a.csv"))
-            assert [receipt.value for receipt in session.history()] == [row]
+            session.import_answers(session_answers(session, tmp_path / "a.csv"))
+            assert [receipt.value for receipt in session.history.answers()] == [row]
 
 
 TWO = ["small", "large"]
@@ -212,7 +214,7 @@ def test_items_of_no_group_are_exported_as_none_of_these(groups, askmeans, tmp_p
 
 
 def test_a_group_may_be_called_like_a_column(groups, askmeans, tmp_path):
-    groups.rename(0, "share")
+    groups.groups.rename(0, "share")
     put(groups, 0, 0)
     put(groups, 12, 1)
     _, table = written(askmeans, tmp_path)

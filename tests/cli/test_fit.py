@@ -34,7 +34,7 @@ def kept(folder, name="iris"):
 def saved(folder, name="iris"):
     """The answers in the session of a run, in their order."""
     with sessions.open(folder / f"{name}.session.db") as session:
-        return [receipt.value for receipt in session.history()]
+        return [receipt.value for receipt in session.history.answers()]
 
 
 def test_a_simulated_expert_beats_no_questions(askmeans, folder):
@@ -105,7 +105,7 @@ def test_a_scale_of_one_point_is_refused_by_name(askmeans, folder):
     alone = ("fit", "iris.csv", "-k", 3, "--expert", "none", "--levels", 5)
     refused = askmeans(*alone, cwd=folder, ok=False)
     assert refused.returncode == 1
-    assert "nobody is asked" in refused.stderr
+    assert "asks nobody" in refused.stderr
 
 
 def test_answers_to_a_plan_are_kept_and_a_second_run_continues(askmeans, folder):
@@ -166,7 +166,7 @@ def test_groups_in_a_pipe_are_named_by_number_and_name_and_a_second_run_goes_on(
     askmeans(*arguments, cwd=folder, text_in="c\n", ok=False)
     assert saved(folder) == [*rows, (0.0, 0.0, 1.0)]
     with sessions.open(folder / "iris.session.db") as session:
-        (item,) = session.question(session.history()[2].question).items
+        (item,) = session.question(session.history.answers()[2].question).items
         name = session.item(item).id
     memberships = pd.read_csv(folder / "iris.memberships.csv", index_col="id")
     assert memberships.loc[name].tolist() == [0.75, 0.0, 0.25]
@@ -253,7 +253,7 @@ def test_a_killed_run_has_lost_no_answer(folder):
         child.sendline(reply)
     child.expect("Question 4", timeout=60)
     child.kill(signal.SIGKILL)
-    child.close()
+    child.wait()
     assert kept(folder) == [1.0, 0.0, 0.5]
 
 
@@ -406,7 +406,7 @@ def test_answers_that_cannot_be_meant_are_refused_with_their_line(askmeans, fold
 def test_answers_about_other_clusters_are_not_taken_for_these(askmeans, folder):
     arguments = ("fit", "iris.csv", "--id", "flower")
     askmeans(*arguments, "-k", 3, "--names", "a,b,c", cwd=folder, text_in="1\n", ok=False)
-    others = {"-k": ("-k", 2, "--names", "a,b"), "--names": ("-k", 3, "--names", "b,a,c"),
+    others = {"--clusters": ("-k", 2, "--names", "a,b"), "--names": ("-k", 3, "--names", "b,a,c"),
               "--ask": ("-k", 3, "--names", "a,b,c", "--ask", "membership")}  # fmt: skip
     for option, other in others.items():
         done = askmeans(*arguments, *other, cwd=folder, ok=False)
@@ -545,7 +545,7 @@ def test_fit_asks_which_of_two_is_more_alike_and_goes_on_where_it_stopped(askmea
     askmeans(*arguments, "--budget", 12, cwd=folder, text_in="a\n" * 9)
     assert saved(folder) == [1.0, 0.0, 0.5, *[1.0] * 9]
     with sessions.open(folder / "iris.session.db") as session:
-        items = [session.question(receipt.question).items for receipt in session.history()]
+        items = [session.question(receipt.question).items for receipt in session.history.answers()]
     assert len(set(items)) == 12  # none was asked again
 
 

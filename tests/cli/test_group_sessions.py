@@ -120,7 +120,7 @@ def test_groups_are_answered_in_the_terminal_exported_and_imported(askmeans, mad
     done = askmeans("import", "t.db", "s.answers.csv", cwd=made)
     assert "4 answers imported" in done.stdout
     with sessions.open(made / "s.db") as one, sessions.open(made / "t.db") as other:
-        rows = [[receipt.value for receipt in each.history()] for each in (one, other)]
+        rows = [[receipt.value for receipt in each.history.answers()] for each in (one, other)]
     assert rows[0] == rows[1] == [(1.0, 0.0, 0.0), (0.5, 0.5, 0.0), (0.0, 0.0, 0.0), None]
 
 
@@ -152,7 +152,7 @@ def test_after_a_merge_groups_have_the_numbers_of_the_page_and_keep_theirs_in_fi
     assert [(g["number"], g["name"]) for g in question["groups"]] == [(1, "red"), (2, "Group C")]
     askmeans("tell", "s.db", question["id"], 2, cwd=made)
     with sessions.open(made / "s.db") as session:  # as in Python, and in what is exported
-        assert session.history()[-1].value == (0.0, 0.0, 1.0)
+        assert session.history.answers()[-1].value == (0.0, 0.0, 1.0)
         assert [group.number for group in session.groups] == [0, 2]
     askmeans("groups", "s.db", "--rename", 2, "black", cwd=made)
     askmeans("groups", "s.db", "--rename", "red", "white", cwd=made)
@@ -174,7 +174,7 @@ def test_an_unknown_or_ambiguous_group_lists_those_there_are(askmeans, made, opt
     assert "by number or name: 1 red, 2 blue, 3 Red" in done.stderr
     assert f"Got '{group}'" in done.stderr
     with sessions.open(made / "s.db") as session:
-        assert session.cluster_names == ["red", "blue", "Red"]
+        assert session.groups.names == ["red", "blue", "Red"]
 
 
 def test_a_name_that_is_taken_is_refused_with_the_groups_by_the_numbers_that_are_typed(

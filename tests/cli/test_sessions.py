@@ -22,6 +22,7 @@ from askmeans.cli.questions import card_of
 from askmeans.queries import Answer
 
 COMMAND = Path(sys.executable).parent / "askmeans"
+DATABASES = Path(__file__).parents[1] / "sessions" / "databases"
 
 
 @pytest.fixture
@@ -137,7 +138,7 @@ def test_a_question_shows_exemplars_of_its_group_and_never_the_item_itself(run, 
     with sessions.open(folder / "s.db") as session:
         shown = session.exemplars(0, n=2)
         for group in range(3):  # every exemplar is an item that is asked about
-            session.hold(
+            session.import_answers(
                 Answer(round=0, kind="membership", items=(row,), cluster=group, repeat=0, value=1.0)
                 for row in session.exemplars(group, n=4)
             )
@@ -206,7 +207,7 @@ def test_answers_are_given_in_the_terminal_one_after_the_other(run, made):
     assert "'rubbish' is not an answer" in out
     assert "Stopped; your answers are kept." in out
     with sessions.open(made) as session:
-        told = [(receipt.kind, receipt.value) for receipt in session.history()]
+        told = [(receipt.kind, receipt.value) for receipt in session.history.answers()]
         assert session.status().leased == 0  # who stops holds nothing
     assert told == [("answer", 1.0), ("answer", 0.5), ("unsure", None), ("skip", None)]
     code, out, _ = run("answer", "s.db", text_in="1\n" * 50)
@@ -221,12 +222,12 @@ def test_an_answer_off_the_scale_is_refused_in_the_terminal_and_asked_again(run,
     assert "one of the 5 points of the session's scale" in out
     assert "Group A (items like: " in out
     with sessions.open(folder / "s.db") as session:
-        assert [receipt.value for receipt in session.history()] == [0.25]
+        assert [receipt.value for receipt in session.history.answers()] == [0.25]
 
 
 def test_waiting_for_others_is_no_interruption(run, made):
     with sessions.open(made) as session:
-        session.set_budget(1)
+        session.settings.set_budget(1)
         session.ask(annotator="bob")
         code, out, _ = run("answer", "s.db", "--annotator", "ann")
     assert "waiting for others" in out
@@ -241,7 +242,7 @@ def test_answering_survives_a_kill_of_the_terminal(made):
     child.expect(r"Question 3")
     child.kill(9)
     with sessions.open(made) as session:
-        assert [receipt.value for receipt in session.history()] == [1.0, 0.5]
+        assert [receipt.value for receipt in session.history.answers()] == [1.0, 0.5]
 
 
 def test_results_are_exported_by_id_in_every_format(run, made):
@@ -329,7 +330,7 @@ def test_import_of_what_is_no_file_of_answers_says_so(run, made, file):
     code, _, errors = run("import", "s.db", file)
     assert (code, "must be a" in errors, "of answers" in errors) == (1, True, True)
     with sessions.open(made) as session:
-        assert session.history() == []
+        assert session.history.answers() == []
 
 
 def test_undo_says_what_counts_now(run, made):
@@ -504,7 +505,7 @@ def test_a_backup_has_every_answer_while_people_answer(run, made):
         code, out, errors = run("backup", "s.db", "kept.db")
         assert (code, f"backup: {made.parent}/kept.db" in out) == (0, True), errors
         with sessions.open(made.parent / "kept.db") as kept:
-            assert kept.history() == session.history()
+            assert kept.history.answers() == session.history.answers()
     assert {path.name for path in made.parent.glob("kept*")} == {"kept.db"}
 
 
@@ -572,7 +573,10 @@ def test_which_of_two_is_more_alike_is_asked_told_exported_and_taken_in(run, fol
     assert "6 answers imported" in run("import", "t.db", "s.answers.csv")[1]
     with sessions.open(folder / "s.db") as mine, sessions.open(folder / "t.db") as other:
         told = [
-            [(session.question(each.question).items, each.value) for each in session.history()]
+            [
+                (session.question(each.question).items, each.value)
+                for each in session.history.answers()
+            ]
             for session in (mine, other)
         ]
     assert sorted(told[0]) == sorted(told[1])
@@ -608,7 +612,23 @@ def test_a_session_of_a_paper_strategy_is_refused_and_its_answers_exported(run, 
     assert (code, "with TwoPhase" in errors) == (1, True)
 
 
-def test_a_session_is_not_made_with_a_strategy_of_the_paper(run, folder):
+def test_the_answers_of_a_database_of_a_version_with_paper_strategies_are_exported(run, folder):
+    shutil.copy(DATABASES / "paper-strategy.db", folder / "old.db")
+    code, _, errors = run("status", "old.db")
+    assert (code, "with TwoPhase: that version can go on with it" in errors) == (1, True)
+    code, out, errors = run("export", "old.db", "--json")
+    assert (code, list(json.loads(out)["files"])) == (0, ["answers"]), errors
+    answers = pd.read_csv(folder / "old.answers.csv")
+    assert answers[["annotator", "value"]].values.tolist() == [
+        ["held", 0.0], ["ann", 0.75], ["bob", 0.5],
+    ]  # fmt: skip
+    assert run("export", "old.db", "--format", "json")[0] == 0
+    assert len(json.loads((folder / "old.answers.json").read_text())["answers"]) == 3
+    code, _, errors = run("export", "old.db")
+    assert (code, "old.answers.csv" in errors) == (1, True)  # it is there already
+
+
+def test_sessions_have_no_strategy_to_choose(run, folder):
     code, _, errors = run("init", "p.db", "iris.csv", "-k", 3, "--strategy", "two-phase")
-    assert (code, (folder / "p.db").exists()) == (1, False)
-    assert "sessions ask with the default strategy only. Got 'two-phase'" in errors
+    assert (code, (folder / "p.db").exists()) == (2, False)
+    assert "No such option: --strategy" in errors

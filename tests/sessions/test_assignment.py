@@ -174,9 +174,9 @@ def test_states_are_told_apart(make, kit):
     assert few.ask(annotator="bob") == []
     held = session.ask(20, annotator="ann")
     assert session.status().leased == len(held)
-    session.pause()
+    session.settings.pause()
     assert states() == [SessionState.PAUSED] * 3
-    session.resume()
+    session.settings.resume()
     kit.answer(session, annotator="ann")
     assert states() == [SessionState.SPENT] * 3
     done = make("b.db")
@@ -236,7 +236,9 @@ def test_what_was_handed_out_may_be_answered_though_others_spent_the_budget(make
     session.tell(first[0].id, 1.0 - kit.knows(first[0]))
     kit.answer(session)
     # What somebody holds is kept for them.
-    unanswered = {question.id for question in held} - {r.question for r in session.history()}
+    unanswered = {question.id for question in held} - {
+        r.question for r in session.history.answers()
+    }
     assert session.status().answered <= 17 - len(unanswered)
     assert not any(session.tell(question.id, 0.5, annotator="ann").late for question in held)
     assert before < session.status().answered <= 17
@@ -259,7 +261,7 @@ def test_an_answer_to_what_was_handed_out_is_kept_late_beyond_the_budget(make, k
     other = make("b.db", budget=3)
     *held, beyond = other.ask(3, annotator="ann")
     end_leases(other)
-    other.set_budget(2)
+    other.settings.set_budget(2)
     kit.answer(other, 1)
     other.tell(beyond.id, 0.5, annotator="bob")
     receipt = other.tell(held[1].id, 0.5, annotator="ann")
@@ -312,14 +314,14 @@ def test_a_second_key_of_the_same_answer_is_used_up_by_it(make, again):
     first = session.tell(question.id, 0.25, key="a")
     same = session.tell(question.id, 0.25, key="b")  # a double click
     assert (same.repeated, same.event) == (True, first.event)
-    assert len(session.history()) == 1
+    assert len(session.history.answers()) == 1
     session.undo()
     for seen in (session, again(session)):
         with pytest.raises(KeyConflictError, match="one answer only"):
             seen.tell(question.id, 0.75, key="b")
         with pytest.raises(KeyConflictError, match="taken back"):
             seen.tell(question.id, 0.25, key="b")
-    assert session.history() == []
+    assert session.history.answers() == []
 
 
 @pytest.mark.parametrize(("ask", "budget"), [("membership", 60), ("group", 40)])
@@ -399,7 +401,7 @@ def test_who_has_nothing_else_takes_over_the_oldest_of_who_holds_several(make, a
     assert taken == held[-1]  # of those leased at once the one that is answered last
     assert other.ask(annotator="bob") == [taken]
     assert session.ask(100, annotator="ann") == held[:-1]
-    assert session.asked_of("ann") == {question.id for question in held}
+    assert session.history.questions_of("ann") == {question.id for question in held}
     assert session.status().leased == len(held)
     other.renew(annotator="ann", lease_seconds=5.0)  # now hers are older than those of bob
     other.ask(2, annotator="bob")

@@ -7,7 +7,7 @@ from askmeans.sessions.store.sql import SqlTransaction
 
 
 def values(session):
-    return [receipt.value for receipt in session.history()]
+    return [receipt.value for receipt in session.history.answers()]
 
 
 def test_a_change_puts_the_new_answer_in_the_place_of_the_old(make, again, kit):
@@ -94,4 +94,4 @@ def test_one_changes_only_ones_own(make):
     (question,) = session.ask(annotator="ann")
     session.tell(question.id, 0.25, annotator="ann")
     session.change(question.id, 0.75, annotator="bob")
-    assert {r.annotator: r.value for r in session.history()} == {"ann": 0.25, "bob": 0.75}
+    assert {r.annotator: r.value for r in session.history.answers()} == {"ann": 0.25, "bob": 0.75}

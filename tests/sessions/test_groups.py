@@ -39,7 +39,7 @@ def test_a_group_shares_or_none_of_these_are_kept_as_a_row(session, again, value
     assert (question.kind, question.cluster, len(question.items)) == ("group", None, 1)
     assert session.tell(question.id, value).value == row
     for seen in (session, again(session)):
-        assert [receipt.value for receipt in seen.history()] == [row]
+        assert [receipt.value for receipt in seen.history.answers()] == [row]
         (answer,) = seen.result().history
         assert (answer.kind, answer.cluster, answer.value) == ("group", None, row)
     if sum(row) == 1.0:
@@ -54,7 +54,7 @@ def test_what_is_no_group_is_refused_and_changes_nothing(session, value):
     (question,) = session.ask()
     with pytest.raises(AnswerError, match="Got"):
         session.tell(question.id, value)
-    assert session.history() == []
+    assert session.history.answers() == []
     assert session.ask() == [question]
 
 
@@ -129,7 +129,7 @@ def test_people_who_place_an_item_in_different_groups_contradict_each_other(make
     assert conflict.kind == "repeats"
     assert [receipt.value for receipt in conflict.answers] == [(1.0, 0.0, 0.0), (0.0, 0.0, 1.0)]
     label = session.item(question.items[0]).label
-    text = sessions.conflicts.describe(conflict, lambda _: label, session.group_names)
+    text = sessions.conflicts.describe(conflict, lambda _: label, session.groups.all_names)
     assert text == f"{label}: people disagree (ann “small”, bob “large”)."
 
 
@@ -137,13 +137,13 @@ def test_rows_are_imported_once_and_refused_where_they_are_none(session, again):
     def held(value, item=7):
         return Answer(round=0, kind="group", items=(item,), cluster=None, repeat=0, value=value)
 
-    assert session.hold([held((0.0, 0.25, 0.75)), held((math.nan,) * 3, item=8)]) == 2
-    assert session.hold([held((0.0, 0.25, 0.75))]) == 0
+    assert session.import_answers([held((0.0, 0.25, 0.75)), held((math.nan,) * 3, item=8)]).new == 2
+    assert session.import_answers([held((0.0, 0.25, 0.75))]).new == 0
     with pytest.raises(KeyConflictError, match="must stay what it was"):
-        session.hold([held((1.0, 0.0, 0.0))])
+        session.import_answers([held((1.0, 0.0, 0.0))])
     for wrong in ((1.0, 0.5, 0.0), (0.0,) * 4, 0.5, (), (math.nan, 1.0, 0.0)):
         with pytest.raises(AnswerError, match="Got"):
-            session.hold([held(wrong, item=9)])
+            session.import_answers([held(wrong, item=9)])
     assert session.status().held == 2
     assert session.status().answered == 0
     assert_allclose(again(session).result().memberships[7], [0.0, 0.25, 0.75])
@@ -201,7 +201,7 @@ def test_none_of_these_places_no_item(make):
     session.tell(session.ask()[0].id, ())
     assert session.result().basis == "nothing"
     session.undo()
-    session.add_model_answers("m", {0: "b"})
+    session.advisers.add("m", {0: "b"})
     assert session.result().basis == "answers"  # a language model's are evidence, too
 
 
@@ -210,5 +210,5 @@ def test_clusters_that_nobody_named_are_shown_as_what_they_are(make):
     result = session.result()
     assert (result.basis, result.memberships.max() > 0.5) == ("data", True)
     assert "unsupervised fit" in result.without_answers
-    session.add_group("another")  # which has only a name
+    session.groups.add("another")  # which has only a name
     assert session.result().basis == "nothing"

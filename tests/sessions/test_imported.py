@@ -22,8 +22,8 @@ def test_answers_held_already_are_not_asked_and_cost_nothing(make, kit):
         for row in range(7)
     ]
     session = make(budget=4)
-    assert session.hold(history) == 7
-    assert session.hold(history) == 0  # twice is harmless
+    assert session.import_answers(history).new == 7
+    assert session.import_answers(history).new == 0  # twice is harmless
     assert (session.status().held, session.status().answered) == (7, 0)
     asked = kit.answer(session)
     assert len(asked) == 4
@@ -48,11 +48,11 @@ def test_answers_held_are_taken_in_all_or_none(make, wrong, error):
     session = make()
     answers = [Answer(**fields, value=0.5), Answer(**({**fields, "value": 0.1} | wrong))]
     with pytest.raises(error):
-        session.hold(answers)
-    assert session.history() == []
-    session.hold(answers[:1])
+        session.import_answers(answers)
+    assert session.history.answers() == []
+    session.import_answers(answers[:1])
     with pytest.raises(KeyConflictError, match="must stay what it was"):
-        session.hold([Answer(**fields, value=0.6)])
+        session.import_answers([Answer(**fields, value=0.6)])
 
 
 @pytest.mark.parametrize("value", [0.25, 0.75])
@@ -62,12 +62,12 @@ def test_an_answer_held_to_an_answered_question_changes_nothing(make, value):
     session.tell(question.id, 0.25)
     fields = {"round": 0, "kind": question.kind, "items": question.items, "repeat": 0}
     answers = [Answer(**fields, cluster=question.cluster, value=value)]
-    report = session.take_in(answers)
-    assert (report.new, report.there, report.otherwise) == (0, value == 0.25, value == 0.75)
-    assert len(session.history()) == 1
+    report = session.import_answers(answers)
+    assert (report.new, report.existing, report.conflicting) == (0, value == 0.25, value == 0.75)
+    assert len(session.history.answers()) == 1
     session.undo()
     assert session.ask() == [question]  # what was undone does not count by another way
-    assert session.hold(answers) == 1
+    assert session.import_answers(answers).new == 1
 
 
 def test_an_answer_held_is_not_added_to_the_same_that_waits_for_a_second_annotator(make):
@@ -75,7 +75,7 @@ def test_an_answer_held_is_not_added_to_the_same_that_waits_for_a_second_annotat
     (question,) = session.ask()
     session.tell(question.id, 0.25)
     fields = {"round": 0, "kind": question.kind, "items": question.items, "repeat": 0}
-    assert session.hold([Answer(**fields, cluster=question.cluster, value=0.25)]) == 0
+    assert session.import_answers([Answer(**fields, cluster=question.cluster, value=0.25)]).new == 0
     assert session.ask(annotator="ann") == [question]
 
 
@@ -86,10 +86,10 @@ def test_two_answers_held_to_one_question_must_agree(make):
         Answer(**fields, items=items, value=value)
         for items, value in (((1, 3), 0.25), ((3, 1), 0.25), ((3, 1), 0.75))
     )
-    with pytest.raises(KeyConflictError, match=r"Got 0\.25 and 0\.75; nothing was taken in"):
-        session.hold([one, other])
-    assert session.history() == []
-    assert session.hold([one, same]) == 1
+    with pytest.raises(KeyConflictError, match=r"Got 0\.25 and 0\.75; nothing was imported"):
+        session.import_answers([one, other])
+    assert session.history.answers() == []
+    assert session.import_answers([one, same]).new == 1
 
 
 def test_several_peoples_answers_to_one_question_are_refused_with_what_to_do(make):
@@ -98,17 +98,17 @@ def test_several_peoples_answers_to_one_question_are_refused_with_what_to_do(mak
     several = [Answer(**fields, value=value, annotator=who)
                for who, value in (("ann", 0.25), ("bob", 0.75))]  # fmt: skip
     with pytest.raises(KeyConflictError) as refused:
-        session.hold(several)
+        session.import_answers(several)
     assert "the membership of 1 in cluster 0. Got 0.25 by ann and 0.75 by bob" in str(refused.value)
     assert "`askmeans import` takes the mean of rows, or the median" in str(refused.value)
-    assert session.history() == []
+    assert session.history.answers() == []
 
 
 def test_a_similarity_held_in_another_order_is_not_asked(make, kit):
     whole, session = make("one.db", ask="pairwise"), make("two.db", ask="pairwise")
     asked = kit.answer(whole, 5)
     assert all(question.items[0] < question.items[1] for question in asked)
-    session.hold(
+    session.import_answers(
         Answer(
             round=0, kind="pair", items=question.items[::-1], cluster=None, repeat=0,
             value=kit.knows(question),
@@ -121,12 +121,12 @@ def test_a_similarity_held_in_another_order_is_not_asked(make, kit):
 def test_which_of_two_stood_first_is_kept_of_what_is_held(make):
     session = make(ask="relative")
     fields = {"round": 0, "kind": "relative", "cluster": None, "repeat": 0}
-    session.hold([Answer(**fields, items=(5, 9, 2), value=1.0),
+    session.import_answers([Answer(**fields, items=(5, 9, 2), value=1.0),
                   Answer(**fields, items=(5, 2, 9), value=0.0)])  # fmt: skip
-    told = {session.question(each.question).items: each.value for each in session.history()}
+    told = {session.question(each.question).items: each.value for each in session.history.answers()}
     assert told == {(5, 9, 2): 1.0, (5, 2, 9): 0.0}
     with pytest.raises(QueryError, match="different items"):
-        session.hold([Answer(**fields, items=(5, 5, 9), value=1.0)])
+        session.import_answers([Answer(**fields, items=(5, 5, 9), value=1.0)])
 
 
 def test_nobody_answers_in_the_name_of_answers_held(make):
@@ -139,13 +139,13 @@ def test_nobody_answers_in_the_name_of_answers_held(make):
         with pytest.raises(ParameterError, match="from before the session"):
             move()
     fields = {"round": 0, "kind": "membership", "items": question.items, "repeat": 0}
-    session.hold([Answer(**fields, cluster=question.cluster, value=0.5)])
+    session.import_answers([Answer(**fields, cluster=question.cluster, value=0.5)])
     assert session.undo(question.id, annotator="held").value == 0.5  # and they can be taken back
 
 
 def test_the_pace_is_of_what_people_answered_last_and_not_of_what_was_held(make, kit):
     session = make()
-    session.hold(
+    session.import_answers(
         Answer(round=0, kind="membership", items=(row,), cluster=0, repeat=0, value=0.0)
         for row in range(8)
     )

@@ -40,7 +40,7 @@ def test_alpha_is_that_of_the_krippendorff_package(group):
     say(group, TOLD)
     table = np.array([[TOLD[row].get(name, np.nan) for row in range(5)]
                       for name in ("Ada", "Bo", "Cy")], dtype=float)  # fmt: skip
-    found = group.agreement()
+    found = group.people.agreement()
     peer = krippendorff.alpha(table, level_of_measurement="nominal")
     assert found.alpha == pytest.approx(peer, abs=1e-12)
     assert found.questions == 4
@@ -54,12 +54,12 @@ def test_alpha_is_that_of_the_krippendorff_package(group):
 def test_who_differs_from_whom_and_where_is_told(group):
     asked = say(group, TOLD)
     pairs = [(pair.people, pair.questions, round(pair.difference, 3))
-             for pair in group.agreement().pairs]  # fmt: skip
+             for pair in group.people.agreement().pairs]  # fmt: skip
     assert pairs == [(("Ada", "Cy"), 3, 0.667), (("Bo", "Cy"), 3, 0.667), (("Ada", "Bo"), 4, 0.25)]
-    found = group.disagreements()
+    found = group.people.disagreements()
     assert [each.question for each in found] == [asked[1], asked[2]]
     assert found[1].answers == {"Ada": (0, 0, 1), "Bo": (0, 1, 0), "Cy": (1, 0, 0)}
-    assert group.disagreements(1) == found[:1]
+    assert group.people.disagreements(1) == found[:1]
 
 
 def test_memberships_are_compared_as_numbers_and_by_their_group(make):
@@ -69,24 +69,24 @@ def test_memberships_are_compared_as_numbers_and_by_their_group(make):
         question = session.add_question("membership", (row,), cluster)
         for name, value in zip(("Ada", "Bo"), values, strict=True):
             session.tell(question.id, value, annotator=name)
-    found = session.agreement()
+    found = session.people.agreement()
     assert found.by_group["a"] > 0.9 > 0.0 > found.by_group["b"]
     assert np.isnan(found.by_group["c"])
-    assert [each.difference for each in session.disagreements()] == [1.0, 1.0, 0.25]
+    assert [each.difference for each in session.people.disagreements()] == [1.0, 1.0, 0.25]
 
 
 def test_imported_answers_and_who_cannot_say_are_no_opinions(group):
     asked = say(group, {0: {"Ada": 0}})
     group.unsure(asked[0], annotator="Bo")
-    assert group.agreement().questions == 0
-    assert np.isnan(group.agreement().alpha)
-    assert group.disagreements() == []
+    assert group.people.agreement().questions == 0
+    assert np.isnan(group.people.agreement().alpha)
+    assert group.people.disagreements() == []
 
 
 def test_a_decision_counts_instead_of_the_answers_until_it_is_taken_back(group, again):
     asked = say(group, TOLD)
     before = group.result()
-    receipt = group.adjudicate(asked[2], "b", annotator="owner")
+    receipt = group.people.adjudicate(asked[2], "b", annotator="owner")
     other = again(group)
     for session in (group, other):
         result = session.result()
@@ -95,13 +95,13 @@ def test_a_decision_counts_instead_of_the_answers_until_it_is_taken_back(group, 
         assert result.confidence[2] == 1.0
         history = [(a.annotator, a.value) for a in result.history if a.items == (2,)]
         assert history == [("owner", (0.0, 1.0, 0.0))]
-        assert not any(r.counts for r in session.history() if r.question == asked[2])
-        assert [d.decided for d in session.disagreements()] == [None, (0.0, 1.0, 0.0)]
+        assert not any(r.counts for r in session.history.answers() if r.question == asked[2])
+        assert [d.decided for d in session.people.disagreements()] == [None, (0.0, 1.0, 0.0)]
     assert receipt.kind == "adjudicate"
-    group.adjudicate(asked[2], None)
+    group.people.adjudicate(asked[2], None)
     for session in (group, other):
         same_but_for_rounding(session.result().memberships, before.memberships)
-    assert [event.undone for event in group.audit()][-2:] == [True, False]
+    assert [event.undone for event in group.history.audit()][-2:] == [True, False]
 
 
 def test_what_was_decided_is_not_asked_again_where_its_answers_are_taken_back(
@@ -110,7 +110,7 @@ def test_what_was_decided_is_not_asked_again_where_its_answers_are_taken_back(
     session = make()
     question, other = session.ask(2, annotator="Ada")
     session.tell(question.id, 0.0, annotator="Ada")
-    session.adjudicate(question.id, 1.0)
+    session.people.adjudicate(question.id, 1.0)
     session.undo(annotator="Ada")
     session.tell(other.id, 0.0, annotator="Ada")
     end_leases(session, "Ada")
@@ -127,21 +127,21 @@ def test_what_was_decided_is_not_asked_again_where_its_answers_are_taken_back(
 def test_what_cannot_be_decided_is_refused_and_changes_nothing(group):
     asked = say(group, {0: {"Ada": 0}})
     free = group.add_question("group", (7,), None).id
-    before = group.last_event
+    before = group.history.last_event
     with pytest.raises(SessionError, match="an answer to decide"):
-        group.adjudicate(free, 1)
+        group.people.adjudicate(free, 1)
     with pytest.raises(SessionError, match="a decision to take back"):
-        group.adjudicate(asked[0], None)
+        group.people.adjudicate(asked[0], None)
     with pytest.raises(AnswerError):
-        group.adjudicate(asked[0], 9)
-    assert group.last_event == before
+        group.people.adjudicate(asked[0], 9)
+    assert group.history.last_event == before
 
 
 def test_more_opinions_of_one_question_can_be_wanted(make):
     session = make(ask="group", cluster_names=NAMES)
     (question,) = session.ask(annotator="Ada")
     session.tell(question.id, 0, annotator="Ada")
-    session.want_opinions(question.id, 3)
+    session.people.want_opinions(question.id, 3)
     assert session.ask(annotator="Bo") == session.ask(annotator="Cy") == [question]
     assert session.ask(annotator="Di") != [question]  # both that are wanted are with somebody
     session.tell(question.id, 0, annotator="Bo")
@@ -183,13 +183,13 @@ def test_where_models_expected_another_answer_one_more_is_asked(make, again, ask
         (question,) = session.ask(annotator="Ada")
         say(question)
     assert not session._runtime.wanting()
-    assert {event.kind for event in session.audit()} == {"answer"}
+    assert {event.kind for event in session.history.audit()} == {"answer"}
     (slip,) = session.ask(annotator="Ada")
     assert not say(slip, wrong=True).late
     assert session.ask(annotator="Bo") == [slip]
     assert again(session).ask(annotator="Bo") == [slip]
-    assert session.audit()[-1].kind == "opinions"
-    assert session.audit()[-1].annotator == "askmeans"
+    assert session.history.audit()[-1].kind == "opinions"
+    assert session.history.audit()[-1].annotator == "askmeans"
     assert not say(slip, annotator="Bo").late  # they disagree: a third decides
     assert session.ask(annotator="Cy") == [slip]
     assert not say(slip, annotator="Cy").late

@@ -97,7 +97,7 @@ def test_a_group_without_members_hardly_changes_the_number_of_wrong_items(tmp_pa
             (question,) = session.ask()
             session.tell(question.id, int(labels[question.items[0]]))
         before = session.result().expected_wrong
-        session.add_group("empty")
+        session.groups.add("empty")
         after = session.result().expected_wrong
     assert before / 1.5 < after < 1.5 * before
 

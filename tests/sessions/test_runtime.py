@@ -52,10 +52,10 @@ def test_whatever_is_logged_is_written_durably_and_leases_are_not(make, monkeypa
         lambda: session.unsure(second.id),
         lambda: session.skip(third.id),
         lambda: session.undo(first.id),
-        lambda: session.hold([held]),
-        session.pause,
-        session.resume,
-        lambda: session.rename(0, "first"),
+        lambda: session.import_answers([held]),
+        session.settings.pause,
+        session.settings.resume,
+        lambda: session.groups.rename(0, "first"),
         lambda: session.add_rows(session.rows.base[:1]),
     ):
         seen.clear()
@@ -71,7 +71,7 @@ def test_nothing_of_an_answered_session_is_pickled(make, kit):
     asked = kit.answer(session, 20)
     session.undo(asked[0].id)
     session.skip(asked[0].id)
-    session.rename(0, "first")
+    session.groups.rename(0, "first")
     session.add_rows(kit.X[:2], items=["a", "b"])
     session.result()
     session.close()
@@ -205,7 +205,7 @@ def test_an_undo_removes_evidence_and_nothing_else(make, kit):
     session.change(asked[0].id, 1)
     session.leave()
     questions = {q.id: (q.items, q.cluster) for q in asked}
-    told_into(fresh, session.history(), questions)
+    told_into(fresh, session.history.answers(), questions)
     same_but_for_rounding(session.result().memberships, fresh.result().memberships)
     assert [a.question for a in session.result().history] == [
         a.question for a in fresh.result().history
@@ -224,7 +224,9 @@ def test_every_answer_is_evidence_with_its_annotator(make, end_leases):
     session.tell(question.id, 1.0, annotator="bob")
     late = session.tell(question.id, 0.5, annotator="ann")
     assert (late.late, late.counts) == (True, True)
-    session.hold([Answer(round=0, kind="membership", items=(7,), cluster=1, repeat=0, value=0.25)])
+    session.import_answers(
+        [Answer(round=0, kind="membership", items=(7,), cluster=1, repeat=0, value=0.25)]
+    )
     told = [(a.annotator, a.items, a.value) for a in session.result().history]
     assert told == [
         ("bob", question.items, 1.0),
@@ -246,8 +248,12 @@ def test_rows_added_are_proposed_like_others(make, again, kit):
     asked = kit.answer(other, 12)
     rows = {row for question in asked for row in question.items}
     assert rows & set(range(8, 16))
-    assert [r.question for r in session.history()][:3] == [question.id for question in before]
-    session.hold([Answer(round=0, kind="membership", items=(15,), cluster=2, repeat=0, value=0.5)])
+    assert [r.question for r in session.history.answers()][:3] == [
+        question.id for question in before
+    ]
+    session.import_answers(
+        [Answer(round=0, kind="membership", items=(15,), cluster=2, repeat=0, value=0.5)]
+    )
 
 
 def test_being_settled_is_advice_and_all_is_done_when_everything_was_asked(make):
@@ -275,7 +281,7 @@ def test_a_session_of_a_version_with_other_parameters_goes_on(make, again, kit):
         )
     connection.close()
     old = again(session)
-    assert [receipt.question for receipt in old.history()] == [q.id for q in asked]
+    assert [receipt.question for receipt in old.history.answers()] == [q.id for q in asked]
     assert not set(kit.answer(old, 3)) & set(asked)
 
 
@@ -291,7 +297,7 @@ def test_an_interrupt_while_events_are_taken_in_loses_none(make, monkeypatch):
     monkeypatch.setattr(State, "_give", interrupted)
     with pytest.raises(KeyboardInterrupt):
         session.tell(question.id, 0.5)
-    assert [receipt.value for receipt in session.history()] == [0.5]
+    assert [receipt.value for receipt in session.history.answers()] == [0.5]
     assert session.ask() != [question]
 
 

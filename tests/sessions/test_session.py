@@ -30,7 +30,7 @@ def test_an_answer_is_in_the_log_before_tell_returns(make, again):
     (question,) = session.ask()
     receipt = session.tell(question.id, 0.25, key="mine")
     other = again(session)  # another process, which never saw this one's memory
-    assert other.history() == [receipt]
+    assert other.history.answers() == [receipt]
     assert (receipt.value, receipt.key, receipt.late, receipt.repeated) == (
         0.25, "mine", False, False,
     )  # fmt: skip
@@ -44,7 +44,7 @@ def test_the_same_key_and_value_again_is_harmless_and_returns_the_first_result(m
         second = same.tell(question.id, 0.25, key="a")
         assert second.repeated
         assert (second.event, second.at) == (first.event, first.at)
-    assert len(session.history()) == 1
+    assert len(session.history.answers()) == 1
 
 
 @pytest.mark.parametrize("change", ["value", "question", "kind"])
@@ -52,7 +52,7 @@ def test_the_same_key_for_something_else_is_refused_and_changes_nothing(make, ch
     session = make()
     first, second = session.ask(2)
     session.tell(first.id, 0.25, key="a")
-    before = session.history()
+    before = session.history.answers()
     other = {
         "value": lambda: session.tell(first.id, 0.5, key="a"),
         "question": lambda: session.tell(second.id, 0.25, key="a"),
@@ -60,7 +60,7 @@ def test_the_same_key_for_something_else_is_refused_and_changes_nothing(make, ch
     }[change]
     with pytest.raises(KeyConflictError, match="key must be used for one answer only"):
         other()
-    assert session.history() == before
+    assert session.history.answers() == before
 
 
 def test_keys_are_each_annotators_own(make, again):
@@ -72,11 +72,11 @@ def test_keys_are_each_annotators_own(make, again):
         session.undo(key="b").receipt.event,
         session.undo(key="b", annotator="you").receipt.event,
     ] == [1, 2, 3, 4]
-    numbers = [session.add_group(name, key="c", annotator=name) for name in ("d", "e")]
+    numbers = [session.groups.add(name, key="c", annotator=name) for name in ("d", "e")]
     assert numbers == [3, 4]
     seen = again(session)
     assert seen.undo(key="b", annotator="you").receipt.repeated
-    assert seen.add_group("e", key="c", annotator="e") == 4
+    assert seen.groups.add("e", key="c", annotator="e") == 4
 
 
 @pytest.mark.parametrize("value", [-0.1, 1.1, math.nan, math.inf, True, "0.5", None])
@@ -85,14 +85,14 @@ def test_what_is_no_answer_is_refused(make, value):
     (question,) = session.ask()
     with pytest.raises(AnswerError, match=r"number in \[0, 1\]"):
         session.tell(question.id, value)
-    assert session.history() == []
+    assert session.history.answers() == []
 
 
 def test_numbers_of_numpy_are_taken(make):
     session = make()
     (question,) = session.ask()
     session.tell(np.int64(question.id), np.float32(0.5))
-    assert session.history()[0].value == 0.5
+    assert session.history.answers()[0].value == 0.5
 
 
 @pytest.mark.parametrize("levels", [None, 3])
@@ -141,10 +141,10 @@ def test_a_budget_is_never_exceeded(make, kit):
     assert len(session.ask(100)) == 5
     kit.answer(session)
     assert (session.status().state, session.status().answered) == (SessionState.SPENT, 5)
-    session.set_budget(6)
+    session.settings.set_budget(6)
     (beyond,) = session.ask()
     session.leave()
-    session.set_budget(5)
+    session.settings.set_budget(5)
     with pytest.raises(BudgetError, match="budget of 5 questions"):
         session.tell(beyond.id, 0.5, annotator="bob")
     session.undo()
@@ -156,30 +156,30 @@ def test_a_budget_is_raised_and_the_session_goes_on(make, again, kit, ask):
     session = make(ask=ask, budget=60 if ask == "similarity" else 5)
     other = again(session)
     kit.answer(session)
-    before, was = session.history(), session.status()
+    before, was = session.history.answers(), session.status()
     assert (was.state, was.budget) == (SessionState.SPENT, was.answered)
     assert other.ask() == []
-    session.set_budget(was.budget + 20)
-    assert session.history() == before
+    session.settings.set_budget(was.budget + 20)
+    assert session.history.answers() == before
     for seen in (session, other, again(session)):
         assert seen.status().budget == was.budget + 20
         assert len(seen.ask()) == 1
     assert len(kit.answer(other)) == 20
     assert session.status().state is SessionState.SPENT
-    assert session.history()[: len(before)] == before
-    session.set_budget(was.budget)  # fewer: nothing more is asked, nothing is lost
-    assert len(again(session).history()) == len(before) + 20
+    assert session.history.answers()[: len(before)] == before
+    session.settings.set_budget(was.budget)  # fewer: nothing more is asked, nothing is lost
+    assert len(again(session).history.answers()) == len(before) + 20
     assert session.ask() == []
     for n in (0, -1, 1.5, "many", None, True, 10**400):
-        with pytest.raises(ParameterError, match=r"'n' parameter of Session.set_budget"):
-            session.set_budget(n)
-    session.set_budget(2**62)
+        with pytest.raises(ParameterError, match=r"'n' parameter of Settings.set_budget"):
+            session.settings.set_budget(n)
+    session.settings.set_budget(2**62)
     assert len(session.ask()) == 1
 
 
 def test_a_session_without_a_budget_can_be_given_one(make, kit):
     session = make()
-    session.set_budget(3)
+    session.settings.set_budget(3)
     assert len(kit.answer(session)) == 3
     assert session.status().state is SessionState.SPENT
 
@@ -205,7 +205,7 @@ def test_a_result_is_there_at_any_time_with_what_is_missing(make, kit):
 
 def test_notes_call_the_groups_by_their_names(make):
     session = make()
-    session.rename(1, "the good ones")
+    session.groups.rename(1, "the good ones")
     (note,) = (note for note in session.result().notes if "belongs to" in note)
     assert "belongs to Group A, the good ones, Group C," in note
     assert "the good ones" in " ".join(session.status(estimate=True).notes)
@@ -217,7 +217,7 @@ def test_a_result_is_computed_again_only_when_answers_changed(make, kit):
     session.unsure(session.ask()[0].id)
     first = session.result()
     session.skip(session.ask()[0].id)
-    session.rename(0, "first")
+    session.groups.rename(0, "first")
     assert session.result().clustering is first.clustering
     assert session.result().cluster_names[0] == "first"
     kit.answer(session, 1)
@@ -236,26 +236,26 @@ def test_a_result_does_not_disturb_what_is_asked(make, kit):
 def test_a_paused_session_asks_nothing_and_still_takes_answers(make, again):
     session = make()
     (question,) = session.ask()
-    again(session).pause(annotator="boss")
+    again(session).settings.pause(annotator="boss")
     assert session.ask() == []
     assert session.status().state is SessionState.PAUSED
     session.tell(question.id, 0.5)
-    session.resume()
+    session.settings.resume()
     assert len(session.ask()) == 1
 
 
 def test_groups_have_short_names_until_they_are_named(make, again):
     session = make(items=["the same words for every item"] * 40)
-    assert session.cluster_names == ["Group A", "Group B", "Group C"]
-    session.rename(1, "the good ones")
-    assert again(session).cluster_names == ["Group A", "the good ones", "Group C"]
+    assert session.groups.names == ["Group A", "Group B", "Group C"]
+    session.groups.rename(1, "the good ones")
+    assert again(session).groups.names == ["Group A", "the good ones", "Group C"]
     for name in ("", "  ", "Group A", "id"):
-        with pytest.raises(ParameterError, match=r"Session.rename"):
-            session.rename(1, name)
-    with pytest.raises(ParameterError, match=r"Session.rename"):
-        session.rename(3, "fourth")
-    session.rename(0, "Group B")  # a letter that is free now
-    assert session.cluster_names == ["Group B", "the good ones", "Group C"]
+        with pytest.raises(ParameterError, match=r"Groups.rename"):
+            session.groups.rename(1, name)
+    with pytest.raises(ParameterError, match=r"Groups.rename"):
+        session.groups.rename(3, "fourth")
+    session.groups.rename(0, "Group B")  # a letter that is free now
+    assert session.groups.names == ["Group B", "the good ones", "Group C"]
 
 
 def test_names_of_groups_are_different_and_none_is_the_column_of_ids(make):
@@ -278,15 +278,15 @@ def test_two_processes_cannot_give_two_groups_one_name(make, again, kit, ask):
 
     def late(*arguments, **options):  # the other is quicker by the blink of an eye
         other._store.write = write
-        session.rename(0, "mine")
+        session.groups.rename(0, "mine")
         return write(*arguments, **options)
 
     other._store.write = late
-    with pytest.raises(ParameterError, match="no other cluster's"):
-        other.rename(1, "mine")
+    with pytest.raises(ParameterError, match="no other group's"):
+        other.groups.rename(1, "mine")
     for seen in (session, other, again(session)):
-        assert seen.cluster_names.count("mine") == 1
-        assert list(seen.result().cluster_names) == seen.cluster_names
+        assert seen.groups.names.count("mine") == 1
+        assert list(seen.result().cluster_names) == seen.groups.names
 
 
 @pytest.mark.parametrize(
@@ -330,7 +330,7 @@ def test_what_answers_place_elsewhere_is_no_exemplar(make):
         Answer(round=0, kind="membership", items=(row,), cluster=cluster, repeat=0, value=value)
         for row, cluster, value in ((shown[0], 0, 0.0), (shown[1], 2, 1.0))
     ]
-    session.hold(held)
+    session.import_answers(held)
     assert session.exemplars(0, n=8) == shown[2:]
     assert session.exemplars(2, n=1) == [shown[1]]
 
@@ -347,11 +347,11 @@ def test_exemplars_beside_an_item_are_others(make):
 
 def test_similarities_have_short_names_and_exemplars_from_the_result(make, kit):
     session = make(ask="similarity", budget=40, items=[f"item {row}" for row in range(40)])
-    assert session.cluster_names == ["Group A", "Group B", "Group C"]
+    assert session.groups.names == ["Group A", "Group B", "Group C"]
     assert session.exemplars(0) == []
     kit.answer(session)
     result = session.result()
-    assert list(result.cluster_names) == session.cluster_names == ["Group A", "Group B", "Group C"]
+    assert list(result.cluster_names) == session.groups.names == ["Group A", "Group B", "Group C"]
     best = result.memberships.argmax(axis=0)
     assert [session.exemplars(group, n=1) for group in range(3)] == [[row] for row in best]
 
@@ -360,8 +360,8 @@ def test_a_name_stays_with_its_group_when_results_number_the_clusters_anew(make,
     session = make(ask="similarity", random_state=1)
     kit.answer(session, 12)
     first = again(session).result().memberships
-    again(session).rename(0, "mine")  # a process that computed no result
-    again(session).rename(1, "yours")
+    again(session).groups.rename(0, "mine")  # a process that computed no result
+    again(session).groups.rename(1, "yours")
     rows = [int(first[:, cluster].argmax()) for cluster in (0, 1)]
     places = set()
     for count in (24, 36):
@@ -369,13 +369,13 @@ def test_a_name_stays_with_its_group_when_results_number_the_clusters_anew(make,
         where = [int(result.memberships[row].argmax()) for row in rows]
         places.add(tuple(where))
         assert [result.cluster_names[cluster] for cluster in where] == ["mine", "yours"]
-        assert list(result.cluster_names) == session.cluster_names
+        assert list(result.cluster_names) == session.groups.names
         kit.answer(session, count)
     assert session.result().memberships.shape == (40, 3)
-    where = [session.cluster_names.index(name) for name in ("mine", "yours")]
-    session.rename(where[0], "renamed")
-    assert "mine" not in session.cluster_names
-    assert session.cluster_names[where[0]] == "renamed"
+    where = [session.groups.names.index(name) for name in ("mine", "yours")]
+    session.groups.rename(where[0], "renamed")
+    assert "mine" not in session.groups.names
+    assert session.groups.names[where[0]] == "renamed"
 
 
 def test_what_a_second_annotator_owes_is_left(make, kit):
@@ -400,7 +400,7 @@ def test_names_are_told_apart_without_the_spaces_around_them(make):
     (question,) = session.ask(annotator="ann ")
     assert session.ask(annotator="ann") == [question]
     session.tell(question.id, 0.5, annotator=" ann")
-    assert len(session.history(annotator="ann ")) == 1
+    assert len(session.history.answers(annotator="ann ")) == 1
     assert session.undo(annotator="ann\t").question == question
 
 
@@ -409,7 +409,7 @@ def test_answers_off_the_scale_are_refused(make):
     first, second = session.ask(2)
     with pytest.raises(AnswerError, match=r"4 points of the session's scale.*nearest is 0\.667"):
         session.tell(first.id, 0.6)
-    assert session.history() == []
+    assert session.history.answers() == []
     assert session.tell(first.id, 0.33).value == 1 / 3  # as people write it
     assert session.tell(second.id, 2 / 3).value == 2 / 3
 
@@ -430,11 +430,15 @@ def test_what_somebody_said_about_an_item_is_told_alone(make):
     (first, *others) = session.ask(3, annotator="ann")
     for question, value in zip((first, *others), (0.25, 0.5, 0.75), strict=True):
         session.tell(question.id, value, annotator="ann")
-    told = [receipt.question for receipt in session.said_about(first.items, annotator="ann")]
+    told = [
+        receipt.question for receipt in session.history.answers_about(first.items, annotator="ann")
+    ]
     assert told == [q.id for q in (first, *others) if q.items == first.items]
-    assert session.said_about(first.items, annotator="bob") == []
+    assert session.history.answers_about(first.items, annotator="bob") == []
     session.undo(first.id, annotator="ann")
-    assert first.id not in [r.question for r in session.said_about(first.items, annotator="ann")]
+    assert first.id not in [
+        r.question for r in session.history.answers_about(first.items, annotator="ann")
+    ]
 
 
 def test_what_is_left_is_told_as_a_range_with_its_basis(make, kit):
@@ -473,7 +477,7 @@ def test_an_annotator_is_the_same_however_their_name_is_composed(make):
     (question,) = session.ask(annotator="Zo\u00eb")
     session.tell(question.id, 0.5, annotator=" Zoe\u0308 ")
     assert list(session.status().annotators) == ["Zo\u00eb"]
-    assert len(session.history(annotator="Zoe\u0308")) == 1
+    assert len(session.history.answers(annotator="Zoe\u0308")) == 1
 
 
 @pytest.mark.parametrize("name", ["a\nb", "\x1b[2J", "\ud800", "\u202e"])
@@ -484,21 +488,21 @@ def test_names_with_what_nobody_sees_are_refused_in_one_place(make, name):
         lambda: make("t.db", name=name),
         lambda: session.ask(annotator=name),
         lambda: session.tell(1, 0.5, annotator=name),
-        lambda: session.pause(annotator=name),
-        lambda: session.rename(0, name),
+        lambda: session.settings.pause(annotator=name),
+        lambda: session.groups.rename(0, name),
     ):
         with pytest.raises(ParameterError, match="must be a name of 1 to 200 characters"):
             attempt()
     with pytest.raises(ParameterError, match="'key' parameter"):
         session.tell(1, 0.5, key=name)
-    assert session.history() == []
+    assert session.history.answers() == []
 
 
 def test_group_names_that_look_alike_are_one_name(make):
     session = make(cluster_names=["Zoe\u0308", "b", "c"])
-    assert session.cluster_names[0] == "Zo\u00eb"
+    assert session.groups.names[0] == "Zo\u00eb"
     with pytest.raises(ParameterError, match="Zo\u00eb"):
-        session.rename(1, "Zoe\u0308")
+        session.groups.rename(1, "Zoe\u0308")
     with pytest.raises(ParameterError, match="all different"):
         make("t.db", cluster_names=["Zoe\u0308", "Zo\u00eb", "c"])
 
@@ -517,8 +521,8 @@ def test_numbers_too_large_are_refused_in_a_sentence(make):
             make("t.db", X=X)
     for values in ({"value": huge}, {"repeat": huge}, {"items": (huge,)}):
         answer = {"items": (0,), "cluster": 0, "repeat": 0, "value": 0.5} | values
-        with pytest.raises(ValueError, match="held must"):
-            session.hold([Answer(round=0, kind="membership", **answer)])
+        with pytest.raises(ValueError, match="imported"):
+            session.import_answers([Answer(round=0, kind="membership", **answer)])
 
 
 def test_a_session_asks_which_of_two_an_item_is_more_like(make, kit):

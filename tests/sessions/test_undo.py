@@ -50,7 +50,7 @@ def test_the_same_undo_again_undoes_nothing_more(make, again):
     repeated = again(session).undo(key="z")
     assert repeated.receipt.repeated
     assert repeated.question == undone.question
-    assert [receipt.value for receipt in session.history()] == [0.1]
+    assert [receipt.value for receipt in session.history.answers()] == [0.1]
 
 
 @pytest.mark.parametrize("move", ["tell", "unsure", "skip"])
@@ -67,7 +67,7 @@ def test_a_key_whose_answer_was_undone_is_refused_when_sent_again(make, again, m
     for seen in (session, again(session)):
         with pytest.raises(KeyConflictError, match=r"Nothing was saved.*taken back"):
             give(seen, key="a")
-    assert session.history() == []
+    assert session.history.answers() == []
     assert not give(session, key="b").repeated
 
 
@@ -78,5 +78,5 @@ def test_an_undo_of_what_no_longer_stands_is_refused(make):
     session.change(question.id, 0.9)
     with pytest.raises(SessionError, match="look at the history again"):
         session.undo(question.id, event=old.event)
-    assert [receipt.value for receipt in session.history()] == [0.9]
-    assert session.undo(question.id, event=session.history()[0].event).value == 0.9
+    assert [receipt.value for receipt in session.history.answers()] == [0.9]
+    assert session.undo(question.id, event=session.history.answers()[0].event).value == 0.9

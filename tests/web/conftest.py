@@ -119,7 +119,7 @@ def knocking(app):
 
 def sign_in(client, app, name="ann", role="owner"):
     """Come in as somebody, with a link of their own; its token."""
-    token = app.state.context.session.invite(name, role=role)
+    token = app.state.context.session.people.invite(name, role=role)
     reply = client.get(f"/help?token={token}", follow_redirects=False)
     assert reply.headers["location"] == "/help"
     assert client.get("/help").status_code == 200
@@ -134,7 +134,8 @@ def link_to(address, name="ann", role="owner", path="/"):
     """A link that lets somebody in at an address that `serving` gave, or a command printed."""
     if address in PRINTED:
         return PRINTED[address]
-    return f"{address}{path}?token={SERVED[address].state.context.session.invite(name, role=role)}"
+    people = SERVED[address].state.context.session.people
+    return f"{address}{path}?token={people.invite(name, role=role)}"
 
 
 def token_of(client):

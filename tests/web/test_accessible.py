@@ -52,10 +52,10 @@ def test_every_rest_is_accessible_and_says_what_it_is(look, database, sit_down, 
         page = sit_down(address, **options)
         expect(page.locator("h1")).to_have_text("Waiting for others")
         check(page, f"waiting-{name}")
-        session.pause()
+        session.settings.pause()
         expect(page.locator("h1")).to_have_text("Paused")
         check(page, f"paused-{name}")
-        session.resume()
+        session.settings.resume()
         for who, question in held.items():
             session.tell(question, 0.5, annotator=who)
         answer_all(session, "bob")
@@ -145,7 +145,7 @@ def make_groups(path, n_groups, *, each=2, **shown):
     with sessions.create(
         path, X, n_clusters=n_groups, ask="group", cluster_names=names, random_state=0, **shown
     ) as session:
-        session.set_option("guidelines", "Judge by the whole.")
+        session.settings.set_option("guidelines", "Judge by the whole.")
         for _ in range(each * n_groups):
             (question,) = session.ask(annotator="bob")
             session.tell(question.id, question.items[0] % n_groups, annotator="bob")

@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 from askmeans import sessions
 from askmeans.exceptions import RankError
 from askmeans.web import api, create_app, result_pages
-from askmeans.web.models import ResultOut
+from askmeans.web.api import ResultOut
 
 WAITING = 60  # more than the server has threads
 
@@ -61,7 +61,7 @@ def test_answers_pass_while_many_wait_for_a_slow_result(database, tools, monkeyp
                     "value": "0.5"}  # fmt: skip
             answered = crowd.submit(client.post, "/answer", data=form).result(timeout=60)
             assert answered.status_code == 303
-            assert [receipt.value for receipt in session.history()] == [0.5]
+            assert [receipt.value for receipt in session.history.answers()] == [0.5]
             assert not any(reply.done() for reply in waiting)
         finally:
             go_on.set()

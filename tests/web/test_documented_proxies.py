@@ -121,7 +121,7 @@ def _wait(client, output):
 def test_the_documented_proxy_lets_people_in_and_tells_who_they_are(proxied, database):
     client = proxied.client
     with sessions.open(database) as session:
-        token, cookie = session.invite("ann"), f"__Host-{cookie_of(session)}"
+        token, cookie = session.people.invite("ann"), f"__Host-{cookie_of(session)}"
         reply = client.get(f"/?token={token}")
         assert (reply.status_code, reply.headers["location"]) == (303, "/welcome")
         assert client.cookies[cookie] == token
@@ -135,7 +135,7 @@ def test_the_documented_proxy_lets_people_in_and_tells_who_they_are(proxied, dat
         reply = client.post("/answer", data=sent, headers=header)
         assert (reply.status_code, reply.headers["location"]) == (303, "/")
         assert session.status().answered == 1
-        assert session.audit()[-1].client == "page from 127.0.0.2"  # not what they sent
+        assert session.history.audit()[-1].client == "page from 127.0.0.2"  # not what they sent
         elsewhere = {"host": f"{NAME}:8443", "origin": f"https://{NAME}:8443"}  # another port
         assert client.post("/renew", data=sent, headers=elsewhere).status_code == 204
     evil = client.get("/signin", headers={"host": "evil.example"})

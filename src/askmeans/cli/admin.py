@@ -23,11 +23,11 @@ def budget(
     options: SessionOptions,
     number: Annotated[str, typer.Argument(metavar="N", help="Most different questions to answer.")],
 ) -> None:
-    """Allow another number of questions: those answered so far are among them."""
+    """Set the budget: the most questions, those answered so far included."""
     from askmeans.cli.questions import typed_number
 
     with options.open() as session:
-        session.set_budget(typed_number(number, "N"))
+        session.settings.set_budget(typed_number(number, "N"))
         report = session.status()
         options.show(
             session,
@@ -39,23 +39,23 @@ def budget(
 @command
 def pause(
     options: SessionOptions,
-    off: Annotated[bool, typer.Option("--off", help="Hand out questions again.")] = False,
+    off: Annotated[bool, typer.Option("--off", help="Ask questions again.")] = False,
 ) -> None:
-    """Hand out no questions until `askmeans pause --off`; answers are still taken."""
+    """Stop asking questions until `askmeans pause --off`; answers are still accepted."""
     with options.open() as session:
         if off:
-            session.resume()
+            session.settings.resume()
         else:
-            session.pause()
-        line = "Questions are handed out again." if off else "Paused; answers are still taken."
+            session.settings.pause()
+        line = "Questions are asked again." if off else "Paused; answers are still accepted."
         options.show(session, {"paused": not off}, line)
 
 
 @command
 def audit(options: SessionOptions) -> None:
-    """List all events of a session: when, who, from which client, and what."""
+    """List all events of a session: time, person, client, and what was done."""
     with options.open() as session:
-        records, names = session.audit(), session.group_names
+        records, names = session.history.audit(), session.groups.all_names
         events = {"events": [asdict(record) for record in records]}
         options.show(session, events, *(_event_text(record, names) for record in records))
 
@@ -103,7 +103,7 @@ def copy(
         str, typer.Argument(metavar="DST", help="A new file, or a PostgreSQL without sessions.")
     ],
 ) -> None:
-    """Copy all sessions to another database, from SQLite to PostgreSQL or back, without loss."""
+    """Copy all sessions to another database, from SQLite to PostgreSQL or back."""
     from askmeans.sessions.store import copy_store, shown
 
     say(f"database: {shown(database)}")
@@ -114,7 +114,7 @@ def _say_copy(kind: str, place: str, others: list[str]) -> None:
     """Where the copy is, and the files that it refers to."""
     say(f"{kind}: {place}")
     for path in others:
-        say(f"not in it, keep it, too: {path}")
+        say(f"not included, keep it as well: {path}")
 
 
 @command

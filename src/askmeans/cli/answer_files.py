@@ -59,12 +59,12 @@ def session_answers(session: "Session", file: Path) -> list[Answer]:
     if file.suffix.lower() in (".json", ".parquet", ".pq"):
         return _labels_as_answers(session, file)
     ids = session.rows.ids()[: len(session.rows.base)]
-    return read_answers(file, ids, session.group_names)
+    return read_answers(file, ids, session.groups.all_names)
 
 
 def _labels_as_answers(session: "Session", path: Path) -> list[Answer]:
     """The labels in another tool's file, as answers to the questions that this session asks."""
-    groups = session.group_names  # by their numbers; merged ones have a name together
+    groups = session.groups.all_names  # by their numbers; merged ones have a name together
     rows = {name: row for row, name in enumerate(session.rows.ids())}
     answers = []
     for label in read_labels(path, groups):

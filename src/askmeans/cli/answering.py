@@ -29,7 +29,7 @@ _MAX_CONFLICTS = 10  # listed
 
 @command
 def answer(database: Database, annotator: Annotator = "me", name: Name = None) -> bool:
-    """Answer in the terminal, until nothing is left to ask or you stop (exit code 3)."""
+    """Answer questions in the terminal until none is left, or you stop (exit code 3)."""
     from askmeans.cli.questions import Conversation
     from askmeans.oracles.console import Terminal
     from askmeans.sessions import SessionState
@@ -50,14 +50,14 @@ def ask(
     n: Annotated[int, typer.Option("-n", "--questions", help="How many at most.")] = 1,
     annotator: Annotator = "me",
 ) -> bool:
-    """Print questions, leased to the annotator for a while."""
+    """Print open questions; they are reserved for the annotator for a while."""
     from askmeans.cli.questions import card_of, question_values
     from askmeans.sessions import SessionState
 
     with options.open() as session:
         questions = session.ask(n, annotator=annotator)
         report = session.status(annotator=annotator)
-        groups = session.groups
+        groups = list(session.groups)
         lines = [f"question {q.id}\n{card_of(session, q, groups).text}" for q in questions]
         if not questions:
             lines.append(f"No question for {annotator}: {report.state}.")
@@ -77,10 +77,11 @@ def tell(
     value: Value,
     annotator: Annotator = "me",
     key: Annotated[
-        str | None, typer.Option(help="Your key of this answer: twice the same is harmless.")
+        str | None,
+        typer.Option(help="An answer sent twice with one key is kept once."),
     ] = None,
 ) -> None:
-    """Answer a question; the answer is on disk when this returns."""
+    """Answer a question by its number; the answer is on disk when this returns."""
     from askmeans._util.checks import check_name
     from askmeans.cli.questions import answer_text, is_unsure, parse_value, typed_number
 
@@ -97,7 +98,11 @@ def tell(
                 receipt = session.unsure(number, **who)
             else:
                 receipt = session.tell(number, parsed, **who)
-        what = "skip" if receipt.kind == "skip" else answer_text(receipt.value, session.group_names)
+        what = (
+            "skip"
+            if receipt.kind == "skip"
+            else answer_text(receipt.value, session.groups.all_names)
+        )
         late = " (late)" if receipt.late else ""
         again = ", as before" if receipt.repeated else ""
         options.show(session, receipt, f"Kept: {what} to question {receipt.question}{late}{again}.")
@@ -123,17 +128,17 @@ def undo(
             "reopened": undone.reopened,
             "value_now": undone.value_now,
         }
-        options.show(session, values, undo_text(undone, session.group_names))
+        options.show(session, values, undo_text(undone, session.groups.all_names))
 
 
 @command
 def status(
     options: SessionOptions,
     annotator: Annotated[
-        str | None, typer.Option(help="Whose state it is; default: anybody's.")
+        str | None, typer.Option(help="State for this annotator; default: for all.")
     ] = None,
 ) -> None:
-    """Show where a session stands: answered, left, rounds, who answered, how many are wrong."""
+    """Show the state of a session: questions answered and left, annotators, expected errors."""
     with options.open() as session:
         report = session.status(annotator=annotator, estimate=True)
         lines = [] if options.as_json else _status_lines(session, report, options.database)
@@ -165,10 +170,10 @@ def _status_lines(session: "Session", report: "Status", database: str) -> "Itera
         yield "As many items were asked about as planned; more answers still help."
     if report.contradictions:
         yield f"contradictions: {len(report.contradictions)}"
-        names = session.group_names
+        names = session.groups.all_names
         for conflict in report.contradictions[:_MAX_CONFLICTS]:
             yield f"  {conflicts.describe(conflict, lambda row: session.item(row).label, names)}"
-    yield f"clusters: {'; '.join(session.cluster_names)}"
+    yield f"clusters: {'; '.join(session.groups.names)}"
     if report.suggestion:
         yield add_hint(report.suggestion, database)
     yield from (f"note: {note}" for note in report.notes)
@@ -182,26 +187,27 @@ class PanelOptions:
         str | None,
         typer.Option("--model", metavar="URL", help="An OpenAI-compatible endpoint to ask."),
     ] = None
-    model_name: Annotated[str | None, typer.Option(help="Which model there.")] = None
+    model_name: Annotated[str | None, typer.Option(help="The model's name there.")] = None
     share: Annotated[
         float | None,
-        typer.Option(help="Part of people's questions about random items, to audit models."),
+        typer.Option(help="Share of people's questions about random items, to audit models."),
     ] = None
     items: Annotated[
         int | None, typer.Option(help="How many items, at random; default: all.", min=1)
     ] = None
-    votes: Annotated[int, typer.Option(help="How often each item is asked about.")] = 1
+    votes: Annotated[int, typer.Option(help="Requests per item; the answer is their mean.")] = 1
     max_cost: Annotated[
         float | None,
-        typer.Option(help="Money to spend at most, earlier runs included; needs --prices."),
+        typer.Option(help="Most money to spend, earlier runs included; needs --prices."),
     ] = None
     max_tokens: Annotated[
-        int | None, typer.Option(help="Tokens to use at most, earlier runs included.")
+        int | None, typer.Option(help="Most tokens to use, earlier runs included.")
     ] = None
     prices: Annotated[
-        str | None, typer.Option(metavar="IN,OUT", help="What a million tokens cost.")
+        str | None,
+        typer.Option(metavar="IN,OUT", help="Prices of a million tokens."),
     ] = None
-    cache: Annotated[Path | None, typer.Option(help="File of raw answers; default: beside DB.")] = (
+    cache: Annotated[Path | None, typer.Option(help="File of raw replies; default: beside DB.")] = (
         None
     )
     concurrency: Annotated[int, typer.Option(help="Requests at a time.")] = 8
@@ -209,17 +215,17 @@ class PanelOptions:
         "OPENAI_API_KEY"
     )
     logprobs: Annotated[
-        bool, typer.Option("--logprobs", help="Take probabilities of answers as shares.")
+        bool, typer.Option("--logprobs", help="Use the probabilities of answers as shares.")
     ] = False
     extra: Annotated[
         str | None,
-        typer.Option(metavar="JSON", help="Sent with every request; null for what is not."),
+        typer.Option(metavar="JSON", help="Sent with every request; null removes an option."),
     ] = None
     again: Annotated[
-        bool, typer.Option("--again", help="Ask about items that the model answered, too.")
+        bool, typer.Option("--again", help="Ask again about items that the model has answered.")
     ] = False
     forecast: Annotated[
-        bool, typer.Option("--forecast", help="Say what it would cost, and ask nothing.")
+        bool, typer.Option("--forecast", help="Print the cost without a request.")
     ] = False
     names: Annotated[
         bool, typer.Option("--names", help="Propose names and descriptions; changes nothing.")
@@ -229,7 +235,7 @@ class PanelOptions:
 
 @command
 def panel(options: PanelOptions) -> bool:
-    """Let a language model answer ahead, and show how much depends on whom."""
+    """Let a language model answer as an adviser; show how far people agree with it."""
     from askmeans.cli.panel import run
 
     return run(options)

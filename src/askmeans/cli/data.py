@@ -32,7 +32,7 @@ def add(
     vectors: Vectors = None,
     embed: Embed = None,
 ) -> None:
-    """Add rows: they get memberships by what the answers taught, and no answer is lost."""
+    """Add rows to a session; they get memberships from the answers so far."""
     from askmeans.cli.predict import recipe_of
     from askmeans.cli.tables import embed_option
     from askmeans.tables import apply_recipe
@@ -66,15 +66,15 @@ def import_(
         ),
     ],
 ) -> None:
-    """Import known answers: they cost no budget and are not asked."""
+    """Import known answers; they cost no budget, and their questions are not asked."""
     from askmeans.cli.answer_files import session_answers
 
     with options.open() as session:
         answers = session_answers(session, file)
-        report = session.take_in(answers)
-        lines = [f"{report.new} answers imported, {report.there} were there already."]
-        if report.otherwise:
-            lines.append(f"{report.otherwise} had another answer here; those answers stay.")
+        report = session.import_answers(answers)
+        lines = [f"{report.new} answers imported, {report.existing} were there already."]
+        if report.conflicting:
+            lines.append(f"{report.conflicting} had another answer here; those answers stay.")
         options.show(session, {"read": len(answers), **asdict(report)}, *lines)
 
 
@@ -88,7 +88,7 @@ def export(
     ] = "csv",
     force: Force = False,
 ) -> None:
-    """Write memberships, centres and answers so far, keyed by id."""
+    """Write the memberships, centres and answers so far, keyed by id."""
     from askmeans.cli.export import run
 
     run(options, out, format, force=force)
@@ -114,7 +114,7 @@ class PredictOptions:
 
 @command
 def predict(options: PredictOptions) -> None:
-    """Write the memberships of all rows of a file, by what the answers taught; nothing is added."""
+    """Write the memberships of all rows of a file; nothing is added to the session."""
     from askmeans.cli.predict import run
 
     run(options)

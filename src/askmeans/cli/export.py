@@ -154,9 +154,9 @@ def _write_for_tool(
 def _labelled(session: Session, result: SessionResult) -> list[LabelledItem]:
     """Every item with what people see, its memberships and its answers."""
     groups = list(result.cluster_names)
-    names = session.group_names
+    names = session.groups.all_names
     answers: dict[int, dict[str, dict[str, float]]] = {}
-    for receipt in session.history():
+    for receipt in session.history.answers():
         if receipt.kind == "skip" or receipt.question is None or receipt.value is None:
             continue
         question = session.question(receipt.question)

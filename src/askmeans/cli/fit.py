@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from askmeans._util.checks import check_name, check_number
 from askmeans.cli.fit_answers import Job, Outcome, outcome_of
-from askmeans.cli.options import comma_list
+from askmeans.cli.options import changed_options, comma_list, refuse_options
 from askmeans.cli.output import say
 from askmeans.cli.start import FitOptions
 from askmeans.cli.tables import check_unused, read_with, write_frames, write_text
@@ -43,11 +43,8 @@ _ENDS = {
 
 def run(options: FitOptions) -> bool:
     """Read, ask, write; False when the person interrupted it."""
-    if (options.scheduler, options.memory, options.top) != (None, None, None):
-        raise ParameterError(
-            "--scheduler, --memory and --top must be left out with --engine memory. Got one of "
-            "them; use --engine disk, dask or gpu."
-        )
+    others = [name for name in changed_options(options) if name in ("scheduler", "memory", "top")]
+    refuse_options(others, "with --engine memory; they are of --engine disk, dask or gpu")
     job, columns = _prepared(replace(options, expert=options.expert or "console"))
     if not options.as_json:
         say(listed_columns(columns))
@@ -68,8 +65,8 @@ def _prepared(options: FitOptions) -> tuple[Job, list[Column]]:
     check_number(options.n_clusters, "clusters", "askmeans fit", integer=True, minimum=1)
     questions = options.questions
     values = {field.name: getattr(questions, field.name, None) for field in fields(PlanSpec)}
-    values |= {"n_clusters": options.n_clusters, "repeats": 1}
-    values["ask"] = questions.ask or default_ask(questions.strategy)
+    values |= {"n_clusters": options.n_clusters, "strategy": options.strategy, "repeats": 1}
+    values["ask"] = questions.ask or default_ask(options.strategy)
     spec = PlanSpec.checked("askmeans fit", **values)
     table = read_table(options.data, options.table.id)
     labels = _label_column(options, table.frame)

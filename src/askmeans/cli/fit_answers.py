@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from askmeans import sessions
 from askmeans.cli.answer_files import read_answers
-from askmeans.cli.options import comma_list
+from askmeans.cli.options import changed_options, comma_list, refuse_options
 from askmeans.cli.output import complain, plain
 from askmeans.cli.questions import Conversation
 from askmeans.cli.start import FitOptions
@@ -30,7 +30,7 @@ from askmeans.results import Result
 from askmeans.sessions import Session, SessionState
 from askmeans.sessions.display import strongest_items
 from askmeans.sessions.warning_notes import quietly
-from askmeans.spec import SIMILARITIES, PlanSpec, default_ask
+from askmeans.spec import SIMILARITIES, PlanSpec
 from askmeans.strategies import Stratified
 from askmeans.tables import Items
 
@@ -61,7 +61,7 @@ class Job:
         return {
             "n_items": len(self.X),
             "n_clusters": self.spec.n_clusters,
-            "strategy": self.options.questions.strategy,
+            "strategy": self.options.strategy,
             "ask": self.spec.ask,
             "seed": self.spec.seed,
         } | values
@@ -88,13 +88,9 @@ def outcome_of(job: Job) -> Outcome:
 
 def _without_questions(job: Job) -> Outcome:
     """A fit without an expert."""
-    options, questions = job.options, job.options.questions
-    by_default = (questions.strategy, job.spec.ask) == ("auto", default_ask("auto"))
-    if (questions.budget, options.answers, questions.levels) != (None,) * 3 or not by_default:
-        raise ParameterError(
-            "With --expert none nobody is asked: --budget, --levels, --answers, --strategy and "
-            "--ask must be left out. Got one of them; leave it out, or choose another --expert."
-        )
+    asking = ("budget", "answers", "levels", "strategy", "ask")
+    names = [name for name in changed_options(job.options) if name in asking]
+    refuse_options(names, "with --expert none, which asks nobody")
     return Outcome(
         memberships=_unsupervised(job),
         names=job.names,
@@ -131,9 +127,9 @@ def _by_session(job: Job) -> Outcome:
     known = [] if answers is None else read_answers(answers, job.items.ids, job.names)
     with _opened(job) as session:
         if known:
-            session.take_in(known)
+            session.import_answers(known)
         if budget not in (None, session.status().budget):
-            session.set_budget(budget)
+            session.settings.set_budget(budget)
         finished = Conversation(session, ME, Terminal("suq", stdout=sys.stderr)).run(
             until_settled=True
         )
@@ -161,16 +157,14 @@ def _opened(job: Job) -> Session:
     if not path.exists():
         return sessions.create(
             path, job.items, n_clusters=spec.n_clusters, cluster_names=names, ask=spec.ask,
-            strategy=spec.strategy, budget=spec.budget, levels=spec.levels,
+            budget=spec.budget, levels=spec.levels,
             fuzzifier=spec.fuzzifier, random_state=spec.seed,
         )  # fmt: skip
     session = sessions.open(path, X=job.items.features)
     before = session.config.spec()
-    options = {"-k": "n_clusters", "--ask": "ask", "--strategy": "strategy", "--seed": "seed",
-               "--levels": "levels", "--fuzzifier": "fuzzifier"}  # fmt: skip
-    changed = [
-        word for word, name in options.items() if getattr(before, name) != getattr(spec, name)
-    ]
+    fields = ("n_clusters", "ask", "seed", "levels", "fuzzifier")
+    changed = [f"--{name}".replace("n_", "") for name in fields
+               if getattr(before, name) != getattr(spec, name)]  # fmt: skip
     if names != session.config.cluster_names:
         changed.append("--names")
     if job.items.ids != session.rows.ids()[: len(job.items.ids)]:

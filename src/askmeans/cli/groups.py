@@ -39,15 +39,15 @@ class GroupChanges:
 
 @command
 def groups(options: SessionOptions, changes: GroupChanges, annotator: Annotator = "me") -> None:
-    """List the groups; add, merge, remove, rename, describe them at any time: no answer is lost."""
+    """List, add, merge, rename, describe and remove groups at any time; no answer is lost."""
     from askmeans.cli.questions import numbered, undo_text
 
     with options.open() as session:
         _change(session, changes, annotator)
         if changes.undo:
-            undone = session.undo(event=session.last_regrouping(), annotator=annotator)
+            undone = session.undo(event=session.groups.last_change(), annotator=annotator)
             if not options.as_json:
-                say(undo_text(undone, session.group_names))
+                say(undo_text(undone, session.groups.all_names))
         result, status = session.result(), session.status()
         sizes = result.memberships.sum(axis=0).tolist()
         listed, lines = [], [result.without_answers] if result.without_answers else []
@@ -72,7 +72,7 @@ def _change(session: "Session", changes: GroupChanges, annotator: str) -> None:
     from askmeans.cli.questions import group_number, listed_groups
 
     if changes.add is not None:
-        session.add_group(changes.add, annotator=annotator)
+        session.groups.add(changes.add, annotator=annotator)
     if changes.merge is not None:
         into, other = (group_number(session, text) for text in changes.merge)
         if into == other:
@@ -81,7 +81,7 @@ def _change(session: "Session", changes: GroupChanges, annotator: str) -> None:
                 f"--merge must have two different groups among {listed_groups(session)}. "
                 f"Got {first!r:.60} and {second!r:.60} instead."
             )
-        session.merge_groups(into, other, annotator=annotator)
+        session.groups.merge(into, other, annotator=annotator)
     if changes.rename is not None:
         group, name = changes.rename
         number = group_number(session, group)
@@ -91,9 +91,9 @@ def _change(session: "Session", changes: GroupChanges, annotator: str) -> None:
                 "NAME must be no other group's and not 'id', which is a column of every export. "
                 f"Got {name!r:.60}; the groups are {listed_groups(session)}."
             )
-        session.rename(number, name, annotator=annotator)
+        session.groups.rename(number, name, annotator=annotator)
     if changes.describe is not None:
         group, text = changes.describe
-        session.describe(group_number(session, group), text, annotator=annotator)
+        session.groups.describe(group_number(session, group), text, annotator=annotator)
     if changes.remove is not None:
-        session.remove_group(group_number(session, changes.remove), annotator=annotator)
+        session.groups.remove(group_number(session, changes.remove), annotator=annotator)

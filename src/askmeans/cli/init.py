@@ -40,7 +40,6 @@ def run(options: InitOptions) -> None:
             n_clusters=n_clusters,
             cluster_names=comma_list(questions.names),
             ask=questions.ask,
-            strategy=questions.strategy,
             budget=questions.budget,
             target=target,
             levels=questions.levels,
@@ -63,7 +62,7 @@ def _report(options: InitOptions, session: Session, n: int, columns: list[Column
              f"scale: {options.table.scale}"]  # fmt: skip
     count = minutes = rounds = error = None
     if forecast is None:
-        lines.append("No forecast for this strategy.")
+        lines.append("No forecast for so few items.")
     else:
         count, rounds, error = forecast.n_queries, forecast.n_rounds, forecast.expected_error
         count = count if config.budget is None else min(count, config.budget)
@@ -73,7 +72,7 @@ def _report(options: InitOptions, session: Session, n: int, columns: list[Column
             f"{per_question:g} seconds a question"
         )
     if config.ask not in SIMILARITIES:
-        lines.append(f"clusters: {'; '.join(session.cluster_names)}")
+        lines.append(f"clusters: {'; '.join(session.groups.names)}")
     database = typed_database(options.session.database)
     lines.append(
         f"next: askmeans serve {database} (in the browser), or askmeans answer {database} (here)"
@@ -84,11 +83,10 @@ def _report(options: InitOptions, session: Session, n: int, columns: list[Column
         "features": config.feature_names,
         "columns": [asdict(column) for column in columns],
         "scale": options.table.scale,
-        "strategy": config.strategy,
         "questions": count,
         "rounds": rounds,
         "minutes": minutes,
         "expected_error": error,
-        "cluster_names": session.cluster_names,
+        "cluster_names": session.groups.names,
     }
     options.session.show(session, values, *lines)

@@ -21,7 +21,7 @@ from askmeans.llm.names import NameProposer
 from askmeans.llm.prompts import PICTURES, Prompts
 from askmeans.queries import GroupQueries
 from askmeans.results import rounded
-from askmeans.sessions import Group, ModelScore, Session
+from askmeans.sessions import AdviserScore, Group, Session
 from askmeans.sessions.store import file_of, is_postgresql
 from askmeans.sessions.tables import group_samples, shown_item
 
@@ -36,7 +36,7 @@ def run(options: PanelOptions) -> bool:
     """Do what the options ask for; False where it was stopped."""
     with options.session.open() as session:
         if options.share is not None:
-            session.set_option("audit_share", float(options.share))
+            session.settings.set_option("audit_share", float(options.share))
         if options.url is None:
             if options.names or options.forecast:
                 raise ParameterError(
@@ -109,10 +109,10 @@ def _oracle(session: Session, client: ModelClient, options: PanelOptions) -> Mod
 
 def _prompts(session: Session, groups: Sequence[Group]) -> Prompts:
     """The instructions of the model: those that people read now."""
-    texts = session.options
+    texts = session.settings.options
     guidelines = "\n\n".join(text for text in (texts["purpose"], texts["guidelines"]) if text)
     names = [f"{g.name}: {g.description}" if g.description else g.name for g in groups]
-    pinned = [session.pinned(group.number) for group in groups]
+    pinned = [session.groups.pinned(group.number) for group in groups]
     return Prompts(guidelines, lambda row: _shown(session, row), names, pinned)
 
 
@@ -149,8 +149,8 @@ def _shown(session: Session, row: int) -> dict[str, Any]:
 
 def _rows(session: Session, model: str, options: PanelOptions) -> list[int]:
     """The items to ask the model about: random ones first, without those it answered."""
-    order = session.audit_order()
-    known = {} if options.again else session.model_answers().get(model, {})
+    order = session.advisers.audit_order()
+    known = {} if options.again else session.advisers.answers().get(model, {})
     return [row for row in order[: options.items] if row not in known]
 
 
@@ -159,7 +159,7 @@ def _answer_ahead(session: Session, oracle: ModelOracle, rows: list[int]) -> boo
     with answers_bar(len(rows)) as advance:
         for part in _parts(rows, _AT_A_TIME * oracle.concurrency):
             stopped, cause = False, None
-            groups = session.groups  # people may add, merge, name and pin while it goes on
+            groups = list(session.groups)  # people may add, merge, name and pin while it goes on
             oracle.prompts = _prompts(session, groups)
             queries = GroupQueries(np.array(part, dtype=np.int64), len(groups))
             try:
@@ -173,7 +173,7 @@ def _answer_ahead(session: Session, oracle: ModelOracle, rows: list[int]) -> boo
                 for row, shares, has_answer in zip(part, answers.tolist(), reached, strict=True)
                 if has_answer and row not in failed  # what failed is asked again next time
             }
-            session.add_model_answers(oracle.name, _about_present_groups(session, values))
+            session.advisers.add(oracle.name, _about_present_groups(session, values))
             advance(len(part))
             if isinstance(cause, Exception):
                 raise cause
@@ -217,7 +217,7 @@ def _about_present_groups(session: Session, answers: ModelAnswers) -> ModelAnswe
     """Answers without those about a group that was taken back: they are asked for again."""
     present = {group.number for group in session.groups}
     others = {j for row in answers.values() for j in row or ()} - present
-    gone = {j for j in others if session.group_number(j) is None}  # not merged with another
+    gone = {j for j in others if session.groups.find(j) is None}  # not merged with another
     return {row: shares for row, shares in answers.items() if not gone & set(shares or ())}
 
 
@@ -227,8 +227,9 @@ def _propose(options: PanelOptions, session: Session, client: ModelClient) -> No
                     prices=_prices(options.prices))  # fmt: skip
     cache = ReplyCache(options.cache or _beside(options.session.database))
     cached = CachedClient(client, cache, limits)
-    groups = session.groups
-    proposer = NameProposer(cached, group_samples(session, groups), session.options["guidelines"])
+    groups = list(session.groups)
+    guidelines = session.settings.options["guidelines"]
+    proposer = NameProposer(cached, group_samples(session, groups), guidelines)
     if options.forecast:
         cost = proposer.forecast()
         line = f"names for {len(groups)} groups: {_cost_text(cost)}"
@@ -252,17 +253,17 @@ def _propose(options: PanelOptions, session: Session, client: ModelClient) -> No
 
 def _show_panel(options: PanelOptions, session: Session, costs: Sequence[ModelCost]) -> None:
     """Print the costs of this run and of all, if any, and how much depends on whom."""
-    report, lines = session.panel(), []
+    report, lines = session.advisers.report(), []
     for each, when in zip(costs, ("asked", "with earlier runs"), strict=False):
         if when == "asked" or each.calls > costs[0].calls:
             lines.append(f"{when}: {_cost_text(each)}")
-    for name, score in report.models.items():
+    for name, score in report.advisers.items():
         lines += _score_lines(name, score)
-    if not report.models:
+    if not report.advisers:
         lines.append("No language model has answered; --model URL --model-name NAME lets one.")
     lines.append(
         f"People answered {report.people} of {report.items} items; "
-        f"{report.decided_by_models:.0%} of the items are in their group because of models."
+        f"{report.decided_by_advisers:.0%} of the items are in their group because of models."
     )
     if report.would_change is not None:
         lines.append(f"People would still change about {rounded(report.would_change)} items.")
@@ -274,7 +275,7 @@ def _show_panel(options: PanelOptions, session: Session, costs: Sequence[ModelCo
     options.session.show(session, values, *lines, *report.notes)
 
 
-def _score_lines(name: str, score: ModelScore) -> Iterator[str]:
+def _score_lines(name: str, score: AdviserScore) -> Iterator[str]:
     """What a model's answers are worth, in words."""
     agreed = "not compared with people yet"
     if score.agreement is not None:

@@ -63,13 +63,13 @@ def _with_exemplars(session: Session, group: int, question: Question) -> str:
     """A group's name, and typical items of it."""
     rows = session.exemplars(group, without=question.items)
     labels = "; ".join(session.item(row).label for row in rows)
-    name = session.group_names[group]
+    name = session.groups.all_names[group]
     return f"{name} (items like: {labels})" if labels else name
 
 
 def question_values(session: Session, question: Question) -> dict[str, Any]:
     """A question with its items, for machines."""
-    name = None if question.cluster is None else session.group_names[question.cluster]
+    name = None if question.cluster is None else session.groups.all_names[question.cluster]
     items = [dataclasses.asdict(session.item(row)) for row in question.items]
     values = {**dataclasses.asdict(question), "cluster_name": name, "shown": items}
     if question.kind == "group":
@@ -86,7 +86,7 @@ def question_values(session: Session, question: Question) -> dict[str, Any]:
 
 def parse_value(session: Session, question: Question, reply: str, others: str) -> Any:
     """The typed answer, NaN for "cannot say"; an AnswerError lists what else may be typed."""
-    groups = session.groups
+    groups = list(session.groups)
     names = [group.name for group in groups]
     value = Card(kind=question.kind, items=(), groups=names).parse(reply)
     if value is None:
@@ -147,7 +147,7 @@ def listed_groups(session: Session) -> str:
 
 def group_number(session: Session, text: str) -> int:
     """The session's number of the typed group; a ParameterError lists the groups."""
-    groups = session.groups
+    groups = list(session.groups)
     place = group_of(text.strip(), [group.name for group in groups], FIRST)
     if place is None:
         raise ParameterError(
@@ -200,7 +200,7 @@ class Conversation:
         left = session.status(annotator=who).left
         count = f"{left.low}" if left.low == left.high else f"{left.low} to {left.high}"
         heading = f"Question {question.id}, about {count} left"
-        groups = session.groups  # as they are shown, whatever others change meanwhile
+        groups = list(session.groups)  # as they are shown, whatever others change meanwhile
         reply = self.terminal.ask(heading, card_of(session, question, groups))
         if reply == "s":
             session.skip(question.id, annotator=who)
@@ -224,4 +224,4 @@ class Conversation:
             self.terminal.write(f"{error}\n")
             return
         if not undone.reopened:
-            self.terminal.write(f"{undo_text(undone, self.session.group_names)}\n")
+            self.terminal.write(f"{undo_text(undone, self.session.groups.all_names)}\n")

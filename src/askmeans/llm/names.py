@@ -143,24 +143,8 @@ class NameProposer:
 
 
 def typical_words(texts: Sequence[str], groups: Sequence[int], n: int = 10) -> list[list[str]]:
-    """Words that are more frequent in each group's texts than in the others'.
+    """At most `n` words that are more frequent in each group's texts than in the others'.
 
-    Parameters
-    ----------
-    texts : sequence of str
-        A text for each item.
-    groups : sequence of int
-        The group of each, from 0.
-    n : int, default=10
-        The maximum number of words per group.
-
-    Returns
-    -------
-    list of list of str
-        Words by decreasing difference of document frequencies.
-
-    Examples
-    --------
     >>> typical_words(["red apple", "green apple", "red car"], [0, 0, 1], n=1)
     [['apple'], ['car']]
     """

@@ -19,12 +19,14 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Set
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from askmeans.exceptions import BudgetError, KeyConflictError, SessionError
 from askmeans.queries import Question as Asked
 from askmeans.queries.values import numbered_text
+from askmeans.sessions.group_numbers import as_number, as_shares
 from askmeans.sessions.log import (
     ANSWERS,
     GOLD,
@@ -37,6 +39,7 @@ from askmeans.sessions.log import (
     as_key,
     check_annotator,
     key_of_group,
+    key_of_split,
 )
 from askmeans.sessions.reports import Question, Receipt, SessionState, Undone
 from askmeans.sessions.runtime import GOLD_COPY, Runtime
@@ -344,8 +347,25 @@ class Assignment:
             return undo, False
 
         undo, repeated = runtime.write(take_back)
+        if undo.kind is EventKind.REGROUP:
+            self._restore_split_answers()
         with self.lock:
             return self._undone(undo, repeated=repeated)
+
+    def _restore_split_answers(self) -> None:
+        """Answers that a split changed are as they were before, where its group was taken back."""
+        with self.lock:
+            state = self.runtime.state
+            withdrawn = tuple(key_of_split(group) for group in state.withdrawn)
+            moved = [
+                event
+                for (_, key), event in state.by_key.items()
+                if key.startswith(withdrawn) and state.stands(event)
+            ]
+            before = [_replaced(event, list(state.by_key.values())) for event in moved]
+        for event, old in zip(moved, before, strict=True):
+            if old is not None:
+                self.give(old.kind, event.asked, old.value, event.annotator, None, instead=True)
 
     def renew(self, annotator: str, wanted: float | None) -> None:
         """Let somebody's leases in force end so many seconds from now; 0: others may have them."""
@@ -408,6 +428,14 @@ class Assignment:
         with self.lock:
             kind, items, cluster, repeat = self.runtime.plain_question(number)
         return Question(id=int(number), kind=kind, items=items, cluster=cluster, repeat=repeat)
+
+    def checked_value(self, number: int, value: Any, names: Callable[[], list[str]]) -> Value:
+        """An answer to a question: a number, or a row of shares by the groups' numbers."""
+        kind, levels = self.question(number).kind, self.runtime.config.levels
+        if kind != "group":
+            return as_number(value, 3 if kind == "relative" else levels)
+        with self.runtime.up_to_date():
+            return as_shares(value, self.runtime.groups, names(), levels)
 
     def receipt(self, event: Event, *, repeated: bool = False) -> Receipt:
         """That an event was kept."""
@@ -587,7 +615,7 @@ class Assignment:
             raise BudgetError(
                 f"The budget of {runtime.state.budget} questions must not be exceeded. Got an "
                 f"answer to question {number} beyond it; raise it first (`askmeans budget DB N`, "
-                "Session.set_budget).",
+                "Settings.set_budget).",
                 user_message="The budget is spent, so this answer was not saved. An owner of the "
                 "session can raise it.",
             )
@@ -677,6 +705,17 @@ class Assignment:
             value_now=value if settled and not silent else None,
             group=None if made is None else made.text,
         )
+
+
+def _replaced(event: Event, events: list[Event]) -> Event | None:
+    """The answer in whose place an event was put."""
+    undos = [
+        each.target or 0
+        for each in events
+        if each.kind is EventKind.UNDO and each.id < event.id
+        and (each.question, each.annotator) == (event.question, event.annotator)
+    ]  # fmt: skip
+    return next((each for each in events if undos and each.id == max(undos)), None)
 
 
 def receipt_of(event: Event, state: State, *, repeated: bool = False) -> Receipt:

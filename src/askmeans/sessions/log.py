@@ -28,7 +28,7 @@ from askmeans.sessions.clients import current_client
 
 __all__ = ["ANSWERS", "CHANGES", "GOLD", "IMPORTED", "ITSELF", "KNOWN", "MOVES",
            "REGROUPINGS", "Event", "EventKind", "NewEvent", "Standing", "State", "Value", "as_key",
-           "check_annotator", "key_of_group"]  # fmt: skip
+           "check_annotator", "key_of_group", "key_of_split"]  # fmt: skip
 
 # How far answers must be apart to want another: more than half of an item is put elsewhere.
 DISAGREEING = 0.5
@@ -499,6 +499,11 @@ def key_of_group(key: str) -> str:
     return f"{key}-group"
 
 
+def key_of_split(group: int) -> str:
+    """How the keys of answers begin that a split put into a group."""
+    return f"split-{group}-"
+
+
 def _has_some_in(value: Value | None, group: int) -> bool:
     """Whether a row has a share in a group."""
     return isinstance(value, tuple) and len(value) > group and value[group] > 0.0
@@ -531,7 +536,7 @@ def check_annotator(annotator: object, *, person: bool = False) -> str:
     if person and is_model(name):
         raise ParameterError(
             f"The 'annotator' parameter must be a person's name. Got {name!r:.60}; names that "
-            f"begin with {MODEL!r} are those of language models (Session.add_model_answers).",
+            f"begin with {MODEL!r} are those of language models (Advisers.add).",
             user_message=f"Names that begin with “{MODEL.strip()}” are those of language models. "
             "Choose another.",
         )

@@ -130,7 +130,7 @@ def create(
     >>> from askmeans import sessions
     >>> session = sessions.create("veg.db", [[1.0], [2.0], [8.0], [9.0]], n_clusters=2,
     ...     items=["pea", "bean", "leek", "kale"], ask="membership", random_state=0)
-    >>> session.cluster_names
+    >>> session.groups.names
     ['Group A', 'Group B']
     """
     config = Config.checked(

@@ -17,8 +17,8 @@ from askmeans.sessions.log import GOLD, IMPORTED
 if TYPE_CHECKING:
     from askmeans.sessions.conflicts import Conflict
 
-__all__ = ["Change", "Estimate", "Group", "Held", "Holding", "Question", "Receipt", "SessionResult",
-           "SessionState", "Status", "Undone"]  # fmt: skip
+__all__ = ["Change", "Estimate", "Group", "Holding", "ImportReport", "Question", "Receipt",
+           "SessionResult", "SessionState", "Status", "Undone"]  # fmt: skip
 
 
 NO_ANSWERS = "no answers yet"  # the basis of no estimate
@@ -58,9 +58,9 @@ class Question:
     kind : str
         "membership", "group", "pair", "triplet" or "relative".
     items : tuple of int
-        Row numbers of the items; `Session.item` tells how to show them.
+        Row numbers of the items; `Session.item` shows them.
     cluster : int or None
-        The cluster, for a membership; `Session.cluster_names` tells what it is called.
+        The cluster, for a membership; `Session.groups` has its name.
     repeat : int
         Which asking of the same question it is, from 0.
 
@@ -195,12 +195,22 @@ class Receipt:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Held:
-    """What became of answers from before the session: how many of them."""
+class ImportReport:
+    """What became of imported answers.
 
-    new: int  # were taken in
-    there: int  # the session had already
-    otherwise: int  # had been answered otherwise in the session; that stays
+    Parameters
+    ----------
+    new : int
+        How many were imported.
+    existing : int
+        How many the session had already.
+    conflicting : int
+        How many had another answer in the session, which stands.
+    """
+
+    new: int
+    existing: int
+    conflicting: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -150,6 +150,8 @@ class Results:
             diagnostics = replace(clustering.diagnostics, stopped="budget")
             clustering = replace(clustering, diagnostics=diagnostics)
         with runtime.lock:
+            if clustering.memberships.shape[1] != len(runtime.groups.living):
+                return self.result(state)  # groups were added or merged meanwhile
             memberships = clustering.memberships
             names = tuple(self._names(memberships))
             return SessionResult(

@@ -35,11 +35,11 @@ from askmeans.queries.answers import AnswerBatch
 from askmeans.queries.values import difference
 from askmeans.results import ErrorEstimate, Result
 from askmeans.sessions.config import Config
-from askmeans.sessions.groups import Groups, as_evidence, with_models
+from askmeans.sessions.group_numbers import GroupNumbers, as_evidence, with_models
 from askmeans.sessions.log import DISAGREEING, Event, EventKind, State, Value
 from askmeans.sessions.rows import Rows
 from askmeans.sessions.store.contract import Lease, SessionRecord, Store, Transaction
-from askmeans.sessions.store.patience import retried
+from askmeans.sessions.store.retrying import retried
 from askmeans.sessions.stored import as_written, check
 from askmeans.sessions.warning_notes import quietly
 
@@ -267,7 +267,7 @@ class Runtime:
         return row < len(self.rows)
 
     @property
-    def groups(self) -> Groups:
+    def groups(self) -> GroupNumbers:
         """The groups there are, as far as events were folded in."""
         into: dict[int, int] = {}
         gone = set(self.state.withdrawn)
@@ -277,7 +277,7 @@ class Runtime:
             elif event.kind is EventKind.REMOVE:
                 gone.add(event.aim)
         n = self.config.n_clusters + self.state.n_added
-        return Groups(n=n, into=into, gone=frozenset(gone))
+        return GroupNumbers(n=n, into=into, gone=frozenset(gone))
 
     @property
     def policy(self) -> StratifiedPolicy:

@@ -126,7 +126,7 @@ def _alike(U: NDArray[np.float64]) -> list[bool]:
 def _deciders(session: Session, n_items: int) -> list[str]:
     """For each item the annotators who answered where it belongs."""
     deciders: list[dict[str, None]] = [{} for _ in range(n_items)]
-    for receipt in session.history():
+    for receipt in session.history.answers():
         if receipt.question is None or receipt.value is None or is_model(receipt.annotator):
             continue
         question = session.question(receipt.question)
@@ -154,8 +154,8 @@ def centers_table(session: Session, result: SessionResult) -> Table:
 def answers_table(session: Session) -> Table:
     """One row an answer that stands, in the form that `askmeans import` and `fit` read."""
     return _answers_table(
-        session.rows.ids(), session.group_names,
-        ((session.question(receipt.question), receipt) for receipt in session.history()
+        session.rows.ids(), session.groups.all_names,
+        ((session.question(receipt.question), receipt) for receipt in session.history.answers()
          if receipt.question is not None),
     )  # fmt: skip
 
